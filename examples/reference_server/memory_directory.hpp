@@ -2,10 +2,10 @@
 
 #include "user_records.hpp"
 
-#include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/contract/user_directory.hpp>
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -49,7 +49,7 @@ public:
     tollgate::result<std::optional<known_login>> find_login(std::string_view login) const {
         const std::lock_guard hold{hashes_mutex_};
         for (const auto& [id, held] : users_)
-            if (tollgate::ascii_iequals(held.login, login)) return std::optional{known_login{id, held.password_hash}};
+            if (equal_logins(held.login, login)) return std::optional{known_login{id, held.password_hash}};
         return std::optional<known_login>{};
     }
 
@@ -78,6 +78,13 @@ public:
     }
 
 private:
+    /// Whatever the case of their ASCII letters, as in the databases.
+    static bool equal_logins(std::string_view a, std::string_view b) noexcept {
+        const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+        return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                          [&](char x, char y) { return lower(x) == lower(y); });
+    }
+
     struct held_account {
         tollgate::user_id owner;
         tollgate::service_name service;

@@ -1,7 +1,5 @@
 #include "postgres_directory.hpp"
 
-#include <tollgate/store/detail/postgres/columns.hpp>
-#include <tollgate/store/detail/postgres/migrations.hpp>
 
 namespace reference {
 
@@ -73,9 +71,9 @@ constexpr postgres::schema_step migrations[] = {
 
 result<postgres_directory> postgres_directory::open(const std::string& connection_string,
                                                      std::size_t connections_max) {
-    auto connections = postgres::pool::open(connection_string, {.connections_max = connections_max});
+    auto connections = postgres_database::open(connection_string, {.connections_max = connections_max});
     if (!connections) return std::move(connections).error();
-    if (auto done = postgres::migrate(*connections, component, migrations); !done) return std::move(done).error();
+    if (auto done = connections->migrate(component, migrations); !done) return std::move(done).error();
     return postgres_directory{*std::move(connections)};
 }
 
@@ -85,7 +83,7 @@ void postgres_directory::remember(std::shared_ptr<cache_invalidation_feed> chang
 }
 
 result<std::optional<postgres_directory::user_row>> postgres_directory::read_user(user_id user) {
-    auto found = connections_.ask("SELECT balance, currency, requests_per_day FROM directory_users WHERE id = $1", user);
+    auto found = database_.ask("SELECT balance, currency, requests_per_day FROM directory_users WHERE id = $1", user);
     if (!found) return std::move(found).error();
     const auto row = found->next<decimal, currency_code, std::optional<std::int64_t>>();
     if (!row) return row.error();
@@ -128,8 +126,8 @@ result<std::optional<quota>> postgres_directory::quota_of(user_id user) {
 }
 
 result<std::vector<account>> postgres_directory::accounts_of(user_id user, std::string_view service) {
-    if (!postgres::is_keepable(service)) return std::vector<account>{};
-    auto listed = connections_.ask(
+    if (!postgres::is_storable(service)) return std::vector<account>{};
+    auto listed = database_.ask(
         "SELECT id, name, admin FROM directory_accounts WHERE user_id = $1 AND service = $2 ORDER BY id", user,
         service);
     if (!listed) return std::move(listed).error();
@@ -144,23 +142,23 @@ result<std::vector<account>> postgres_directory::accounts_of(user_id user, std::
 }
 
 result<bool> postgres_directory::has_account(user_id user, const account_ref& wanted) {
-    if (!postgres::is_keepable(wanted.service)) return false;
-    auto found = connections_.ask("SELECT true FROM directory_accounts WHERE id = $1 AND service = $2 AND user_id = $3",
+    if (!postgres::is_storable(wanted.service)) return false;
+    auto found = database_.ask("SELECT true FROM directory_accounts WHERE id = $1 AND service = $2 AND user_id = $3",
                                   wanted.account, wanted.service, user);
     if (!found) return std::move(found).error();
     return found->count() > 0;
 }
 
 result<bool> postgres_directory::is_account(const account_ref& wanted) {
-    if (!postgres::is_keepable(wanted.service)) return false;
-    auto found = connections_.ask("SELECT true FROM directory_accounts WHERE id = $1 AND service = $2", wanted.account,
+    if (!postgres::is_storable(wanted.service)) return false;
+    auto found = database_.ask("SELECT true FROM directory_accounts WHERE id = $1 AND service = $2", wanted.account,
                                   wanted.service);
     if (!found) return std::move(found).error();
     return found->count() > 0;
 }
 
 result<user_id> postgres_directory::add_user(const new_user& made) {
-    auto done = connections_.change(
+    auto done = database_.change(
         "INSERT INTO directory_users (login, password_hash, currency, balance) VALUES ($1, $2, $3, $4) RETURNING id",
         made.login, made.password_hash, made.currency, made.balance);
     if (!done) return std::move(done).error();
@@ -170,8 +168,8 @@ result<user_id> postgres_directory::add_user(const new_user& made) {
 }
 
 result<std::optional<known_login>> postgres_directory::find_login(std::string_view login) {
-    if (!postgres::is_keepable(login)) return std::optional<known_login>{};
-    auto found = connections_.ask(
+    if (!postgres::is_storable(login)) return std::optional<known_login>{};
+    auto found = database_.ask(
         "SELECT id, password_hash FROM directory_users WHERE lower(login) = lower($1 COLLATE \"C\")", login);
     if (!found) return std::move(found).error();
     auto row = found->next<user_id, std::string>();
@@ -182,8 +180,8 @@ result<std::optional<known_login>> postgres_directory::find_login(std::string_vi
 }
 
 template <class... Values>
-result<void> postgres_directory::change_one(postgres::sql text, const Values&... values) {
-    auto done = connections_.change(text, values...);
+result<void> postgres_directory::change_one(sql::statement_text text, const Values&... values) {
+    auto done = database_.change(text, values...);
     if (!done) return std::move(done).error();
     if (done->touched() == 0) return not_found();
     return {};
@@ -206,7 +204,7 @@ result<void> postgres_directory::set_requests_per_day(user_id user, std::uint32_
 
 result<account_id> postgres_directory::add_account(user_id user, const service_name& service, std::string_view name,
                                                     bool admin) {
-    auto done = connections_.change(
+    auto done = database_.change(
         "INSERT INTO directory_accounts (service, user_id, name, admin) VALUES ($1, $2, $3, $4) RETURNING id", service,
         user, name, admin);
     if (!done) return std::move(done).error();  // not_found where the user is not there

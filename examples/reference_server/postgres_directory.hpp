@@ -4,11 +4,8 @@
 
 #include <tollgate/base/result.hpp>
 #include <tollgate/contract/user_directory.hpp>
-#include <tollgate/store/detail/cache_invalidation_feed.hpp>
-#include <tollgate/store/detail/postgres/pool.hpp>
-#include <tollgate/store/detail/row_cache.hpp>
+#include <tollgate/store/postgres_database.hpp>
 
-#include <cstddef>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -67,7 +64,7 @@ public:
 private:
     /// Runs a statement that changes one row; not_found when there was none.
     template <class... Values>
-    tollgate::result<void> change_one(tollgate::postgres::sql text, const Values&... values);
+    tollgate::result<void> change_one(tollgate::sql::statement_text text, const Values&... values);
 
     /// What requests ask of a user.
     struct user_row {
@@ -80,17 +77,17 @@ private:
             return tollgate::quota{static_cast<std::uint32_t>(*requests_per_day), std::chrono::hours{24}};
         }
     };
-    using user_cache = tollgate::row_cache<tollgate::user_id, user_row, tollgate::cache_invalidation_feed>;
+    using user_cache = tollgate::postgres_row_cache<tollgate::user_id, user_row>;
 
-    explicit postgres_directory(tollgate::postgres::pool connections) : connections_{std::move(connections)} {}
+    explicit postgres_directory(tollgate::postgres_database opened) : database_{std::move(opened)} {}
 
     /// not_found for a user who is not there.
     tollgate::result<user_row> find_user(tollgate::user_id user);
     tollgate::result<std::optional<user_row>> read_user(tollgate::user_id user);
 
-    tollgate::postgres::pool connections_;
+    tollgate::postgres_database database_;
     std::shared_ptr<tollgate::cache_invalidation_feed> changes_;  // null, like the next: nothing is remembered
-    std::unique_ptr<user_cache> users_;                 // a cache does not move
+    std::unique_ptr<user_cache> users_;  // a cache does not move
 };
 
 static_assert(tollgate::user_directory<postgres_directory>);

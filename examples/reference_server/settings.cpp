@@ -5,10 +5,10 @@
 
 #include <tollgate/pipeline/api_settings.hpp>
 #if defined(TOLLGATE_WITH_POSTGRES)
-#include <tollgate/store/detail/postgres/server_list.hpp>
+#include <tollgate/store/postgres_database.hpp>
 #endif
 #if defined(TOLLGATE_WITH_REDIS)
-#include <tollgate/limits/detail/redis/server_address.hpp>
+#include <tollgate/limits/redis_limiter.hpp>
 #endif
 
 #include <algorithm>
@@ -59,7 +59,7 @@ reading assign_timeout(string_view text, milliseconds& target) {
 reading read_postgres(string_view text, settings& into) {
 #if defined(TOLLGATE_WITH_POSTGRES)
     std::string connection_string{text};
-    if (text.empty() || !tollgate::postgres::servers_of(connection_string)) return reading::misfit;
+    if (text.empty() || !tollgate::postgres_database::validate(connection_string)) return reading::misfit;
     into.store = location{location::kind::postgres, {}, std::move(connection_string)};
     return reading::taken;
 #else
@@ -94,7 +94,7 @@ reading read_limits(string_view text, settings& into) {
     }
     if (!text.starts_with("redis:") && !text.starts_with("rediss:")) return reading::misfit;
 #if defined(TOLLGATE_WITH_REDIS)
-    if (!tollgate::redis::parse_url(text)) return reading::misfit;
+    if (!tollgate::redis_limiter::validate(text)) return reading::misfit;
     into.limits_url = text;
     return reading::taken;
 #else

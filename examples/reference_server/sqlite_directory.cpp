@@ -1,8 +1,5 @@
 #include "sqlite_directory.hpp"
 
-#include <tollgate/store/detail/sqlite/columns.hpp>
-#include <tollgate/store/detail/sqlite/migrations.hpp>
-
 namespace reference {
 
 using namespace tollgate;
@@ -12,7 +9,7 @@ namespace {
 constexpr std::string_view component = "reference_directory";
 constexpr std::size_t users_cached_max = 16'384;  // about 3 MB
 
-constexpr sqlite::sql migrations[] = {
+constexpr sql::statement_text migrations[] = {
     R"sql(
     CREATE TABLE directory_users (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -34,47 +31,32 @@ constexpr sqlite::sql migrations[] = {
 
     CREATE INDEX directory_accounts_by_user ON directory_accounts (user_id, service, id);
     )sql",
-    // Ids are counted over all services, and the next one is asked for with each new account.
+    // Each new account looks up the largest id of all services.
     "CREATE INDEX directory_accounts_by_id ON directory_accounts (id)",
 };
 
-/// The first row, which must be there.
-template <class... Columns>
-result<std::tuple<Columns...>> require_row(sqlite::statement query) {
-    auto row = query.next<Columns...>();
-    if (!row) return std::move(row).error();
-    if (!*row) return not_found();
-    return **std::move(row);
-}
-
 }  // namespace
 
-sqlite_directory::sqlite_directory(sqlite::pool connections)
-    : connections_{std::move(connections)},
-      users_{std::make_unique<sqlite::row_cache<user_id, user_row>>(connections_.changes(), users_cached_max)} {}
+sqlite_directory::sqlite_directory(sqlite_database opened)
+    : database_{std::move(opened)},
+      users_{std::make_unique<sqlite_row_cache<user_id, user_row>>(database_.changes(), users_cached_max)} {}
 
 result<sqlite_directory> sqlite_directory::open(const std::filesystem::path& file) {
-    auto connections = sqlite::pool::open(file.string());
-    if (!connections) return std::move(connections).error();
-    {
-        auto writer = connections->writer();
-        if (!writer) return std::move(writer).error();
-        if (auto done = sqlite::migrate(**writer, component, migrations); !done) return std::move(done).error();
-    }
-    return sqlite_directory{*std::move(connections)};
+    auto opened = sqlite_database::open(file.string());
+    if (!opened) return std::move(opened).error();
+    if (auto done = opened->migrate(component, migrations); !done) return std::move(done).error();
+    return sqlite_directory{*std::move(opened)};
 }
 
 result<sqlite_directory::user_row> sqlite_directory::find_user(user_id user) {
-    auto found = users_->find(user, [&]() -> result<std::optional<user_row>> {
-        auto on = connections_.reader();
-        if (!on) return std::move(on).error();
-        auto row = (*on)
-                       ->prepare("SELECT balance, currency, requests_per_day FROM directory_users WHERE id = ?", user)
-                       .next<decimal, currency_code, std::optional<std::int64_t>>();
-        if (!row) return std::move(row).error();
-        if (!*row) return std::optional<user_row>{};
-        const auto& [amount, currency, requests] = **row;
-        return std::optional{user_row{amount, currency, requests}};
+    auto found = users_->find(user, [&] {
+        return database_.read([&](sqlite::database& on) {
+            return sql::read_one<decimal, currency_code, std::optional<std::int64_t>>(
+                on.prepare("SELECT balance, currency, requests_per_day FROM directory_users WHERE id = ?", user),
+                [](const decimal& amount, const currency_code& currency, std::optional<std::int64_t> requests) {
+                    return user_row{amount, currency, requests};
+                });
+        });
     });
     if (!found) return std::move(found).error();
     if (!*found) return not_found();
@@ -106,70 +88,59 @@ result<std::optional<quota>> sqlite_directory::quota_of(user_id user) {
 }
 
 result<std::vector<account>> sqlite_directory::accounts_of(user_id user, std::string_view service) {
-    auto on = connections_.reader();
-    if (!on) return std::move(on).error();
-    auto rows = (*on)->prepare(
-        "SELECT id, name, admin FROM directory_accounts WHERE user_id = ? AND service = ? ORDER BY id", user, service);
-    std::vector<account> accounts;
-    while (true) {
-        auto row = rows.next<account_id, std::string, bool>();
-        if (!row) return std::move(row).error();
-        if (!*row) return accounts;
-        auto& [id, name, admin] = **row;
-        accounts.push_back({id, std::move(name), admin});
-    }
+    return database_.read([&](sqlite::database& on) {
+        return sql::read_all<account_id, std::string, bool>(
+            on.prepare("SELECT id, name, admin FROM directory_accounts WHERE user_id = ? AND service = ? ORDER BY id",
+                       user, service),
+            [](account_id id, std::string& name, bool admin) { return account{id, std::move(name), admin}; });
+    });
 }
 
 result<bool> sqlite_directory::has_account(user_id user, const account_ref& wanted) {
-    auto on = connections_.reader();
-    if (!on) return std::move(on).error();
-    auto row = (*on)
-                   ->prepare("SELECT 1 FROM directory_accounts WHERE service = ? AND id = ? AND user_id = ?",
-                             wanted.service, wanted.account, user)
-                   .next<bool>();
-    if (!row) return std::move(row).error();
-    return row->has_value();
+    return database_.read([&](sqlite::database& on) -> result<bool> {
+        auto found = sql::read_value<bool>(
+            on.prepare("SELECT 1 FROM directory_accounts WHERE service = ? AND id = ? AND user_id = ?", wanted.service,
+                       wanted.account, user));
+        if (!found) return std::move(found).error();
+        return found->has_value();
+    });
 }
 
 result<bool> sqlite_directory::is_account(const account_ref& wanted) {
-    auto on = connections_.reader();
-    if (!on) return std::move(on).error();
-    auto row = (*on)
-                   ->prepare("SELECT 1 FROM directory_accounts WHERE service = ? AND id = ?", wanted.service,
-                             wanted.account)
-                   .next<bool>();
-    if (!row) return std::move(row).error();
-    return row->has_value();
+    return database_.read([&](sqlite::database& on) -> result<bool> {
+        auto found = sql::read_value<bool>(on.prepare(
+            "SELECT 1 FROM directory_accounts WHERE service = ? AND id = ?", wanted.service, wanted.account));
+        if (!found) return std::move(found).error();
+        return found->has_value();
+    });
 }
 
 result<user_id> sqlite_directory::add_user(const new_user& made) {
-    auto on = connections_.writer();
-    if (!on) return std::move(on).error();
-    auto done = (*on)->run("INSERT INTO directory_users (login, password_hash, currency, balance) VALUES (?, ?, ?, ?)",
-                           made.login, made.password_hash, made.currency, made.balance);
-    if (!done) return std::move(done).error();
-    return user_id{(*on)->last_insert_id()};
+    return database_.write([&](sqlite::database& on) -> result<user_id> {
+        auto done =
+            on.run("INSERT INTO directory_users (login, password_hash, currency, balance) VALUES (?, ?, ?, ?)",
+                   made.login, made.password_hash, made.currency, made.balance);
+        if (!done) return std::move(done).error();
+        return user_id{on.last_insert_id()};
+    });
 }
 
 result<std::optional<known_login>> sqlite_directory::find_login(std::string_view login) {
-    auto on = connections_.reader();
-    if (!on) return std::move(on).error();
-    auto row = (*on)
-                   ->prepare("SELECT id, password_hash FROM directory_users WHERE login = ?", login)
-                   .next<user_id, std::string>();
-    if (!row) return std::move(row).error();
-    if (!*row) return std::optional<known_login>{};
-    auto& [user, hash] = **row;
-    return std::optional{known_login{user, std::move(hash)}};
+    return database_.read([&](sqlite::database& on) {
+        return sql::read_one<user_id, std::string>(
+            on.prepare("SELECT id, password_hash FROM directory_users WHERE login = ?", login),
+            [](user_id user, std::string& hash) { return known_login{user, std::move(hash)}; });
+    });
 }
 
 template <class... Values>
-result<void> sqlite_directory::change_one(sqlite::sql text, const Values&... values) {
-    auto on = connections_.writer();
-    if (!on) return std::move(on).error();
-    if (auto done = (*on)->run(text, values...); !done) return done;
-    if ((*on)->changes() == 0) return not_found();
-    return {};
+result<void> sqlite_directory::change_one(sql::statement_text text, const Values&... values) {
+    return database_.write([&](sqlite::database& on) -> result<void> {
+        auto changed = on.run_counted(text, values...);
+        if (!changed) return std::move(changed).error();
+        if (!*changed) return not_found();
+        return {};
+    });
 }
 
 result<void> sqlite_directory::set_password_hash(user_id user, std::string_view hash) {
@@ -187,22 +158,20 @@ result<void> sqlite_directory::set_requests_per_day(user_id user, std::uint32_t 
 
 result<account_id> sqlite_directory::add_account(user_id user, const service_name& service, std::string_view name,
                                                   bool admin) {
-    auto on = connections_.writer();
-    if (!on) return std::move(on).error();
-    auto change = sqlite::transaction::begin(**on);
-    if (!change) return std::move(change).error();
-    auto known = require_row<user_id>((*on)->prepare("SELECT id FROM directory_users WHERE id = ?", user));
-    if (!known) return std::move(known).error();
-    // One count for all services: whoever takes an account's id to another service finds nobody's account there, and
-    // never one of their own by chance.
-    auto next = require_row<account_id>((*on)->prepare("SELECT coalesce(max(id), 0) + 1 FROM directory_accounts"));
-    if (!next) return std::move(next).error();
-    const auto id = std::get<0>(*next);
-    auto done = (*on)->run("INSERT INTO directory_accounts (service, id, user_id, name, admin) VALUES (?, ?, ?, ?, ?)",
-                           service, id, user, name, admin);
-    if (!done) return std::move(done).error();
-    if (auto committed = change->commit(); !committed) return std::move(committed).error();
-    return id;
+    return database_.transact([&](sqlite::database& on) -> result<account_id> {
+        auto known = sql::read_value<user_id>(on.prepare("SELECT id FROM directory_users WHERE id = ?", user));
+        if (!known) return std::move(known).error();
+        if (!*known) return not_found();
+        // Ids are counted over all services: the id of one service's account is never one of another service's.
+        auto next =
+            sql::read_value<account_id>(on.prepare("SELECT coalesce(max(id), 0) + 1 FROM directory_accounts"));
+        if (!next) return std::move(next).error();
+        if (!*next) return internal_error("SQLite: a count without a row");
+        auto done = on.run("INSERT INTO directory_accounts (service, id, user_id, name, admin) VALUES (?, ?, ?, ?, ?)",
+                           service, **next, user, name, admin);
+        if (!done) return std::move(done).error();
+        return **next;
+    });
 }
 
 }  // namespace reference

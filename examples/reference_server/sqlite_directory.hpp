@@ -4,8 +4,7 @@
 
 #include <tollgate/base/result.hpp>
 #include <tollgate/contract/user_directory.hpp>
-#include <tollgate/store/detail/sqlite/pool.hpp>
-#include <tollgate/store/detail/sqlite/row_cache.hpp>
+#include <tollgate/store/sqlite_database.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -55,7 +54,7 @@ public:
 private:
     /// Runs a statement that changes one row; not_found when there was none.
     template <class... Values>
-    tollgate::result<void> change_one(tollgate::sqlite::sql text, const Values&... values);
+    tollgate::result<void> change_one(tollgate::sql::statement_text text, const Values&... values);
 
     /// What requests ask of a user.
     struct user_row {
@@ -69,13 +68,13 @@ private:
         }
     };
 
-    explicit sqlite_directory(tollgate::sqlite::pool connections);
+    explicit sqlite_directory(tollgate::sqlite_database opened);
 
     /// not_found for a user who is not there.
     tollgate::result<user_row> find_user(tollgate::user_id user);
 
-    tollgate::sqlite::pool connections_;
-    std::unique_ptr<tollgate::sqlite::row_cache<tollgate::user_id, user_row>> users_;  // a cache does not move
+    tollgate::sqlite_database database_;
+    std::unique_ptr<tollgate::sqlite_row_cache<tollgate::user_id, user_row>> users_;  // a cache does not move
 };
 
 static_assert(tollgate::user_directory<sqlite_directory>);

@@ -1,6 +1,5 @@
 #include "text_values.hpp"
 
-#include <tollgate/base/detail/text.hpp>
 #include <tollgate/http/url.hpp>
 
 #include <algorithm>
@@ -12,7 +11,6 @@ namespace reference {
 namespace {
 
 using tollgate::milliseconds;
-using tollgate::utf8_sequence_bytes;
 
 struct unit {
     std::string_view name;
@@ -30,7 +28,25 @@ const unit* find_unit(std::span<const unit> units, std::string_view name) {
 }
 
 std::size_t count_leading_digits(std::string_view text) {
-    return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), tollgate::is_digit) - text.begin());
+    const auto found = text.find_first_not_of("0123456789");
+    return found == std::string_view::npos ? text.size() : found;
+}
+
+/// The bytes of the well-formed UTF-8 sequence at the start of `text`, which is not empty; 0 if there is none.
+std::size_t utf8_sequence_bytes(std::string_view text) {
+    const auto lead = static_cast<unsigned char>(text[0]);
+    if (lead < 0x80) return 1;
+    const std::size_t bytes = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+    if (lead < 0xc2 || lead > 0xf4 || text.size() < bytes) return 0;
+    char32_t point = lead & (0x7fU >> bytes);
+    for (const char each : text.substr(1, bytes - 1)) {
+        const auto byte = static_cast<unsigned char>(each);
+        if ((byte & 0xc0U) != 0x80) return 0;
+        point = point << 6 | (byte & 0x3fU);
+    }
+    const bool is_overlong = (bytes == 3 && point < 0x800) || (bytes == 4 && point < 0x10000);
+    const bool is_surrogate = point >= 0xd800 && point <= 0xdfff;
+    return is_overlong || is_surrogate || point > 0x10ffff ? 0 : bytes;
 }
 
 /// C0 and DEL, and the C1 controls that some terminals obey as well (U+0080 to U+009F, `c2 80` to `c2 9f`).

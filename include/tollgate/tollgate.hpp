@@ -109,11 +109,13 @@
 
 #if defined(TOLLGATE_WITH_SQLITE)
 #include <tollgate/store/sqlite.hpp>
+#include <tollgate/store/sqlite_database.hpp>
 #include <tollgate/store/sqlite_own_transaction.hpp>
 #endif
 
 #if defined(TOLLGATE_WITH_POSTGRES)
 #include <tollgate/store/postgres.hpp>
+#include <tollgate/store/postgres_database.hpp>
 #include <tollgate/store/postgres_own_transaction.hpp>
 #endif
 

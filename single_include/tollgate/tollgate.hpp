@@ -11171,27 +11171,85 @@ void account_api<Users, Store, Policies>::respond_thrown(std::string_view what, 
 
 }  // namespace tollgate
 
-// <tollgate/store/detail/contained.hpp>
+// <tollgate/store/detail/errors.hpp>
 
-namespace tollgate::inline v0::detail {
+namespace tollgate::inline v0 {
 
-/// Runs a verb of a store, which throws nothing: what the standard library throws inside, memory that is not to be had
-/// above all, becomes a problem (unavailable). Verbs are written so that nothing is half done then.
+/// Thrown by the constructors of stores that could not be opened. `what()` is for the operator, and names the file or
+/// the server.
+class store_error : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+namespace detail {
+
+/// Runs a store's verb and turns whatever the standard library throws, usually std::bad_alloc, into an error
+/// (unavailable). Verbs are written so that an exception leaves nothing half done.
 template <class Verb>
-[[nodiscard]] std::invoke_result_t<Verb&> contained(Verb&& verb) noexcept {
+[[nodiscard]] std::invoke_result_t<Verb&> without_exceptions(Verb&& verb) noexcept {
     try {
         return verb();
     } catch (...) {
         error why{error_kind::unavailable, {}, {}};
         try {
             why = unavailable("out of memory, or of another resource of the process");
-        } catch (...) {  // not even for the text: the kind says enough
+        } catch (...) {  // no memory for the text either: the kind is enough
         }
         return why;
     }
 }
 
-}  // namespace tollgate::detail
+/// A conflict gets `message`, which names what exists already; any other error stays as it is.
+[[nodiscard]] inline error describe_conflict(error why, const char* message) {
+    if (why.kind == error_kind::conflict) why.message = message;
+    return why;
+}
+
+}  // namespace detail
+
+// The errors that every store reports in the same words.
+
+[[nodiscard]] inline error personal_token_exists(error why) {
+    return detail::describe_conflict(std::move(why), "A personal token of this username exists already.");
+}
+
+[[nodiscard]] inline error application_exists(error why) {
+    return detail::describe_conflict(std::move(why), "An application of this client_id exists already.");
+}
+
+[[nodiscard]] inline error token_exists(error why) {
+    return detail::describe_conflict(std::move(why), "This token exists already.");
+}
+
+[[nodiscard]] inline error session_exists(error why) {
+    return detail::describe_conflict(std::move(why), "This session exists already.");
+}
+
+[[nodiscard]] inline error too_many_personal_tokens(std::size_t tokens_per_user_max) {
+    return invalid("You have " + std::to_string(tokens_per_user_max) + " personal tokens, as many as you may.");
+}
+
+[[nodiscard]] inline error too_many_applications(std::size_t applications_per_user_max) {
+    return invalid("You have " + std::to_string(applications_per_user_max) + " applications, as many as you may.");
+}
+
+[[nodiscard]] inline error too_many_hooks(std::size_t hooks_per_event_max) {
+    return invalid("This account has " + std::to_string(hooks_per_event_max) +
+                   " webhooks for this event, as many as it may.");
+}
+
+/// The scopes of a code do not fit beside those that the user granted before.
+[[nodiscard]] inline error too_many_scopes() {
+    return invalid("Together with what you granted this application before, these are more scopes than can be kept.");
+}
+
+/// A delivery of a disabled hook cannot be sent again.
+[[nodiscard]] inline error hook_is_disabled() {
+    return {error_kind::conflict, "This webhook is disabled. Enable it first.", {}};
+}
+
+}  // namespace tollgate
 
 // <tollgate/store/detail/memory/dated_digest.hpp>
 
@@ -11882,13 +11940,13 @@ public:
         return personal_.find(username);
     }
     result<token_id> create_personal_token(const new_personal_token& made, std::size_t tokens_per_user_max) noexcept {
-        return detail::contained([&] { return personal_.create(made, tokens_per_user_max); });
+        return detail::without_exceptions([&] { return personal_.create(made, tokens_per_user_max); });
     }
     result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept {
-        return detail::contained([&] { return personal_.of(user); });
+        return detail::without_exceptions([&] { return personal_.of(user); });
     }
     result<bool> revoke_personal_token(token_id id) noexcept {
-        return detail::contained([&] { return personal_.revoke(id); });
+        return detail::without_exceptions([&] { return personal_.revoke(id); });
     }
     result<void> record_personal_token_use(std::string_view username, instant now) noexcept {
         return personal_.record_use(username, now);
@@ -11960,22 +12018,22 @@ public:
     }
 
     result<void> create_session(const stored_session& made) noexcept {
-        return detail::contained([&] { return sessions_.create(made); });
+        return detail::without_exceptions([&] { return sessions_.create(made); });
     }
     result<std::optional<stored_session>> find_session(const digest& cookie) noexcept {
-        return detail::contained([&] { return sessions_.find(cookie); });
+        return detail::without_exceptions([&] { return sessions_.find(cookie); });
     }
     result<void> touch_session(const digest& cookie, instant now) noexcept {
-        return detail::contained([&] { return sessions_.touch(cookie, now); });
+        return detail::without_exceptions([&] { return sessions_.touch(cookie, now); });
     }
     result<bool> end_session(const digest& cookie) noexcept {
-        return detail::contained([&] { return sessions_.end(cookie); });
+        return detail::without_exceptions([&] { return sessions_.end(cookie); });
     }
     result<void> end_sessions_of(user_id user) noexcept {
-        return detail::contained([&] { return sessions_.end_all_of(user); });
+        return detail::without_exceptions([&] { return sessions_.end_all_of(user); });
     }
     result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) noexcept {
-        return detail::contained([&] { return sessions_.sweep(created_before, seen_before, rows_max); });
+        return detail::without_exceptions([&] { return sessions_.sweep(created_before, seen_before, rows_max); });
     }
 
     result<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) noexcept {
@@ -12038,7 +12096,7 @@ private:
     /// Verbs that change several tables at once have one lock for all of them; reading a credential needs none of it.
     template <class Verb>
     std::invoke_result_t<Verb&> in_oauth(Verb&& verb) noexcept {
-        return detail::contained([&] {
+        return detail::without_exceptions([&] {
             const std::scoped_lock lock{oauth_mutex_};
             return verb();
         });
@@ -12047,7 +12105,7 @@ private:
     /// Deliveries are their hooks', so both have one lock.
     template <class Verb>
     std::invoke_result_t<Verb&> in_hooks(Verb&& verb) noexcept {
-        return detail::contained([&] {
+        return detail::without_exceptions([&] {
             const std::scoped_lock lock{hooks_mutex_};
             return verb();
         });
@@ -12217,6 +12275,285 @@ private:
 
     std::unique_ptr<core> core_;
 };
+
+}  // namespace tollgate
+
+// <tollgate/base/detail/reconnecting_pool.hpp>
+
+// The circuit breaker of a pool:
+//
+//   closed   connections are lent, and opened as they are needed
+//            -> open: a connection failed in a way that others share (`lease::trip`), or none could be opened and
+//               there is no other one
+//   open     `take` fails at once until the retry time, which backs off from 100 ms to 2 s with jitter
+//            -> probing: the first `take` after the retry time
+//   probing  one caller opens a connection and uses it; `take` fails at once for all others
+//            -> closed: the probe returned its connection in good order
+//            -> open: it did not
+
+namespace tollgate::inline v0 {
+
+struct reconnecting_pool_settings {
+    using steady = std::chrono::steady_clock;
+
+    /// In front of every error message: "PostgreSQL".
+    std::string name;
+    std::size_t connections_max = 8;
+    /// The first and the longest pause between attempts to connect. Zero: every caller tries, and there is no breaker.
+    milliseconds first_pause{100};
+    milliseconds longest_pause{2000};
+    /// Whether the first caller after a `trip` probes without a pause.
+    bool probes_at_once = false;
+    /// Called when the breaker opens (`false`, with the reason) and when it closes. Holds the pool's lock: it must be
+    /// quick and must not use the pool.
+    std::function<void(bool up, std::string_view why)> on_state{};
+    steady::time_point (*now)() noexcept = &steady::now;
+};
+
+/// The connections of one process to one server or file, opened as they are needed; the one that was used last is lent
+/// first, because its caches are warm. `Connection` has `bool is_sound() noexcept`: whether it can be used, as far as
+/// can be seen without a round trip.
+///
+/// Thread rule: any thread. Blocking. Outlives its leases.
+template <class Connection>
+class reconnecting_pool {
+public:
+    using steady = std::chrono::steady_clock;
+    using opener = std::function<result<std::unique_ptr<Connection>>()>;
+
+    /// A connection that is lent until the end of the scope.
+    class lease {
+    public:
+        lease(lease&& other) noexcept
+            : from_{std::exchange(other.from_, nullptr)},
+              lent_{std::move(other.lent_)},
+              generation_{other.generation_},
+              is_probe_{other.is_probe_} {}
+        lease& operator=(lease&&) = delete;
+        ~lease() {
+            if (from_ != nullptr) from_->put(std::move(lent_), generation_, is_probe_);
+        }
+
+        [[nodiscard]] Connection& operator*() const noexcept { return *lent_; }
+        [[nodiscard]] Connection* operator->() const noexcept { return lent_.get(); }
+
+        /// Closes the connection: it is broken.
+        void drop(std::string_view why) noexcept { end(false, why); }
+        /// Closes the connection, and all others with it: what happened to it happens to them, and each would hold up a
+        /// caller for as long. Opens the breaker, unless a newer connection has proved the server to be there.
+        void trip(std::string_view why) noexcept { end(true, why); }
+
+    private:
+        friend class reconnecting_pool;
+        lease(reconnecting_pool& from, std::unique_ptr<Connection> lent, std::uint64_t generation,
+              bool is_probe) noexcept
+            : from_{&from}, lent_{std::move(lent)}, generation_{generation}, is_probe_{is_probe} {}
+
+        void end(bool all, std::string_view why) noexcept {
+            lent_.reset();
+            if (from_ != nullptr) std::exchange(from_, nullptr)->lose(generation_, is_probe_, all, why);
+        }
+
+        reconnecting_pool* from_;
+        std::unique_ptr<Connection> lent_;
+        std::uint64_t generation_;
+        bool is_probe_;
+    };
+
+    reconnecting_pool(reconnecting_pool_settings settings, opener open)
+        : settings_{std::move(settings)}, open_{std::move(open)} {
+        settings_.connections_max = (std::max)(settings_.connections_max, std::size_t{1});
+        idle_.reserve(settings_.connections_max);  // so that nothing throws when a connection comes back
+    }
+    reconnecting_pool(const reconnecting_pool&) = delete;
+    reconnecting_pool& operator=(const reconnecting_pool&) = delete;
+
+    /// Error (unavailable): the breaker is open, or no connection came free in time. Otherwise what the opener failed
+    /// with.
+    [[nodiscard]] result<lease> take(milliseconds wait_max);
+
+    /// Whether `take` would fail at once, without a lock.
+    [[nodiscard]] bool is_refusing() const noexcept {
+        return is_open_.load(std::memory_order_acquire) &&
+               (is_probing_.load(std::memory_order_relaxed) || now() < retry_at_.load(std::memory_order_relaxed));
+    }
+    /// Whether the breaker is closed. True at the start.
+    [[nodiscard]] bool is_up() const noexcept { return !is_open_.load(std::memory_order_acquire); }
+
+private:
+    struct idle_connection {
+        std::unique_ptr<Connection> held;
+        std::uint64_t generation;
+    };
+
+    [[nodiscard]] steady::rep now() const noexcept { return settings_.now().time_since_epoch().count(); }
+    [[nodiscard]] bool has_breaker() const noexcept { return settings_.longest_pause > milliseconds{0}; }
+    [[nodiscard]] error refusal() const {
+        return unavailable(settings_.name + ": not connected, and tried again in a moment: " + last_failure_);
+    }
+    void put(std::unique_ptr<Connection> returned, std::uint64_t generation, bool is_probe) noexcept;
+    void lose(std::uint64_t generation, bool is_probe, bool all, std::string_view why) noexcept;
+    // Precondition of those below: the lock is held.
+    void back_off() noexcept;
+    void note_failure(bool opens, bool is_probe, std::string_view why) noexcept;
+    void close_breaker() noexcept;
+    void report(bool up, std::string_view why) noexcept;
+
+    reconnecting_pool_settings settings_;
+    const opener open_;
+
+    // Written under the lock; read without it by `is_refusing`.
+    std::atomic<bool> is_open_{false};
+    std::atomic<bool> is_probing_{false};
+    std::atomic<steady::rep> retry_at_{0};
+
+    std::mutex mutex_;
+    std::condition_variable came_free_;
+    std::vector<idle_connection> idle_;
+    std::size_t opened_ = 0;  // including those that are being opened and those that are lent
+    std::uint64_t generation_ = 0;
+    unsigned failures_ = 0;  // in a row
+    std::string last_failure_;
+    std::uint32_t random_ = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(this) >> 4) ^
+                            static_cast<std::uint32_t>(steady::now().time_since_epoch().count());
+};
+
+template <class Connection>
+auto reconnecting_pool<Connection>::take(milliseconds wait_max) -> result<lease> {
+    const auto end = settings_.now() + wait_max;
+    std::unique_lock lock{mutex_};
+    bool is_probe = false;
+    for (;;) {
+        while (!idle_.empty()) {
+            auto chosen = std::move(idle_.back());
+            idle_.pop_back();
+            if (chosen.held->is_sound()) return lease{*this, std::move(chosen.held), chosen.generation, false};
+            --opened_;
+        }
+        const bool may_try = now() >= retry_at_.load(std::memory_order_relaxed);
+        if (is_open_.load(std::memory_order_relaxed)) {
+            if (!may_try || is_probing_.load(std::memory_order_relaxed)) return refusal();
+            is_probe = true;
+            break;
+        }
+        const bool has_place = opened_ < settings_.connections_max;
+        if (has_place && may_try) break;
+        if (settings_.now() >= end)
+            return unavailable(settings_.name + ": no connection came free within " +
+                               std::to_string(wait_max.count()) + " ms; there are " + std::to_string(opened_));
+        const steady::time_point retry_at{steady::duration{retry_at_.load(std::memory_order_relaxed)}};
+        came_free_.wait_until(lock, has_place ? (std::min)(end, retry_at) : end);
+    }
+    ++opened_;
+    const std::uint64_t generation = generation_;
+    is_probing_.store(is_probe, std::memory_order_relaxed);
+    if (failures_ > 0) back_off();  // one caller at a time tries a server that did not answer
+    lock.unlock();
+
+    std::optional<result<std::unique_ptr<Connection>>> made;
+    try {
+        made.emplace(open_());
+    } catch (...) {  // memory: the place must not be lost with it
+        lock.lock();
+        --opened_;
+        if (is_probe) is_probing_.store(false, std::memory_order_relaxed);
+        came_free_.notify_all();
+        throw;
+    }
+    lock.lock();
+    if (!*made) {
+        --opened_;
+        note_failure(opened_ == 0, is_probe, made->error().cause);
+        came_free_.notify_all();
+        return std::move(*made).error();
+    }
+    if (!is_probe) {
+        failures_ = 0;
+        retry_at_.store(0, std::memory_order_relaxed);
+    }
+    return lease{*this, **std::move(made), generation, is_probe};
+}
+
+template <class Connection>
+void reconnecting_pool<Connection>::put(std::unique_ptr<Connection> returned, std::uint64_t generation,
+                                        bool is_probe) noexcept {
+    {
+        const std::scoped_lock lock{mutex_};
+        if (is_probe) close_breaker();
+        if (generation == generation_) idle_.push_back({std::move(returned), generation});
+        else --opened_;
+    }
+    if (is_probe) came_free_.notify_all();
+    else came_free_.notify_one();
+}
+
+template <class Connection>
+void reconnecting_pool<Connection>::lose(std::uint64_t generation, bool is_probe, bool all,
+                                         std::string_view why) noexcept {
+    std::vector<idle_connection> closed;  // after the lock is released: closing may be slow
+    {
+        const std::scoped_lock lock{mutex_};
+        --opened_;
+        if (is_probe) {
+            note_failure(true, true, why);
+        } else if (all && generation == generation_) {
+            ++generation_;
+            opened_ -= idle_.size();
+            try {
+                closed.reserve(idle_.size());
+                std::move(idle_.begin(), idle_.end(), std::back_inserter(closed));
+            } catch (...) {  // closed under the lock, then
+            }
+            idle_.clear();  // keeps its capacity
+            note_failure(true, false, why);
+            if (settings_.probes_at_once) retry_at_.store(0, std::memory_order_relaxed);
+        }
+    }
+    came_free_.notify_all();
+}
+
+template <class Connection>
+void reconnecting_pool<Connection>::back_off() noexcept {
+    const std::int64_t full = (std::min)(settings_.first_pause.count() << (std::min)(failures_, 10U),
+                                         settings_.longest_pause.count());
+    random_ = random_ * 1664525U + 1013904223U;  // jitter, so that the nodes of a cluster do not come together
+    const std::int64_t half = full / 2;
+    const milliseconds pause{full - (half > 0 ? static_cast<std::int64_t>(random_ >> 8) % half : 0)};
+    retry_at_.store((settings_.now() + pause).time_since_epoch().count(), std::memory_order_relaxed);
+}
+
+template <class Connection>
+void reconnecting_pool<Connection>::note_failure(bool opens, bool is_probe, std::string_view why) noexcept {
+    if (!has_breaker()) return;
+    back_off();
+    ++failures_;
+    if (is_probe) is_probing_.store(false, std::memory_order_relaxed);
+    try {
+        last_failure_ = why;
+    } catch (...) {  // no memory for a better reason than the one before
+    }
+    if (!opens || is_open_.load(std::memory_order_relaxed)) return;
+    is_open_.store(true, std::memory_order_release);
+    report(false, why);
+}
+
+template <class Connection>
+void reconnecting_pool<Connection>::close_breaker() noexcept {
+    failures_ = 0;
+    is_probing_.store(false, std::memory_order_relaxed);
+    retry_at_.store(0, std::memory_order_relaxed);
+    is_open_.store(false, std::memory_order_release);
+    report(true, "the server answers again");
+}
+
+template <class Connection>
+void reconnecting_pool<Connection>::report(bool up, std::string_view why) noexcept {
+    if (!settings_.on_state) return;
+    try {
+        settings_.on_state(up, why);
+    } catch (...) {  // what a callback throws changes nothing here
+    }
+}
 
 }  // namespace tollgate
 
@@ -13910,38 +14247,6 @@ private:
 
 #endif  // __linux__
 
-// <tollgate/store/detail/refusals.hpp>
-
-namespace tollgate::inline v0 {
-
-/// What every store says to one personal token more than there may be.
-[[nodiscard]] inline error too_many_personal_tokens(std::size_t tokens_per_user_max) {
-    return invalid("You have " + std::to_string(tokens_per_user_max) + " personal tokens, as many as you may.");
-}
-
-/// To one application more.
-[[nodiscard]] inline error too_many_applications(std::size_t applications_per_user_max) {
-    return invalid("You have " + std::to_string(applications_per_user_max) + " applications, as many as you may.");
-}
-
-/// To a code whose scopes do not fit with those that the user granted before.
-[[nodiscard]] inline error too_many_scopes() {
-    return invalid("Together with what you granted this application before, these are more scopes than can be kept.");
-}
-
-/// To sending a delivery again whose hook gets nothing.
-[[nodiscard]] inline error hook_is_disabled() {
-    return {error_kind::conflict, "This webhook is disabled. Enable it first.", {}};
-}
-
-/// What every store says to one hook more than there may be.
-[[nodiscard]] inline error too_many_hooks(std::size_t hooks_per_event_max) {
-    return invalid("This account has " + std::to_string(hooks_per_event_max) +
-                   " webhooks for this event, as many as it may.");
-}
-
-}  // namespace tollgate
-
 // <tollgate/store/detail/row_cache.hpp>
 
 namespace tollgate::inline v0 {
@@ -14148,37 +14453,320 @@ auto row_cache<Key, Value, Changes>::slot_for(std::size_t hash, const mark& now,
 
 }  // namespace tollgate
 
-// <tollgate/store/detail/sql/statement_line.hpp>
+// <tollgate/store/detail/sql/columns.hpp>
 
-namespace tollgate::inline v0::detail {
+namespace tollgate::inline v0::sql {
 
-/// A statement as one line for an operator, and of a long one (a migration) its beginning, which says which it is.
-[[nodiscard]] inline std::string to_statement_line(std::string_view doing) {
+/// The types that a column may have. Each database maps them to its own.
+enum class storage : std::uint8_t { boolean, integer, text, blob };
+
+/// How a `T` is stored in one column, for both databases:
+///
+///     static constexpr storage type;
+///     static std::optional<T> read(const auto& cell);       // none: the column holds something else
+///     static void write(auto&& parameter, const T& value);
+///
+/// `sqlite::column` and `postgres::column` derive from it. Specialize those for types that only one of them stores.
+template <class T>
+struct column;
+
+template <>
+struct column<std::int64_t> {
+    static constexpr storage type = storage::integer;
+    static std::optional<std::int64_t> read(const auto& from) noexcept { return from.integer(); }
+    static void write(auto&& to, std::int64_t value) { to.integer(value); }
+};
+
+/// A bound. A value above the largest that a column holds is stored as that.
+template <>
+struct column<std::size_t> {
+    static constexpr storage type = storage::integer;
+    static void write(auto&& to, std::size_t value) {
+        constexpr std::size_t largest = (std::numeric_limits<std::int64_t>::max)();
+        to.integer(static_cast<std::int64_t>((std::min)(value, largest)));
+    }
+};
+
+template <>
+struct column<bool> {
+    static constexpr storage type = storage::boolean;
+    static std::optional<bool> read(const auto& from) noexcept { return from.boolean(); }
+    static void write(auto&& to, bool value) { to.boolean(value); }
+};
+
+template <>
+struct column<std::string> {
+    static constexpr storage type = storage::text;
+    static std::optional<std::string> read(const auto& from) {
+        const auto text = from.text();
+        return text ? std::optional<std::string>{std::in_place, *text} : std::nullopt;
+    }
+    static void write(auto&& to, std::string_view value) { to.text(value); }
+};
+
+/// Only to bind: a row is read into a type that owns its text.
+template <>
+struct column<std::string_view> {
+    static constexpr storage type = storage::text;
+    static void write(auto&& to, std::string_view value) { to.text(value); }
+};
+
+template <std::size_t Capacity>
+struct column<inline_text<Capacity>> {
+    static constexpr storage type = storage::text;
+    static std::optional<inline_text<Capacity>> read(const auto& from) noexcept {
+        const auto text = from.text();
+        return text ? inline_text<Capacity>::from(*text) : std::nullopt;
+    }
+    static void write(auto&& to, const inline_text<Capacity>& value) { to.text(value.view()); }
+};
+
+template <class Tag>
+struct column<id<Tag>> {
+    static constexpr storage type = storage::integer;
+    static std::optional<id<Tag>> read(const auto& from) noexcept {
+        const auto value = from.integer();
+        return value ? id<Tag>::from(*value) : std::nullopt;
+    }
+    static void write(auto&& to, id<Tag> value) { to.integer(value.value()); }
+};
+
+/// Milliseconds since 1970, by the database's clock.
+template <>
+struct column<instant> {
+    static constexpr storage type = storage::integer;
+    static std::optional<instant> read(const auto& from) noexcept { return from.moment(); }
+    static void write(auto&& to, instant value) { to.moment(value); }
+};
+
+template <>
+struct column<milliseconds> {
+    static constexpr storage type = storage::integer;
+    static std::optional<milliseconds> read(const auto& from) noexcept {
+        const auto count = from.integer();
+        return count ? std::optional{milliseconds{*count}} : std::nullopt;
+    }
+    static void write(auto&& to, milliseconds value) { to.integer(value.count()); }
+};
+
+/// 32 bytes.
+template <>
+struct column<digest> {
+    static constexpr storage type = storage::blob;
+    static std::optional<digest> read(const auto& from) noexcept {
+        const auto bytes = from.blob();
+        return bytes ? digest::from(*bytes) : std::nullopt;
+    }
+    static void write(auto&& to, const digest& value) { to.blob(value.raw()); }
+};
+
+/// Text, scopes separated by single spaces.
+template <>
+struct column<scope_set> {
+    static constexpr storage type = storage::text;
+    static std::optional<scope_set> read(const auto& from) noexcept {
+        const auto text = from.text();
+        return text ? scope_set::parse(*text) : std::nullopt;
+    }
+    static void write(auto&& to, const scope_set& value) { to.text(value.text()); }
+};
+
+/// Text: SQLite's numbers lose digits, and PostgreSQL's NUMERIC does not tell 1.0 from 01.0.
+template <>
+struct column<decimal> {
+    static constexpr storage type = storage::text;
+    static std::optional<decimal> read(const auto& from) noexcept {
+        const auto text = from.text();
+        return text ? decimal::parse(*text) : std::nullopt;
+    }
+    static void write(auto&& to, const decimal& value) { to.text(value.text()); }
+};
+
+template <>
+struct column<hook_source> {
+    static constexpr storage type = storage::text;
+    static std::optional<hook_source> read(const auto& from) noexcept {
+        const auto text = from.text();
+        for (const hook_source each : {hook_source::api, hook_source::manual})
+            if (text == to_text(each)) return each;
+        return std::nullopt;
+    }
+    static void write(auto&& to, hook_source value) { to.text(to_text(value)); }
+};
+
+/// NULL is the empty optional. `Column` is the database's mapping of `T`.
+template <class T, class Column>
+struct optional_column {
+    static std::optional<std::optional<T>> read(const auto& from) {
+        if (from.is_null()) return std::optional<std::optional<T>>{std::in_place};
+        auto value = Column::read(from);
+        if (!value) return std::nullopt;
+        return std::optional<std::optional<T>>{std::in_place, std::move(value)};
+    }
+    static void write(auto&& to, const std::optional<T>& value) {
+        if (value) Column::write(to, *value);
+        else to.null();
+    }
+};
+
+}  // namespace tollgate::sql
+
+// <tollgate/store/detail/sql/rows.hpp>
+
+// What both databases do with the rows of a query. `Rows` has `next<Columns...>()`, as `sqlite::statement` and
+// `postgres::rows` do. The functions for one kind of record name the columns that its query must select, in order.
+
+namespace tollgate::inline v0::sql {
+
+/// One row as a tuple. `read(column, index)` decodes one column, of a default-constructed `Column` type; `misread(index)`
+/// makes the error for a column that holds another type than expected.
+template <class... Columns, class Read, class Misread>
+result<std::optional<std::tuple<Columns...>>> decode_row(Read&& read, Misread&& misread) {
+    using row = std::tuple<Columns...>;
+    return [&]<std::size_t... I>(std::index_sequence<I...>) -> result<std::optional<row>> {
+        std::tuple<std::optional<Columns>...> decoded{read(std::type_identity<Columns>{}, static_cast<int>(I))...};
+        std::size_t bad = sizeof...(Columns);
+        ((std::get<I>(decoded) ? void() : void(bad = I)), ...);
+        if (bad != sizeof...(Columns)) return misread(bad);
+        return std::optional<row>{std::in_place, *std::move(std::get<I>(decoded))...};
+    }(std::index_sequence_for<Columns...>{});
+}
+
+/// Every remaining row, each turned into a record by `make(columns...)`.
+template <class... Columns, class Rows, class Make>
+auto read_all(Rows&& from, Make&& make) -> result<std::vector<std::invoke_result_t<Make&, Columns&...>>> {
+    std::vector<std::invoke_result_t<Make&, Columns&...>> records;
+    for (;;) {
+        auto row = from.template next<Columns...>();
+        if (!row) return std::move(row).error();
+        if (!*row) return records;
+        records.push_back(std::apply(make, **row));
+    }
+}
+
+/// The next row, if there is one.
+template <class... Columns, class Rows, class Make>
+auto read_one(Rows&& from, Make&& make) -> result<std::optional<std::invoke_result_t<Make&, Columns&...>>> {
+    auto row = from.template next<Columns...>();
+    if (!row) return std::move(row).error();
+    if (!*row) return std::optional<std::invoke_result_t<Make&, Columns&...>>{};
+    return std::optional{std::apply(make, **row)};
+}
+
+/// The only column of the next row, if there is one.
+template <class Column, class Rows>
+result<std::optional<Column>> read_value(Rows&& from) {
+    return read_one<Column>(std::forward<Rows>(from), [](Column& value) { return std::move(value); });
+}
+
+/// Of records by a unique key: the only one, if there is one.
+template <class Record>
+result<std::optional<Record>> first_of(result<std::vector<Record>> read) {
+    if (!read) return std::move(read).error();
+    if (read->empty()) return std::optional<Record>{};
+    return std::optional{std::move(read->front())};
+}
+
+/// id, username, description, scopes, created_at, last_used_at
+template <class Rows>
+result<std::vector<personal_token>> read_personal_tokens(Rows&& from, user_id user) {
+    return read_all<token_id, token_username, std::string, scope_set, instant, std::optional<instant>>(
+        from, [user](token_id id, token_username& username, std::string& description, scope_set& scopes,
+                     instant created_at, std::optional<instant> last_used_at) {
+            return personal_token{id, user, username, std::move(description), scopes, created_at, last_used_at};
+        });
+}
+
+/// id, owner, client_id, secret_digest, name, website, description, redirect_url, created_at
+template <class Rows>
+result<std::vector<application>> read_applications(Rows&& from) {
+    return read_all<application_id, user_id, client_id_text, digest, std::string, std::string, std::string,
+                    std::optional<std::string>, instant>(
+        from, [](application_id id, user_id owner, client_id_text& client_id, digest& secret_digest, std::string& name,
+                 std::string& website, std::string& description, std::optional<std::string>& redirect_url,
+                 instant created_at) {
+            return application{id, owner, client_id, secret_digest, std::move(name), std::move(website),
+                               std::move(description), std::move(redirect_url), created_at};
+        });
+}
+
+/// id, application, name, website, scopes, created_at, last_used_at
+template <class Rows>
+result<std::vector<grant>> read_grants(Rows&& from, user_id user) {
+    return read_all<grant_id, application_id, std::string, std::string, scope_set, instant, std::optional<instant>>(
+        from, [user](grant_id id, application_id application, std::string& name, std::string& website,
+                     scope_set& scopes, instant created_at, std::optional<instant> last_used_at) {
+            return grant{id, user, application, std::move(name), std::move(website), scopes, created_at, last_used_at};
+        });
+}
+
+/// id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since
+template <class Rows>
+result<std::vector<hook>> read_hooks(Rows&& from, const account_ref& account) {
+    return read_all<hook_id, std::string, hook_source, std::string, std::string, instant, std::optional<instant>,
+                    std::optional<disable_reason>, std::optional<instant>>(
+        from, [&account](hook_id id, std::string& event, hook_source source, std::string& type,
+                         std::string& target_url, instant created_at, std::optional<instant> disabled_at,
+                         std::optional<disable_reason> reason, std::optional<instant> failing_since) {
+            hook read{id, account, std::move(event), source, std::move(type), std::move(target_url), created_at};
+            if (disabled_at) read.disabled = hook_disablement{*disabled_at, reason.value_or(disable_reason::failing)};
+            read.failing_since = failing_since;
+            return read;
+        });
+}
+
+/// user, login, created_at, last_seen_at
+template <class Rows>
+result<std::optional<stored_session>> read_session(Rows&& from, const digest& cookie) {
+    return read_one<user_id, std::string, instant, instant>(
+        from, [&cookie](user_id user, std::string& login, instant created_at, instant last_seen_at) {
+            return stored_session{cookie, user, std::move(login), created_at, last_seen_at};
+        });
+}
+
+}  // namespace tollgate::sql
+
+// <tollgate/store/detail/sql/statement_text.hpp>
+
+namespace tollgate::inline v0::sql {
+
+/// A SQL statement that is known at compile time. Values are always bound as parameters (`?` on SQLite, `$1` on
+/// PostgreSQL), so there is no text to inject SQL into.
+class statement_text {
+public:
+    consteval statement_text(const char* literal) : text_{literal} {}
+    /// The exception: a statement composed of literals and of the program's settings, never of request data. `text` must
+    /// outlive every connection that prepares it.
+    [[nodiscard]] static statement_text composed(const std::string& text) noexcept {
+        return statement_text{std::string_view{text}};
+    }
+    static statement_text composed(std::string&&) = delete;
+
+    [[nodiscard]] constexpr std::string_view text() const noexcept { return text_; }
+    /// Null-terminated.
+    [[nodiscard]] constexpr const char* c_str() const noexcept { return text_.data(); }
+
+private:
+    explicit constexpr statement_text(std::string_view text) noexcept : text_{text} {}
+
+    std::string_view text_;
+};
+
+/// A statement on one line for the cause of an error, cut off after 200 bytes: migrations are long.
+[[nodiscard]] inline std::string to_log_line(std::string_view statement) {
     constexpr std::size_t bytes_max = 200;
     std::string line;
-    for (std::size_t at = doing.find_first_not_of(" \n"); at < doing.size();) {
-        const auto end = doing.find('\n', at);
-        line += doing.substr(at, end == std::string_view::npos ? end : end - at);
-        at = doing.find_first_not_of(" \n", end);
+    for (std::size_t at = statement.find_first_not_of(" \n"); at < statement.size();) {
+        const auto end = statement.find('\n', at);
+        line += statement.substr(at, end == std::string_view::npos ? end : end - at);
+        at = statement.find_first_not_of(" \n", end);
         if (line.size() > bytes_max) return line.substr(0, bytes_max) + "...";
         if (at != std::string_view::npos) line += ' ';
     }
     return line;
 }
 
-}  // namespace tollgate::detail
-
-// <tollgate/store/detail/sql/store_error.hpp>
-
-namespace tollgate::inline v0 {
-
-/// A store could not be opened; `what()` is for the operator, and names the file or the server.
-class store_error : public std::runtime_error {
-public:
-    using std::runtime_error::runtime_error;
-};
-
-}  // namespace tollgate
+}  // namespace tollgate::sql
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)
 
@@ -26762,12 +27350,12 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
 
 private:
-    struct rooms;
-    explicit sqlite_store(std::unique_ptr<rooms> opened) noexcept;
-    static TOLLGATE_DECL result<std::unique_ptr<rooms>> open_rooms(const std::string& path,
-                                                                    const sqlite_settings& settings);
+    struct impl;
+    explicit sqlite_store(std::unique_ptr<impl> opened) noexcept;
+    static TOLLGATE_DECL result<std::unique_ptr<impl>> open_impl(const std::string& path,
+                                                                  const sqlite_settings& settings);
 
-    std::unique_ptr<rooms> rooms_;
+    std::unique_ptr<impl> impl_;
 };
 
 static_assert(token_store<sqlite_store> && credential_cache<sqlite_store> && use_recorder<sqlite_store>);
@@ -26778,80 +27366,13 @@ static_assert(outbox<sqlite_store> && shared_outbox<sqlite_store>);
 
 }  // namespace tollgate
 
-// <tollgate/store/sqlite_own_transaction.hpp>
-
-struct sqlite3;
-
-namespace tollgate::inline v0 {
-
-/// Takes events into a transaction of the integrator's own, on their own connection to the file that a `sqlite_store`
-/// lives in: their change and the deliveries that tell of it commit together, or neither does. Whatever happens, nobody
-/// is told of what was rolled back, and what was committed is told.
-///
-///     run(connection, "BEGIN IMMEDIATE");
-///     run(connection, "UPDATE sites SET published = 1 WHERE id = 7");
-///     tollgate::sqlite_own_transaction outbox{connection};
-///     const auto deliveries = tollgate::publish(outbox, services, {...}, now);
-///     run(connection, deliveries ? "COMMIT" : "ROLLBACK");
-///
-/// The rules, which are SQLite's:
-///
-/// - The file is the connection's `main` database, and was opened by a `sqlite_store` of this release before, which
-/// makes
-///   the tables. A file of another release is a problem (internal).
-/// - A transaction is open; without one it is a problem (invalid). Begin it with BEGIN IMMEDIATE: one that has read
-/// before
-///   it writes may find that it cannot write any more (SQLITE_BUSY_SNAPSHOT), and must begin anew.
-/// - Nobody else writes to the file until it ends: keep it short, and wait for nothing in it. While the store writes,
-/// the
-///   connection waits for as long as its own busy timeout says.
-/// - A problem takes back what this call has written. On a full disk SQLite itself may have rolled back all of the
-///   transaction (`sqlite3_get_autocommit` tells). Roll back after any problem, unless your change matters without.
-/// - It is durable when your COMMIT returns, as far as your connection says: `synchronous = FULL` for loss of power,
-/// too.
-///   A dispatcher of any process on the file finds it within its `look_interval`, or at once with `wake()` after
-///   COMMIT.
-///
-/// One thread at a time, that which has the connection. Blocking. Nothing is thrown.
-class sqlite_own_transaction {
-public:
-    static constexpr bool blocking = true;
-
-    /// The connection stays the integrator's. Made for one transaction or for all of them: it keeps nothing.
-    explicit sqlite_own_transaction(sqlite3* connection) noexcept : connection_{connection} {}
-
-    TOLLGATE_DECL result<std::size_t> append_event(const event& happened, const message_seed& seed,
-                                                    instant now) noexcept;
-
-private:
-    sqlite3* connection_;
-};
-
-static_assert(event_sink<sqlite_own_transaction>);
-
-}  // namespace tollgate
-
-#if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)
-
-#include <sqlite3.h>
-
 // <tollgate/store/detail/sqlite/statement.hpp>
 
 struct sqlite3_stmt;
 
 namespace tollgate::inline v0::sqlite {
 
-/// One statement of SQL, known while compiling: values reach a database as parameters alone, so there is nothing to
-/// inject into.
-class sql {
-public:
-    consteval sql(const char* literal)
-        : text_{literal} {}  // the size of an array says nothing of a text that has a NUL
-    [[nodiscard]] constexpr std::string_view text() const noexcept { return text_; }
-
-private:
-    std::string_view text_;
-};
+using sql::statement_text;
 
 /// One column of the row that a statement stands at. Each function is none when the column holds something else.
 class cell {
@@ -26863,7 +27384,15 @@ public:
     /// Valid until the statement's next step.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> text() const noexcept;
     /// Valid until the statement's next step.
-    [[nodiscard]] TOLLGATE_DECL std::optional<std::span<const std::byte>> blob() const noexcept;
+    [[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> blob() const noexcept;
+    [[nodiscard]] std::optional<bool> boolean() const noexcept {
+        const auto value = integer();
+        return value ? std::optional{*value != 0} : std::nullopt;
+    }
+    [[nodiscard]] std::optional<instant> moment() const noexcept {
+        const auto count = integer();
+        return count ? std::optional{from_unix_milliseconds(*count)} : std::nullopt;
+    }
 
 private:
     sqlite3_stmt* row_;
@@ -26879,7 +27408,9 @@ public:
     TOLLGATE_DECL void null() noexcept;
     TOLLGATE_DECL void integer(std::int64_t value) noexcept;
     TOLLGATE_DECL void text(std::string_view value) noexcept;
-    TOLLGATE_DECL void blob(std::span<const std::byte> value) noexcept;
+    TOLLGATE_DECL void blob(std::string_view value) noexcept;
+    void boolean(bool value) noexcept { integer(value ? 1 : 0); }
+    void moment(instant value) noexcept { integer(to_unix_milliseconds(value)); }
 
 private:
     TOLLGATE_DECL void note(int code) noexcept;
@@ -26889,15 +27420,19 @@ private:
     int& code_;
 };
 
-/// How a `T` is kept in one column; `read` is none when the column holds no `T`. Specialise it for types of your own.
+/// How a `T` is stored in one column; specialize it for your own types. `read` returns none when the column holds
+/// something else.
 ///
 ///     template <>
-///     struct column<colour> {
+///     struct tollgate::sqlite::column<colour> {
 ///         static std::optional<colour> read(const cell& from);
-///         static void write(parameter to, const colour& value);
+///         static void write(parameter to, const colour& value) noexcept;
 ///     };
 template <class T>
-struct column;
+struct column : sql::column<T> {};
+
+template <class T>
+struct column<std::optional<T>> : sql::optional_column<T, column<T>> {};
 
 /// A prepared statement with its parameters bound, on loan from its `database` until it goes out of scope. A value that
 /// could not be bound is told by the first step. One thread at a time, that which has the database.
@@ -26912,7 +27447,7 @@ struct column;
 class statement {
 public:
     /// A statement that fails at its first step.
-    explicit statement(error why) : trouble_{std::move(why)} {}
+    explicit statement(error why) : failed_{std::move(why)} {}
     /// `lent`: set to false when the statement is given back; null: the statement is finalised instead.
     statement(sqlite3_stmt* prepared, bool* lent) noexcept : prepared_{prepared}, lent_{lent} {}
 
@@ -26920,7 +27455,7 @@ public:
         : prepared_{std::exchange(other.prepared_, nullptr)},
           lent_{std::exchange(other.lent_, nullptr)},
           bind_code_{other.bind_code_},
-          trouble_{std::move(other.trouble_)} {}
+          failed_{std::move(other.failed_)} {}
     statement& operator=(statement&&) = delete;
     ~statement() { give_back(); }
 
@@ -26947,98 +27482,18 @@ private:
     sqlite3_stmt* prepared_ = nullptr;
     bool* lent_ = nullptr;
     int bind_code_ = 0;
-    std::optional<error> trouble_;
+    std::optional<error> failed_;
 };
 
 template <class... Columns>
 result<std::optional<std::tuple<Columns...>>> statement::next() {
-    using row = std::tuple<Columns...>;
     auto stepped = step();
     if (!stepped) return std::move(stepped).error();
-    if (!*stepped) return std::optional<row>{};
-    return [this]<std::size_t... I>(std::index_sequence<I...>) -> result<std::optional<row>> {
-        std::tuple<std::optional<Columns>...> read{column<Columns>::read(cell{prepared_, static_cast<int>(I)})...};
-        std::size_t bad = sizeof...(Columns);
-        ((std::get<I>(read) ? void() : void(bad = I)), ...);
-        if (bad != sizeof...(Columns)) return misread(bad);
-        return std::optional<row>{std::in_place, *std::move(std::get<I>(read))...};
-    }(std::index_sequence_for<Columns...>{});
+    if (!*stepped) return std::optional<std::tuple<Columns...>>{};
+    return sql::decode_row<Columns...>(
+        [this]<class T>(std::type_identity<T>, int at) { return column<T>::read(cell{prepared_, at}); },
+        [this](std::size_t bad) { return misread(bad); });
 }
-
-template <>
-struct column<std::int64_t> {
-    static std::optional<std::int64_t> read(const cell& from) noexcept { return from.integer(); }
-    static void write(parameter to, std::int64_t value) noexcept { to.integer(value); }
-};
-
-template <>
-struct column<bool> {
-    static std::optional<bool> read(const cell& from) noexcept {
-        const auto value = from.integer();
-        return value ? std::optional{*value != 0} : std::nullopt;
-    }
-    static void write(parameter to, bool value) noexcept { to.integer(value ? 1 : 0); }
-};
-
-template <>
-struct column<std::string> {
-    static std::optional<std::string> read(const cell& from) {
-        const auto text = from.text();
-        return text ? std::optional<std::string>{std::in_place, *text} : std::nullopt;
-    }
-    static void write(parameter to, std::string_view value) noexcept { to.text(value); }
-};
-
-/// To bind; a row is read into a type that owns its text.
-template <>
-struct column<std::string_view> {
-    static void write(parameter to, std::string_view value) noexcept { to.text(value); }
-};
-
-template <std::size_t Capacity>
-struct column<inline_text<Capacity>> {
-    static std::optional<inline_text<Capacity>> read(const cell& from) noexcept {
-        const auto text = from.text();
-        return text ? inline_text<Capacity>::from(*text) : std::nullopt;
-    }
-    static void write(parameter to, const inline_text<Capacity>& value) noexcept { to.text(value.view()); }
-};
-
-template <class Tag>
-struct column<id<Tag>> {
-    static std::optional<id<Tag>> read(const cell& from) noexcept {
-        const auto value = from.integer();
-        return value ? id<Tag>::from(*value) : std::nullopt;
-    }
-    static void write(parameter to, id<Tag> value) noexcept { to.integer(value.value()); }
-};
-
-/// Milliseconds since 1970.
-template <>
-struct column<instant> {
-    static std::optional<instant> read(const cell& from) noexcept {
-        const auto count = from.integer();
-        return count ? std::optional{from_unix_milliseconds(*count)} : std::nullopt;
-    }
-    static void write(parameter to, instant value) noexcept { to.integer(to_unix_milliseconds(value)); }
-};
-
-/// NULL is the empty one.
-template <class T>
-struct column<std::optional<T>> {
-    static std::optional<std::optional<T>> read(const cell& from) {
-        if (from.is_null()) return std::optional<std::optional<T>>{std::in_place};
-        auto value = column<T>::read(from);
-        if (!value) return std::nullopt;
-        return std::optional<std::optional<T>>{std::in_place, std::move(value)};
-    }
-    static void write(parameter to, const std::optional<T>& value) noexcept {
-        if (value)
-            column<T>::write(to, *value);
-        else
-            to.null();
-    }
-};
 
 }  // namespace tollgate::sqlite
 
@@ -27072,7 +27527,7 @@ public:
 
     /// Binds `values` to the `?`s from left to right.
     template <class... Values>
-    [[nodiscard]] statement prepare(sql text, const Values&... values) {
+    [[nodiscard]] statement prepare(statement_text text, const Values&... values) {
         statement made = prepare_unbound(text);
         made.bind(values...);
         return made;
@@ -27080,18 +27535,27 @@ public:
 
     /// Prepares, binds and runs to the end.
     template <class... Values>
-    result<void> run(sql text, const Values&... values) {
+    result<void> run(statement_text text, const Values&... values) {
         return prepare(text, values...).finish();
     }
 
+    /// The same, and whether any row was inserted, updated or deleted.
+    template <class... Values>
+    result<bool> run_counted(statement_text text, const Values&... values) {
+        if (auto done = run(text, values...); !done) return std::move(done).error();
+        return changes() > 0;
+    }
+
     /// Several statements, separated by semicolons, without parameters: for schemas.
-    TOLLGATE_DECL result<void> run_script(sql text);
+    TOLLGATE_DECL result<void> run_script(statement_text text);
 
     /// Of the last row that this connection inserted.
     [[nodiscard]] TOLLGATE_DECL std::int64_t last_insert_id() const noexcept;
     /// How many rows the last INSERT, UPDATE or DELETE touched.
     [[nodiscard]] TOLLGATE_DECL std::int64_t changes() const noexcept;
 
+    /// A file does not go away as a server does.
+    [[nodiscard]] bool is_sound() const noexcept { return handle_ != nullptr; }
     /// How long calls wait from now on.
     void set_busy_wait_max(milliseconds wait_max) noexcept { patience_->wait_max = wait_max; }
 
@@ -27126,7 +27590,7 @@ private:
     database() = default;
     TOLLGATE_DECL result<void> connect(const std::string& path, const database_settings& settings);
     TOLLGATE_DECL result<void> use_write_ahead_log(const std::string& path);
-    TOLLGATE_DECL statement prepare_unbound(sql text);
+    TOLLGATE_DECL statement prepare_unbound(statement_text text);
 
     // In this order: statements are finalised first, and the handler's state outlives the connection that calls it.
     std::unique_ptr<patience> patience_ = std::make_unique<patience>();
@@ -27241,11 +27705,11 @@ private:
 
 }  // namespace tollgate::sqlite
 
-// <tollgate/store/detail/sqlite/pool.hpp>
+// <tollgate/store/sqlite_database.hpp>
 
-namespace tollgate::inline v0::sqlite {
+namespace tollgate::inline v0 {
 
-struct pool_settings {
+struct sqlite_database_settings {
     /// Connections that read at the same time, opened as they are needed. A read takes microseconds: more than there
     /// are cores gain nothing, and each costs two file descriptors and up to 2 MB of page cache.
     std::size_t readers_max = 8;
@@ -27255,116 +27719,175 @@ struct pool_settings {
     std::string vfs{};
 };
 
-/// The connections of one process to one database file: several that read, and one that writes, because SQLite has one
-/// writer at a time anyway and here it waits in memory instead of polling a file lock.
+/// A SQLite database file for tables of your own, which may be the file that a `sqlite_store` is in: one connection that
+/// writes, because SQLite has one writer at a time and waiting in memory is cheaper than polling a file lock, and
+/// several that read.
 ///
-/// Thread rule: any thread. Blocking. Movable; nothing may be on loan while it moves or dies.
-class pool {
+///     auto opened = sqlite_database::open("shop.db");
+///     static constexpr sqlite::statement_text steps[] = {"CREATE TABLE orders (id INTEGER PRIMARY KEY, name TEXT)"};
+///     if (auto done = opened->migrate("shop", steps); !done) return done;
+///     auto name = opened->read([&](sqlite::database& on) {
+///         return sql::read_value<std::string>(on.prepare("SELECT name FROM orders WHERE id = ?", id));
+///     });
+///
+/// Thread rule: any thread. Blocking. Movable; no connection may be lent while it moves or is destroyed.
+class sqlite_database {
+    using connections = reconnecting_pool<sqlite::database>;
+
 public:
-    /// A connection on loan; given back at the end of the scope.
-    class lease {
-    public:
-        lease(lease&& other) noexcept
-            : from_{std::exchange(other.from_, nullptr)}, lent_{std::exchange(other.lent_, nullptr)} {}
-        lease& operator=(lease&&) = delete;
-        TOLLGATE_DECL ~lease();
+    using lease = connections::lease;
 
-        [[nodiscard]] database& operator*() const noexcept { return *lent_; }
-        [[nodiscard]] database* operator->() const noexcept { return lent_; }
+    /// Creates the file, readable and writable by its owner only, if there is none. Errors: invalid for a path that is
+    /// not a file's; unavailable if it cannot be opened.
+    static TOLLGATE_DECL result<sqlite_database> open(const std::string& path,
+                                                       const sqlite_database_settings& settings = {});
 
-    private:
-        friend class pool;
-        struct shelf;
-        lease(shelf& from, database& lent) noexcept : from_{&from}, lent_{&lent} {}
+    TOLLGATE_DECL sqlite_database(sqlite_database&&) noexcept;
+    TOLLGATE_DECL sqlite_database& operator=(sqlite_database&&) noexcept;
+    TOLLGATE_DECL ~sqlite_database();
 
-        shelf* from_;
-        database* lent_;
-    };
+    /// Brings the tables of one `component` up to date: runs those of `steps` that the file has not seen, in order, all
+    /// or none. A released step is never changed, only followed by others. See `sqlite::migrate`.
+    TOLLGATE_DECL result<void> migrate(std::string_view component, std::span<const sqlite::statement_text> steps);
 
-    static TOLLGATE_DECL result<pool> open(const std::string& path, const pool_settings& settings = {});
+    /// Calls `body(sqlite::database&)`, which returns a `result`, with a connection that cannot write. Throws nothing:
+    /// what `body` throws becomes an error (unavailable).
+    template <class Body>
+    std::invoke_result_t<Body&, sqlite::database&> read(Body&& body) noexcept {
+        return detail::without_exceptions([&]() -> std::invoke_result_t<Body&, sqlite::database&> {
+            auto on = reader();
+            if (!on) return std::move(on).error();
+            return body(**on);
+        });
+    }
 
-    TOLLGATE_DECL pool(pool&&) noexcept;
-    TOLLGATE_DECL pool& operator=(pool&&) noexcept;
-    TOLLGATE_DECL ~pool();
+    /// The same with the connection that writes. Each statement is a transaction of its own.
+    template <class Body>
+    std::invoke_result_t<Body&, sqlite::database&> write(Body&& body) noexcept {
+        return detail::without_exceptions([&]() -> std::invoke_result_t<Body&, sqlite::database&> {
+            auto on = writer();
+            if (!on) return std::move(on).error();
+            return body(**on);
+        });
+    }
 
-    /// Problem (unavailable) when none came free in time.
+    /// The same in one transaction, which is committed when `body` returns a value, and rolled back when it returns an
+    /// error or throws.
+    template <class Body>
+    std::invoke_result_t<Body&, sqlite::database&> transact(Body&& body) noexcept {
+        return detail::without_exceptions([&]() -> std::invoke_result_t<Body&, sqlite::database&> {
+            auto on = writer();
+            if (!on) return std::move(on).error();
+            return in_transaction(**on, body);
+        });
+    }
+
+    /// The same for what is not worth waiting for, see `writer_soon`.
+    template <class Body>
+    std::invoke_result_t<Body&, sqlite::database&> transact_soon(Body&& body) noexcept {
+        return detail::without_exceptions([&]() -> std::invoke_result_t<Body&, sqlite::database&> {
+            auto on = writer_soon();
+            if (!on) return std::move(on).error();
+            return in_transaction(**on, body);
+        });
+    }
+
+    /// A connection until the end of the scope. Error (unavailable) when none came free in time.
     [[nodiscard]] TOLLGATE_DECL result<lease> reader();
     [[nodiscard]] TOLLGATE_DECL result<lease> writer();
-    /// For what is not worth waiting for: `wait_max` for the connection, and again for other processes. A tenth of a
-    /// second is long enough to come after a few commits, and short enough for a request that does something else.
+    /// Waits at most `wait_max` for the connection, and again for other processes. A tenth of a second is long enough
+    /// to come after a few commits, and short enough for a request whose purpose is another.
     [[nodiscard]] TOLLGATE_DECL result<lease> writer_soon(milliseconds wait_max = milliseconds{100});
 
-    /// Tells whether anything was committed, by this process or another. Stays where it is when the pool moves.
-    [[nodiscard]] TOLLGATE_DECL const change_stamp& changes() const noexcept;
+    /// Whether anything was committed, by this process or another, for a `sqlite_row_cache`. Its address stays the same
+    /// when the database moves.
+    [[nodiscard]] TOLLGATE_DECL const sqlite::change_stamp& changes() const noexcept;
 
 private:
     struct state;
-    explicit pool(std::unique_ptr<state> made) noexcept;
+    explicit sqlite_database(std::unique_ptr<state> made) noexcept;
+
+    template <class Body>
+    static std::invoke_result_t<Body&, sqlite::database&> in_transaction(sqlite::database& on, Body& body) {
+        auto change = sqlite::transaction::begin(on);
+        if (!change) return std::move(change).error();
+        auto returned = body(on);
+        if (!returned) return returned;
+        if (auto done = change->commit(); !done) return std::move(done).error();
+        return returned;
+    }
 
     std::unique_ptr<state> state_;
 };
 
-}  // namespace tollgate::sqlite
+/// Rows of one query, by their key. A row is returned without a query until anything is committed to the file, so that a
+/// cached row is always what the query would return.
+///
+///     sqlite_row_cache<user_id, user_row> users{database.changes(), 16'384};
+///     auto user = users.find(id, [&] { return read_user(id); });   // result<std::optional<user_row>>
+///
+/// See `row_cache` for its bounds.
+template <class Key, class Row>
+using sqlite_row_cache = row_cache<Key, Row, sqlite::change_stamp>;
 
-// <tollgate/store/detail/sqlite/row_cache.hpp>
+}  // namespace tollgate
 
-namespace tollgate::inline v0::sqlite {
+// <tollgate/store/sqlite_own_transaction.hpp>
 
-/// Gives a row out again exactly as long as nobody has committed anything to the database since it was read, so that
-/// what is remembered says the same as the query would.
-template <class Key, class Value>
-using row_cache = tollgate::row_cache<Key, Value, change_stamp>;
+struct sqlite3;
 
-}  // namespace tollgate::sqlite
+namespace tollgate::inline v0 {
 
-// <tollgate/store/detail/sqlite/access_tokens.hpp>
-
-namespace tollgate::inline v0::sqlite {
-
-/// The access-token verbs of `token_store`, on SQLite.
-class access_tokens {
+/// Takes events into a transaction of the integrator's own, on their own connection to the file that a `sqlite_store`
+/// lives in: their change and the deliveries that tell of it commit together, or neither does. Whatever happens, nobody
+/// is told of what was rolled back, and what was committed is told.
+///
+///     run(connection, "BEGIN IMMEDIATE");
+///     run(connection, "UPDATE sites SET published = 1 WHERE id = 7");
+///     tollgate::sqlite_own_transaction outbox{connection};
+///     const auto deliveries = tollgate::publish(outbox, services, {...}, now);
+///     run(connection, deliveries ? "COMMIT" : "ROLLBACK");
+///
+/// The rules, which are SQLite's:
+///
+/// - The file is the connection's `main` database, and was opened by a `sqlite_store` of this release before, which
+/// makes
+///   the tables. A file of another release is a problem (internal).
+/// - A transaction is open; without one it is a problem (invalid). Begin it with BEGIN IMMEDIATE: one that has read
+/// before
+///   it writes may find that it cannot write any more (SQLITE_BUSY_SNAPSHOT), and must begin anew.
+/// - Nobody else writes to the file until it ends: keep it short, and wait for nothing in it. While the store writes,
+/// the
+///   connection waits for as long as its own busy timeout says.
+/// - A problem takes back what this call has written. On a full disk SQLite itself may have rolled back all of the
+///   transaction (`sqlite3_get_autocommit` tells). Roll back after any problem, unless your change matters without.
+/// - It is durable when your COMMIT returns, as far as your connection says: `synchronous = FULL` for loss of power,
+/// too.
+///   A dispatcher of any process on the file finds it within its `look_interval`, or at once with `wake()` after
+///   COMMIT.
+///
+/// One thread at a time, that which has the connection. Blocking. Nothing is thrown.
+class sqlite_own_transaction {
 public:
-    access_tokens(pool& connections, std::size_t cached_max)
-        : connections_{connections}, credentials_{connections.changes(), cached_max} {}
+    static constexpr bool blocking = true;
 
-    TOLLGATE_DECL result<std::optional<token_credential>> find(const digest& token);
-    [[nodiscard]] lookup<token_credential> cached(const digest& token) const noexcept {
-        return credentials_.cached(token);
-    }
-    TOLLGATE_DECL result<void> create(const new_access_token& made);
-    TOLLGATE_DECL result<bool> revoke(const digest& token);
-    /// Also of its grant. Waits for nobody for long: a request does.
-    TOLLGATE_DECL result<void> record_use(const digest& token, instant now);
+    /// The connection stays the integrator's. Made for one transaction or for all of them: it keeps nothing.
+    explicit sqlite_own_transaction(sqlite3* connection) noexcept : connection_{connection} {}
+
+    TOLLGATE_DECL result<std::size_t> append_event(const event& happened, const message_seed& seed,
+                                                    instant now) noexcept;
 
 private:
-    TOLLGATE_DECL result<std::optional<token_credential>> read(const digest& token);
-
-    pool& connections_;
-    row_cache<digest, token_credential> credentials_;
+    sqlite3* connection_;
 };
 
-}  // namespace tollgate::sqlite
+static_assert(event_sink<sqlite_own_transaction>);
 
-// <tollgate/store/detail/sqlite/applications.hpp>
+}  // namespace tollgate
 
-namespace tollgate::inline v0::sqlite {
+#if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)
 
-/// The verbs of `application_store`, on SQLite.
-class applications {
-public:
-    explicit applications(pool& connections) : connections_{connections} {}
-
-    TOLLGATE_DECL result<application_id> create(const new_application& made, std::size_t applications_per_user_max);
-    TOLLGATE_DECL result<std::optional<application>> find(std::string_view client_id);
-    TOLLGATE_DECL result<std::vector<application>> of(user_id owner);
-    TOLLGATE_DECL result<bool> replace_secret(user_id owner, application_id id, const digest& secret);
-    TOLLGATE_DECL result<bool> remove(user_id owner, application_id id);
-
-private:
-    pool& connections_;
-};
-
-}  // namespace tollgate::sqlite
+#include <sqlite3.h>
 
 // <tollgate/store/detail/sqlite/delivery_history.hpp>
 
@@ -27373,7 +27896,7 @@ namespace tollgate::inline v0::sqlite {
 /// The verbs of `outbox` that a hook's owner looks at deliveries with, and puts them right; and what is forgotten.
 class delivery_history {
 public:
-    explicit delivery_history(pool& connections) : connections_{connections} {}
+    explicit delivery_history(sqlite_database& connections) : connections_{connections} {}
 
     TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of,
                                                                std::size_t rows_max,
@@ -27386,74 +27909,8 @@ public:
     TOLLGATE_DECL result<std::size_t> sweep(instant ended_before, std::size_t rows_max);
 
 private:
-    pool& connections_;
+    sqlite_database& connections_;
 };
-
-}  // namespace tollgate::sqlite
-
-// <tollgate/store/detail/sqlite/grants.hpp>
-
-namespace tollgate::inline v0::sqlite {
-
-/// The verbs of `grant_store`, on SQLite.
-class grants {
-public:
-    explicit grants(pool& connections) : connections_{connections} {}
-
-    TOLLGATE_DECL result<std::optional<scope_set>> granted(user_id user, application_id application);
-    TOLLGATE_DECL result<code_result> create_code(const new_authorization_code& made);
-    TOLLGATE_DECL result<redeemed_code> redeem(const code_redemption& shown);
-    TOLLGATE_DECL result<refreshed_token> refresh(const token_refresh& shown);
-    TOLLGATE_DECL result<void> revoke_token(application_id application, const digest& token);
-    TOLLGATE_DECL result<std::vector<grant>> of(user_id user);
-    TOLLGATE_DECL result<bool> revoke(user_id user, application_id application);
-    TOLLGATE_DECL result<std::size_t> sweep_expired(instant now, std::size_t rows_max);
-
-private:
-    pool& connections_;
-};
-
-}  // namespace tollgate::sqlite
-
-// <tollgate/store/detail/sqlite/hooks.hpp>
-
-namespace tollgate::inline v0::sqlite {
-
-/// The verbs of `hook_store`, on SQLite.
-class hooks {
-public:
-    explicit hooks(pool& connections) : connections_{connections} {}
-
-    TOLLGATE_DECL result<hook_id> create(const new_hook& made, std::size_t hooks_per_event_max);
-    TOLLGATE_DECL result<std::vector<hook>> of(const account_ref& account);
-    TOLLGATE_DECL result<std::optional<account_ref>> account_of(const service_name& service, hook_id id);
-    TOLLGATE_DECL result<bool> replace_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                               instant old_valid_until);
-    TOLLGATE_DECL result<bool> remove(const account_ref& account, hook_id id);
-
-private:
-    pool& connections_;
-};
-
-}  // namespace tollgate::sqlite
-
-// <tollgate/store/detail/sqlite/migrations.hpp>
-
-namespace tollgate::inline v0::sqlite {
-
-/// Brings the tables of one `component` up to date: runs those of `steps` that its file has not seen yet, in order, all
-/// or none. A file is at version n when n steps were done; a released step is never changed, only followed.
-///
-/// Safe when several processes open one file at once: one does the work, the others wait and find it done. A file of a
-/// later version than `steps` know is a problem (internal) that says so, and is left alone.
-///
-/// Versions are kept in a table and by component, not in PRAGMA user_version: the file may be an integrator's own, with
-/// tables and a version of theirs, so that their rows and ours commit together.
-TOLLGATE_DECL result<void> migrate(database& on, std::string_view component, std::span<const sql> steps);
-
-/// Whether the tables are exactly at the version of `steps`; a problem (internal) that says so when they are not, or are
-/// not there.
-TOLLGATE_DECL result<void> expect_migrated(database& on, std::string_view component, std::span<const sql> steps);
 
 }  // namespace tollgate::sqlite
 
@@ -27464,7 +27921,7 @@ namespace tollgate::inline v0::sqlite {
 /// The verbs of `outbox` that a worker calls: what is due, and the results.
 class outbox {
 public:
-    explicit outbox(pool& connections) : connections_{connections} {}
+    explicit outbox(sqlite_database& connections) : connections_{connections} {}
 
     TOLLGATE_DECL result<std::size_t> append(const event& happened, const message_seed& seed, instant now);
     [[nodiscard]] TOLLGATE_DECL result<due_hook_page> list_due_hooks(instant now, std::size_t rows_max);
@@ -27475,39 +27932,721 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
 
 private:
-    pool& connections_;
+    sqlite_database& connections_;
     /// Deliveries of each hook that ended since its history was last trimmed. Guarded by the connection that writes.
     std::unordered_map<hook_id, unsigned> ended_;
 };
 
 }  // namespace tollgate::sqlite
 
-// <tollgate/store/detail/sqlite/personal_tokens.hpp>
+// <tollgate/store/detail/sqlite/store_impl.hpp>
+
+namespace tollgate::inline v0 {
+
+/// What the verbs work on. Each is defined in the file of its family: personal_tokens.ipp, access_tokens.ipp, hooks.ipp,
+/// applications.ipp, grants.ipp, sessions.ipp and outbox.ipp.
+struct sqlite_store::impl {
+    impl(sqlite_database opened, std::size_t cached_credentials_max)
+        : database{std::move(opened)},
+          personal_tokens{database.changes(), cached_credentials_max},
+          access_tokens{database.changes(), cached_credentials_max},
+          deliveries{database},
+          history{database} {}
+
+    sqlite_database database;
+    sqlite_row_cache<token_username, token_credential> personal_tokens;
+    sqlite_row_cache<digest, token_credential> access_tokens;
+    sqlite::outbox deliveries;
+    sqlite::delivery_history history;
+};
+
+namespace sqlite {
+
+/// The number of a row that has no id in the model.
+using row_number = std::int64_t;
+
+/// Inserts an access token, issued with this refresh token or with none, and deletes those that the user and the
+/// application have beyond the bound. Precondition: in a transaction.
+TOLLGATE_DECL result<void> insert_access_token(database& on, const new_access_token& made,
+                                                std::optional<row_number> refresh_token);
+
+}  // namespace sqlite
+
+}  // namespace tollgate
+
+// <tollgate/store/detail/sqlite/access_tokens.ipp>
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL result<void> sqlite::insert_access_token(database& on, const new_access_token& made,
+                                                        std::optional<row_number> refresh_token) {
+    auto done = on.run(
+        "INSERT INTO tollgate_access_tokens "
+        "(token_digest, user, application, scopes, created_at, expires_at, refresh_token) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        made.token_digest, made.user, made.application, made.scopes, made.created_at, made.expires_at, refresh_token);
+    if (!done) return token_exists(std::move(done).error());
+    return on.run(
+        "DELETE FROM tollgate_access_tokens WHERE token_digest IN "
+        "(SELECT token_digest FROM tollgate_access_tokens WHERE application = ?1 AND user = ?2 AND token_digest <> ?3 "
+        "ORDER BY expires_at DESC LIMIT -1 OFFSET ?4)",
+        made.application, made.user, made.token_digest, limits::access_tokens_per_grant_max - 1);
+}
+
+TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_access_token(const digest& token) noexcept {
+    return impl_->access_tokens.find(token, [&] {
+        return impl_->database.read([&](sqlite::database& on) {
+            return sql::read_one<user_id, application_id, scope_set, instant, std::optional<instant>>(
+                on.prepare("SELECT user, application, scopes, expires_at, last_used_at FROM tollgate_access_tokens "
+                           "WHERE token_digest = ?",
+                           token),
+                [&](user_id user, application_id application, scope_set& scopes, instant expires_at,
+                    std::optional<instant> last_used_at) {
+                    return token_credential{user, token, scopes, expires_at, application, last_used_at};
+                });
+        });
+    });
+}
+
+TOLLGATE_DECL lookup<token_credential> sqlite_store::cached_access_token(const digest& token) const noexcept {
+    return impl_->access_tokens.cached(token);
+}
+
+TOLLGATE_DECL result<void> sqlite_store::create_access_token(const new_access_token& made) noexcept {
+    return impl_->database.transact(
+        [&](sqlite::database& on) { return sqlite::insert_access_token(on, made, std::nullopt); });
+}
+
+TOLLGATE_DECL result<bool> sqlite_store::revoke_access_token(const digest& token) noexcept {
+    return impl_->database.write([&](sqlite::database& on) {
+        return on.run_counted("DELETE FROM tollgate_access_tokens WHERE token_digest = ?", token);
+    });
+}
+
+TOLLGATE_DECL result<void> sqlite_store::record_access_token_use(const digest& token, instant now) noexcept {
+    return impl_->database.transact_soon([&](sqlite::database& on) -> result<void> {
+        if (auto done = on.run("UPDATE tollgate_access_tokens SET last_used_at = ? WHERE token_digest = ?", now, token);
+            !done)
+            return done;
+        return on.run(
+            "UPDATE tollgate_grants SET last_used_at = ? WHERE (user, application) = "
+            "(SELECT user, application FROM tollgate_access_tokens WHERE token_digest = ?)",
+            now, token);
+    });
+}
+
+}  // namespace tollgate
+
+// <tollgate/store/detail/sqlite/applications.ipp>
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL result<application_id> sqlite_store::create_application(const new_application& made,
+                                                                      std::size_t applications_per_user_max) noexcept {
+    return impl_->database.write([&](sqlite::database& on) -> result<application_id> {
+        // One statement holds the write lock from its start: none is inserted between the count and the insertion.
+        auto done = on.run(
+            "INSERT INTO tollgate_applications "
+            "(owner, client_id, secret_digest, name, website, description, redirect_url, created_at) "
+            "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 "
+            "WHERE ?9 > (SELECT count(*) FROM tollgate_applications WHERE owner = ?1)",
+            made.owner, made.client_id, made.secret_digest, made.name, made.website, made.description,
+            made.redirect_url, made.created_at, applications_per_user_max);
+        if (!done) return application_exists(std::move(done).error());
+        if (on.changes() == 0) return too_many_applications(applications_per_user_max);
+        return application_id{on.last_insert_id()};
+    });
+}
+
+TOLLGATE_DECL result<std::optional<application>> sqlite_store::find_application(std::string_view client_id) noexcept {
+    if (client_id.size() > client_id_text::bytes_max) return std::optional<application>{};  // longer than any
+    return impl_->database.read([&](sqlite::database& on) {
+        return sql::first_of(sql::read_applications(
+            on.prepare("SELECT id, owner, client_id, secret_digest, name, website, description, redirect_url, "
+                       "created_at FROM tollgate_applications WHERE client_id = ?",
+                       client_id)));
+    });
+}
+
+TOLLGATE_DECL result<std::vector<application>> sqlite_store::applications_of(user_id owner) noexcept {
+    return impl_->database.read([&](sqlite::database& on) {
+        return sql::read_applications(
+            on.prepare("SELECT id, owner, client_id, secret_digest, name, website, description, redirect_url, "
+                       "created_at FROM tollgate_applications WHERE owner = ? ORDER BY id",
+                       owner));
+    });
+}
+
+TOLLGATE_DECL result<bool> sqlite_store::replace_client_secret(user_id owner, application_id id,
+                                                               const digest& secret) noexcept {
+    return impl_->database.write([&](sqlite::database& on) {
+        return on.run_counted("UPDATE tollgate_applications SET secret_digest = ? WHERE id = ? AND owner = ?", secret,
+                              id, owner);
+    });
+}
+
+TOLLGATE_DECL result<bool> sqlite_store::delete_application(user_id owner, application_id id) noexcept {
+    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
+        // The schema deletes its grants with it, and their codes and refresh tokens.
+        auto deleted = on.run_counted("DELETE FROM tollgate_applications WHERE id = ? AND owner = ?", id, owner);
+        if (!deleted || !*deleted) return deleted;
+        if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE application = ?", id); !done)
+            return std::move(done).error();
+        return true;
+    });
+}
+
+}  // namespace tollgate
+
+// <tollgate/store/detail/sqlite/grants.ipp>
+
+namespace tollgate::inline v0 {
+
+namespace sqlite::detail {
+
+/// The grant between a user and an application, with these scopes added to those it has; created if there is none. None
+/// if a scope would have to be added, and `only_if_granted`.
+inline result<std::optional<row_number>> widen_grant(database& on, const new_authorization_code& made) {
+    auto existing = on.prepare("SELECT id, scopes FROM tollgate_grants WHERE user = ? AND application = ?", made.user,
+                           made.application)
+                    .next<row_number, scope_set>();
+    if (!existing) return std::move(existing).error();
+    scope_set scopes = *existing ? std::get<1>(**existing) : scope_set{};
+    if (made.only_if_granted && (!*existing || !scopes.contains_all(made.scopes))) return std::optional<row_number>{};
+    if (!made.scopes.for_each([&](std::string_view each) { return scopes.add(each); })) return too_many_scopes();
+    if (*existing) {
+        const row_number id = std::get<0>(**existing);
+        if (scopes == std::get<1>(**existing)) return std::optional{id};
+        if (auto done = on.run("UPDATE tollgate_grants SET scopes = ? WHERE id = ?", scopes, id); !done)
+            return std::move(done).error();
+        return std::optional{id};
+    }
+    if (auto done = on.run("INSERT INTO tollgate_grants (user, application, scopes, created_at) VALUES (?, ?, ?, ?)",
+                           made.user, made.application, scopes, made.created_at);
+        !done)
+        return std::move(done).error();
+    return std::optional{on.last_insert_id()};
+}
+
+/// Revokes a refresh token and what was made with it.
+inline result<void> revoke_refresh_token(database& on, row_number refresh_token) {
+    if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE refresh_token = ?", refresh_token); !done)
+        return done;
+    return on.run("DELETE FROM tollgate_refresh_tokens WHERE id = ?", refresh_token);
+}
+
+/// The refresh token of a pair, and its row.
+inline result<row_number> insert_refresh_token(database& on, const issued_tokens& made, row_number access_grant,
+                                                const scope_set& scopes) {
+    auto done = on.run(
+        "INSERT INTO tollgate_refresh_tokens (token_digest, access_grant, scopes, expires_at, ends_at) "
+        "VALUES (?, ?, ?, ?, ?)",
+        made.refresh_digest, access_grant, scopes, (std::min)(made.refresh_expires_at, made.refresh_ends_at),
+        made.refresh_ends_at);
+    if (!done) return token_exists(std::move(done).error());
+    const row_number id = on.last_insert_id();
+    // The token that expires last was used last.
+    if (done = on.run("DELETE FROM tollgate_refresh_tokens WHERE id IN "
+                      "(SELECT id FROM tollgate_refresh_tokens WHERE access_grant = ? AND id <> ? "
+                      "ORDER BY expires_at DESC LIMIT -1 OFFSET ?)",
+                      access_grant, id, limits::refresh_tokens_per_grant_max - 1);
+        !done)
+        return std::move(done).error();
+    return id;
+}
+
+}  // namespace sqlite::detail
+
+TOLLGATE_DECL result<std::optional<scope_set>> sqlite_store::granted_scopes(user_id user,
+                                                                            application_id application) noexcept {
+    return impl_->database.read([&](sqlite::database& on) {
+        return sql::read_value<scope_set>(
+            on.prepare("SELECT scopes FROM tollgate_grants WHERE user = ? AND application = ?", user, application));
+    });
+}
+
+TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorization_code& made) noexcept {
+    return impl_->database.transact([&](sqlite::database& on) -> result<code_result> {
+        auto there =
+            on.prepare("SELECT refresh_token IS NOT NULL FROM tollgate_codes WHERE code_digest = ?", made.code_digest)
+                .next<bool>();
+        if (!there) return std::move(there).error();
+        if (*there) return std::get<0>(**there) ? code_result::spent : code_result::waiting;
+        auto known =
+            on.prepare("SELECT id FROM tollgate_applications WHERE id = ?", made.application).next<application_id>();
+        if (!known) return std::move(known).error();
+        if (!*known) return not_found();
+
+        const auto widened = sqlite::detail::widen_grant(on, made);
+        if (!widened) return widened.error();
+        if (!*widened) return code_result::not_granted;
+        const auto access_grant = **widened;
+        if (auto done =
+                on.run("INSERT INTO tollgate_codes "
+                       "(code_digest, access_grant, scopes, redirect, code_challenge, expires_at, forget_at) "
+                       "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
+                       made.code_digest, access_grant, made.scopes, made.redirect, made.code_challenge, made.expires_at);
+            !done)
+            return std::move(done).error();
+        if (auto done = on.run("DELETE FROM tollgate_codes WHERE id IN (SELECT id FROM tollgate_codes "
+                               "WHERE access_grant = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
+                               access_grant, limits::codes_per_grant_max);
+            !done)
+            return std::move(done).error();
+        return code_result::created;
+    });
+}
+
+TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redemption& shown) noexcept {
+    return impl_->database.transact([&](sqlite::database& on) -> result<redeemed_code> {
+        auto row = on.prepare(
+                         "SELECT codes.id, access_grant, user, codes.scopes, redirect, code_challenge, expires_at, "
+                         "refresh_token FROM tollgate_codes AS codes JOIN tollgate_grants ON access_grant = "
+                         "tollgate_grants.id WHERE code_digest = ? AND application = ?",
+                         shown.code_digest, shown.application)
+                       .next<sqlite::row_number, sqlite::row_number, user_id, scope_set, std::string,
+                             std::optional<std::string>, instant, std::optional<sqlite::row_number>>();
+        if (!row) return std::move(row).error();
+        if (!*row) return redeemed_code{};
+        const auto& [code, access_grant, user, scopes, redirect, code_challenge, expires_at, refresh_token] = **row;
+        if (refresh_token) {
+            if (auto done = sqlite::detail::revoke_refresh_token(on, *refresh_token); !done)
+                return std::move(done).error();
+            return redeemed_code{redemption_result::reused, {}, {}};
+        }
+        if (expires_at <= shown.now) return redeemed_code{redemption_result::expired, {}, {}};
+        if (shown.redirect_uri && *shown.redirect_uri != redirect)
+            return redeemed_code{redemption_result::redirect_mismatch, {}, {}};
+        if (shown.code_challenge != code_challenge)
+            return redeemed_code{redemption_result::verifier_mismatch, {}, {}};
+
+        const auto made = sqlite::detail::insert_refresh_token(on, shown.tokens, access_grant, scopes);
+        if (!made) return made.error();
+        if (auto done = sqlite::insert_access_token(
+                on,
+                {user, shown.application, shown.tokens.access_digest, scopes, shown.now, shown.tokens.access_expires_at},
+                *made);
+            !done)
+            return std::move(done).error();
+        if (auto done = on.run("UPDATE tollgate_codes SET refresh_token = ?, forget_at = ? WHERE id = ?", *made,
+                               expires_at + seconds{limits::spent_code_seconds}, code);
+            !done)
+            return std::move(done).error();
+        return redeemed_code{redemption_result::redeemed, user, scopes};
+    });
+}
+
+TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const token_refresh& shown) noexcept {
+    return impl_->database.transact([&](sqlite::database& on) -> result<refreshed_token> {
+        auto row = on.prepare(
+                         "SELECT tokens.id, user, tokens.scopes, ends_at FROM tollgate_refresh_tokens AS tokens "
+                         "JOIN tollgate_grants ON access_grant = tollgate_grants.id "
+                         "WHERE token_digest = ? AND application = ? AND expires_at > ?",
+                         shown.refresh_digest, shown.application, shown.now)
+                       .next<sqlite::row_number, user_id, scope_set, instant>();
+        if (!row) return std::move(row).error();
+        if (!*row) return refreshed_token{};
+        const auto& [token, user, granted, ends_at] = **row;
+        if (shown.narrowed && !shown.narrowed->for_each([&](std::string_view each) { return granted.contains(each); }))
+            return refreshed_token{refresh_result::too_wide, {}};
+
+        const scope_set& scopes = shown.narrowed ? *shown.narrowed : granted;
+        if (auto done = sqlite::insert_access_token(
+                on, {user, shown.application, shown.access_digest, scopes, shown.now, shown.access_expires_at}, token);
+            !done)
+            return std::move(done).error();
+        if (auto done = on.run("UPDATE tollgate_refresh_tokens SET expires_at = ? WHERE id = ?",
+                               (std::min)(instant{shown.now + shown.refresh_lifetime}, ends_at), token);
+            !done)
+            return std::move(done).error();
+        return refreshed_token{refresh_result::refreshed, scopes};
+    });
+}
+
+TOLLGATE_DECL result<void> sqlite_store::revoke_oauth_token(application_id application, const digest& token) noexcept {
+    return impl_->database.transact([&](sqlite::database& on) -> result<void> {
+        auto row = on.prepare(
+                         "SELECT tokens.id FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants "
+                         "ON access_grant = tollgate_grants.id WHERE token_digest = ? AND application = ?",
+                         token, application)
+                       .next<sqlite::row_number>();
+        if (!row) return std::move(row).error();
+        if (*row) return sqlite::detail::revoke_refresh_token(on, std::get<0>(**row));
+        return on.run("DELETE FROM tollgate_access_tokens WHERE token_digest = ? AND application = ?", token,
+                      application);
+    });
+}
+
+TOLLGATE_DECL result<std::vector<grant>> sqlite_store::grants_of(user_id user) noexcept {
+    return impl_->database.read([&](sqlite::database& on) {
+        return sql::read_grants(
+            on.prepare("SELECT grants.id, application, name, website, scopes, grants.created_at, last_used_at "
+                       "FROM tollgate_grants AS grants JOIN tollgate_applications "
+                       "ON application = tollgate_applications.id WHERE user = ? ORDER BY grants.id",
+                       user),
+            user);
+    });
+}
+
+TOLLGATE_DECL result<bool> sqlite_store::revoke_grant(user_id user, application_id application) noexcept {
+    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
+        // Also those without a grant: the application must lose all access.
+        if (auto done =
+                on.run("DELETE FROM tollgate_access_tokens WHERE application = ? AND user = ?", application, user);
+            !done)
+            return std::move(done).error();
+        return on.run_counted("DELETE FROM tollgate_grants WHERE user = ? AND application = ?", user, application);
+    });
+}
+
+TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_expired(instant now, std::size_t rows_max) noexcept {
+    if (rows_max == 0) return std::size_t{0};
+    // Without the write lock first: often there is nothing to delete.
+    const auto any = impl_->database.read([&](sqlite::database& on) {
+        return sql::read_value<bool>(
+            on.prepare("SELECT EXISTS (SELECT 1 FROM tollgate_codes WHERE forget_at <= ?1) "
+                       "OR EXISTS (SELECT 1 FROM tollgate_access_tokens WHERE expires_at <= ?1) "
+                       "OR EXISTS (SELECT 1 FROM tollgate_refresh_tokens WHERE expires_at <= ?1)",
+                       now));
+    });
+    if (!any) return any.error();
+    if (!any->value_or(true)) return std::size_t{0};
+    return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
+        std::size_t swept = 0;
+        const auto sweep = [&](sql::statement_text statement) -> result<void> {
+            auto done = on.run(statement, now, rows_max - swept);
+            if (done) swept += static_cast<std::size_t>(on.changes());
+            return done;
+        };
+        if (auto done = sweep("DELETE FROM tollgate_codes WHERE id IN "
+                              "(SELECT id FROM tollgate_codes WHERE forget_at <= ? ORDER BY forget_at LIMIT ?)");
+            !done)
+            return std::move(done).error();
+        if (auto done = sweep("DELETE FROM tollgate_access_tokens WHERE token_digest IN "
+                              "(SELECT token_digest FROM tollgate_access_tokens WHERE expires_at <= ? "
+                              "ORDER BY expires_at LIMIT ?)");
+            !done)
+            return std::move(done).error();
+        if (auto done = sweep("DELETE FROM tollgate_refresh_tokens WHERE id IN "
+                              "(SELECT id FROM tollgate_refresh_tokens WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)");
+            !done)
+            return std::move(done).error();
+        return swept;
+    });
+}
+
+}  // namespace tollgate
+
+// <tollgate/store/detail/sqlite/delivery_columns.hpp>
 
 namespace tollgate::inline v0::sqlite {
 
-/// The personal-token verbs of `token_store`, on SQLite.
-class personal_tokens {
-public:
-    personal_tokens(pool& connections, std::size_t cached_max)
-        : connections_{connections}, credentials_{connections.changes(), cached_max} {}
+/// How the values of an enumeration are written, in their order: kept as text, so that whoever looks into the file sees
+/// what it says, and no later release can take one for another.
+template <class Enum, std::size_t Count>
+struct text_column {
+    using texts = std::array<std::string_view, Count>;
 
-    TOLLGATE_DECL result<std::optional<token_credential>> find(std::string_view username);
-    TOLLGATE_DECL lookup<token_credential> cached(std::string_view username) const noexcept;
-    TOLLGATE_DECL result<token_id> create(const new_personal_token& made, std::size_t tokens_per_user_max);
-    TOLLGATE_DECL result<std::vector<personal_token>> of(user_id user);
-    TOLLGATE_DECL result<bool> revoke(token_id id);
-    /// Waits for nobody for long: a request does.
-    TOLLGATE_DECL result<void> record_use(std::string_view username, instant now);
+    static std::optional<Enum> read(const texts& all, const cell& from) noexcept {
+        const auto text = from.text();
+        for (std::size_t i = 0; i < Count; ++i)
+            if (text == all[i]) return static_cast<Enum>(i);
+        return std::nullopt;
+    }
+    static void write(const texts& all, parameter to, Enum value) noexcept {
+        to.text(all[static_cast<std::size_t>(value)]);
+    }
+};
 
-private:
-    TOLLGATE_DECL result<std::optional<token_credential>> read(const token_username& username);
+template <>
+struct column<attempt_end> : text_column<attempt_end, 8> {
+    static constexpr texts all{"answered", "no_address", "refused_address", "no_connection",
+                               "no_tls",   "timed_out",  "broken_off",      "bad_answer"};
+    static std::optional<attempt_end> read(const cell& from) noexcept { return text_column::read(all, from); }
+    static void write(parameter to, attempt_end value) noexcept { text_column::write(all, to, value); }
+};
 
-    pool& connections_;
-    row_cache<token_username, token_credential> credentials_;
+template <>
+struct column<delivery_state> : text_column<delivery_state, 4> {
+    static constexpr texts all{"waiting", "delivered", "given_up", "held"};
+    static std::optional<delivery_state> read(const cell& from) noexcept { return text_column::read(all, from); }
+    static void write(parameter to, delivery_state value) noexcept { text_column::write(all, to, value); }
+};
+
+template <>
+struct column<disable_reason> : text_column<disable_reason, 2> {
+    static constexpr texts all{"gone", "failing"};
+    static std::optional<disable_reason> read(const cell& from) noexcept { return text_column::read(all, from); }
+    static void write(parameter to, disable_reason value) noexcept { text_column::write(all, to, value); }
+};
+
+/// Bytes of any kind, as a stranger's answer has them; text would have to be some.
+struct blob_text {
+    std::string bytes;
+};
+
+template <>
+struct column<blob_text> {
+    static std::optional<blob_text> read(const cell& from) {
+        const auto bytes = from.blob();
+        if (!bytes) return std::nullopt;
+        return blob_text{std::string{*bytes}};
+    }
+    static void write(parameter to, const blob_text& value) noexcept { to.blob(value.bytes); }
 };
 
 }  // namespace tollgate::sqlite
+
+// <tollgate/store/detail/sqlite/remove_deliveries.hpp>
+
+namespace tollgate::inline v0::sqlite {
+
+/// How many deliveries one transaction removes: a few ms, which others wait for.
+inline constexpr std::size_t removed_at_once_max = 1000;
+
+/// A delivery, its attempts, and its event if it was the last that had it. Within the caller's transaction, as are those
+/// below.
+TOLLGATE_DECL result<void> remove_delivery(database& on, delivery_id id, std::int64_t event);
+
+/// Those that a deleted hook of the host has under way, so that others get their leases.
+TOLLGATE_DECL result<void> remove_leased_deliveries(database& on, hook_id deleted, const std::string& host);
+
+/// Deliveries of hooks that were deleted, and the rows of hooks that have none left. How many deliveries.
+///
+/// A deleted hook's row is no service's (the empty name) until then, so that no verb finds it by its account.
+TOLLGATE_DECL result<std::size_t> remove_deliveries_of_deleted(database& on, std::size_t rows_max);
+
+/// Those that ended before then, the first to end first; how many.
+TOLLGATE_DECL result<std::size_t> remove_ended_before(database& on, instant then, std::size_t rows_max);
+
+/// What a hook has that ended, beyond what is kept of it.
+TOLLGATE_DECL result<void> remove_ended_beyond(database& on, hook_id of, std::size_t kept, std::size_t rows_max);
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/detail/sqlite/hooks.ipp>
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL result<hook_id> sqlite_store::create_hook(const new_hook& made,
+                                                        std::size_t hooks_per_event_max) noexcept {
+    return impl_->database.write([&](sqlite::database& on) -> result<hook_id> {
+        // One statement holds the write lock from its start: none is inserted between the count and the insertion.
+        auto done = on.run(
+            "INSERT INTO tollgate_hooks (service, account, event, source, type, target_url, secret, created_at) "
+            "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE ?9 > (SELECT count(*) FROM tollgate_hooks "
+            "WHERE service = ?1 AND account = ?2 AND event = ?3)",
+            made.account.service, made.account.account, made.event, made.source, made.type, made.target_url,
+            made.secret, made.created_at, hooks_per_event_max);
+        if (!done) return std::move(done).error();
+        if (on.changes() == 0) return too_many_hooks(hooks_per_event_max);
+        return hook_id{on.last_insert_id()};
+    });
+}
+
+TOLLGATE_DECL result<std::vector<hook>> sqlite_store::hooks_of(const account_ref& account) noexcept {
+    return impl_->database.read([&](sqlite::database& on) {
+        return sql::read_hooks(
+            on.prepare("SELECT id, event, source, type, target_url, created_at, disabled_at, disable_reason, "
+                       "failing_since FROM tollgate_hooks WHERE service = ? AND account = ? ORDER BY id",
+                       account.service, account.account),
+            account);
+    });
+}
+
+TOLLGATE_DECL result<std::optional<account_ref>> sqlite_store::account_of_hook(const service_name& service,
+                                                                               hook_id id) noexcept {
+    return impl_->database.read([&](sqlite::database& on) {
+        return sql::read_one<account_id>(
+            on.prepare("SELECT account FROM tollgate_hooks WHERE id = ? AND service = ?", id, service),
+            [&](account_id account) { return account_ref{service, account}; });
+    });
+}
+
+TOLLGATE_DECL result<bool> sqlite_store::replace_hook_secret(const account_ref& account, hook_id id,
+                                                              const std::string& secret,
+                                                              instant old_valid_until) noexcept {
+    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
+        auto kept = on.run_counted(
+            "INSERT INTO tollgate_hook_secrets (hook, secret, valid_until) "
+            "SELECT id, secret, ? FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?",
+            old_valid_until, id, account.service, account.account);
+        if (!kept || !*kept) return kept;
+        if (auto done = on.run("DELETE FROM tollgate_hook_secrets WHERE id IN (SELECT id FROM tollgate_hook_secrets "
+                               "WHERE hook = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
+                               id, limits::previous_secrets_max);
+            !done)
+            return std::move(done).error();
+        if (auto done = on.run("UPDATE tollgate_hooks SET secret = ? WHERE id = ?", secret, id); !done)
+            return std::move(done).error();
+        return true;
+    });
+}
+
+TOLLGATE_DECL result<bool> sqlite_store::delete_hook(const account_ref& account, hook_id id) noexcept {
+    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
+        auto target = sql::read_value<std::string>(
+            on.prepare("SELECT target_url FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", id,
+                       account.service, account.account));
+        if (!target) return std::move(target).error();
+        if (!*target) return false;
+        // It belongs to no service from now on, so that no verb finds it. Removing many deliveries takes long: sweeps
+        // remove the rest.
+        if (auto done = on.run("UPDATE tollgate_hooks SET service = '', secret = '', ready_at = NULL WHERE id = ?", id);
+            !done)
+            return std::move(done).error();
+        if (auto done = on.run("DELETE FROM tollgate_hook_secrets WHERE hook = ?", id); !done)
+            return std::move(done).error();
+        const std::string host = delivery_host(**target);
+        if (auto done = sqlite::remove_leased_deliveries(on, id, host); !done) return std::move(done).error();
+        if (auto done = sqlite::remove_deliveries_of_deleted(on, sqlite::removed_at_once_max); !done)
+            return std::move(done).error();
+        return true;
+    });
+}
+
+}  // namespace tollgate
+
+// <tollgate/store/detail/sqlite/personal_tokens.ipp>
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_personal_token(
+    std::string_view username) noexcept {
+    const auto name = token_username::from(username);
+    if (!name) return std::optional<token_credential>{};  // longer than any that exists
+    return impl_->personal_tokens.find(*name, [&] {
+        return impl_->database.read([&](sqlite::database& on) {
+            return sql::read_one<user_id, digest, scope_set, std::optional<instant>>(
+                on.prepare("SELECT user, secret_digest, scopes, last_used_at FROM tollgate_personal_tokens "
+                           "WHERE username = ?",
+                           *name),
+                [](user_id user, digest& secret, scope_set& scopes, std::optional<instant> last_used_at) {
+                    return token_credential{user, secret, scopes, std::nullopt, std::nullopt, last_used_at};
+                });
+        });
+    });
+}
+
+TOLLGATE_DECL lookup<token_credential> sqlite_store::cached_personal_token(std::string_view username) const noexcept {
+    const auto name = token_username::from(username);
+    if (!name) return lookup<token_credential>::unknown();
+    return impl_->personal_tokens.cached(*name);
+}
+
+TOLLGATE_DECL result<token_id> sqlite_store::create_personal_token(const new_personal_token& made,
+                                                                   std::size_t tokens_per_user_max) noexcept {
+    return impl_->database.write([&](sqlite::database& on) -> result<token_id> {
+        // One statement holds the write lock from its start: none is inserted between the count and the insertion.
+        auto done = on.run(
+            "INSERT INTO tollgate_personal_tokens (user, username, secret_digest, description, scopes, created_at) "
+            "SELECT ?1, ?2, ?3, ?4, ?5, ?6 "
+            "WHERE ?7 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user = ?1)",
+            made.user, made.username, made.secret_digest, made.description, made.scopes, made.created_at,
+            tokens_per_user_max);
+        if (!done) return personal_token_exists(std::move(done).error());
+        if (on.changes() == 0) return too_many_personal_tokens(tokens_per_user_max);
+        return token_id{on.last_insert_id()};
+    });
+}
+
+TOLLGATE_DECL result<std::vector<personal_token>> sqlite_store::personal_tokens_of(user_id user) noexcept {
+    return impl_->database.read([&](sqlite::database& on) {
+        return sql::read_personal_tokens(on.prepare("SELECT id, username, description, scopes, created_at, "
+                                                    "last_used_at FROM tollgate_personal_tokens "
+                                                    "WHERE user = ? ORDER BY id",
+                                                    user),
+                                         user);
+    });
+}
+
+TOLLGATE_DECL result<bool> sqlite_store::revoke_personal_token(token_id id) noexcept {
+    return impl_->database.write([&](sqlite::database& on) {
+        return on.run_counted("DELETE FROM tollgate_personal_tokens WHERE id = ?", id);
+    });
+}
+
+TOLLGATE_DECL result<void> sqlite_store::record_personal_token_use(std::string_view username, instant now) noexcept {
+    return impl_->database.transact_soon([&](sqlite::database& on) {
+        return on.run("UPDATE tollgate_personal_tokens SET last_used_at = ? WHERE username = ?", now, username);
+    });
+}
+
+}  // namespace tollgate
+
+// <tollgate/store/detail/sqlite/sessions.ipp>
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL result<void> sqlite_store::create_session(const stored_session& made) noexcept {
+    return impl_->database.transact([&](sqlite::database& on) -> result<void> {
+        auto done = on.run(
+            "INSERT INTO tollgate_sessions (cookie_digest, user, login, created_at, last_seen_at) "
+            "VALUES (?, ?, ?, ?, ?)",
+            made.cookie_digest, made.user, made.login, made.created_at, made.last_seen_at);
+        if (!done) return session_exists(std::move(done).error());
+        return on.run(
+            "DELETE FROM tollgate_sessions WHERE cookie_digest IN "
+            "(SELECT cookie_digest FROM tollgate_sessions WHERE user = ?1 AND cookie_digest <> ?2 "
+            "ORDER BY last_seen_at DESC LIMIT -1 OFFSET ?3)",
+            made.user, made.cookie_digest, limits::sessions_per_user_max - 1);
+    });
+}
+
+TOLLGATE_DECL result<std::optional<stored_session>> sqlite_store::find_session(const digest& cookie) noexcept {
+    return impl_->database.read([&](sqlite::database& on) {
+        return sql::read_session(
+            on.prepare("SELECT user, login, created_at, last_seen_at FROM tollgate_sessions WHERE cookie_digest = ?",
+                       cookie),
+            cookie);
+    });
+}
+
+TOLLGATE_DECL result<void> sqlite_store::touch_session(const digest& cookie, instant now) noexcept {
+    return impl_->database.write([&](sqlite::database& on) {
+        return on.run("UPDATE tollgate_sessions SET last_seen_at = ? WHERE cookie_digest = ?", now, cookie);
+    });
+}
+
+TOLLGATE_DECL result<bool> sqlite_store::end_session(const digest& cookie) noexcept {
+    return impl_->database.write([&](sqlite::database& on) {
+        return on.run_counted("DELETE FROM tollgate_sessions WHERE cookie_digest = ?", cookie);
+    });
+}
+
+TOLLGATE_DECL result<void> sqlite_store::end_sessions_of(user_id user) noexcept {
+    return impl_->database.write(
+        [&](sqlite::database& on) { return on.run("DELETE FROM tollgate_sessions WHERE user = ?", user); });
+}
+
+TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_sessions(instant created_before, instant seen_before,
+                                                               std::size_t rows_max) noexcept {
+    if (rows_max == 0) return std::size_t{0};
+    // Without the write lock first: often there is nothing to delete.
+    const auto any = impl_->database.read([&](sqlite::database& on) {
+        return sql::read_value<bool>(
+            on.prepare("SELECT EXISTS (SELECT 1 FROM tollgate_sessions WHERE created_at < ?) "
+                       "OR EXISTS (SELECT 1 FROM tollgate_sessions WHERE last_seen_at < ?)",
+                       created_before, seen_before));
+    });
+    if (!any) return any.error();
+    if (!any->value_or(true)) return std::size_t{0};
+    return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
+        if (auto done = on.run("DELETE FROM tollgate_sessions WHERE cookie_digest IN (SELECT cookie_digest "
+                               "FROM tollgate_sessions WHERE created_at < ? ORDER BY created_at LIMIT ?)",
+                               created_before, rows_max);
+            !done)
+            return std::move(done).error();
+        const auto too_old = static_cast<std::size_t>(on.changes());
+        if (auto done = on.run("DELETE FROM tollgate_sessions WHERE cookie_digest IN (SELECT cookie_digest "
+                               "FROM tollgate_sessions WHERE last_seen_at < ? ORDER BY last_seen_at LIMIT ?)",
+                               seen_before, rows_max - too_old);
+            !done)
+            return std::move(done).error();
+        return too_old + static_cast<std::size_t>(on.changes());
+    });
+}
+
+}  // namespace tollgate
 
 // <tollgate/store/detail/sqlite/schema.hpp>
 
@@ -27519,7 +28658,7 @@ inline constexpr std::string_view store_component = "store";
 /// The store's tables, step by step. Times are milliseconds since 1970. AUTOINCREMENT: an id is never used again.
 inline constexpr std::array store_steps{
     // 1: personal tokens, access tokens, hooks.
-    sql{R"(
+    statement_text{R"(
         CREATE TABLE tollgate_personal_tokens (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             user INTEGER NOT NULL CHECK (user > 0),
@@ -27559,7 +28698,7 @@ inline constexpr std::array store_steps{
     // Access tokens may name an application that has no row: an integrator's own, and those of step 1. So no foreign
     // key leads from them, and ids of applications begin above theirs (unless one is so large that none would be left).
     // `refresh_token` in a code is set when it is redeemed, and says from then on what was made of it.
-    sql{R"(
+    statement_text{R"(
         CREATE TABLE tollgate_applications (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             owner INTEGER NOT NULL CHECK (owner > 0),
@@ -27641,7 +28780,7 @@ inline constexpr std::array store_steps{
     //
     // Hosts stand in one of two lines, the slow ones and all others, by when there may be something to claim of them;
     // `turn` orders those of one moment. One that has nothing waiting or leased stands in none, and is idle.
-    sql{R"(
+    statement_text{R"(
         ALTER TABLE tollgate_hooks ADD COLUMN disabled_at INTEGER;
         ALTER TABLE tollgate_hooks ADD COLUMN disable_reason TEXT CHECK (disable_reason IN ('gone', 'failing'));
         ALTER TABLE tollgate_hooks ADD COLUMN failing_since INTEGER;
@@ -27707,7 +28846,7 @@ inline constexpr std::array store_steps{
     )"},
     // 4: each secret that was replaced has a row of its own; when a hook that is failing failed last; that somebody asked
     // for a delivery to be sent again while it was being sent; an index of a hook's deliveries that have ended.
-    sql{R"(
+    statement_text{R"(
         CREATE TABLE tollgate_hook_secrets (
             id INTEGER PRIMARY KEY,
             hook INTEGER NOT NULL REFERENCES tollgate_hooks (id) ON DELETE CASCADE,
@@ -27732,7 +28871,7 @@ inline constexpr std::array store_steps{
     )"},
     // 5: a hook knows when it may have something to send (`ready_at`; NULL when nothing waits), instead of its host. The
     // scheduler above the store decides which hooks are served, so hosts need no rows any more.
-    sql{R"(
+    statement_text{R"(
         ALTER TABLE tollgate_hooks ADD COLUMN ready_at INTEGER;
         UPDATE tollgate_hooks SET ready_at = (SELECT min(coalesce(due_at, leased_until)) FROM tollgate_deliveries
             WHERE hook = tollgate_hooks.id AND ended_at IS NULL) WHERE service <> '';
@@ -27746,295 +28885,77 @@ inline constexpr std::array store_steps{
 
 }  // namespace tollgate::sqlite
 
-// <tollgate/store/detail/sqlite/sessions.hpp>
-
-namespace tollgate::inline v0::sqlite {
-
-/// The verbs of `session_store`, on SQLite.
-class sessions {
-public:
-    explicit sessions(pool& connections) : connections_{connections} {}
-
-    TOLLGATE_DECL result<void> create(const stored_session& made);
-    TOLLGATE_DECL result<std::optional<stored_session>> find(const digest& cookie);
-    TOLLGATE_DECL result<void> touch(const digest& cookie, instant now);
-    TOLLGATE_DECL result<bool> end(const digest& cookie);
-    TOLLGATE_DECL result<void> end_all_of(user_id user);
-    TOLLGATE_DECL result<std::size_t> sweep(instant created_before, instant seen_before, std::size_t rows_max);
-
-private:
-    pool& connections_;
-};
-
-}  // namespace tollgate::sqlite
-
 // <tollgate/store/sqlite.ipp>
 
 namespace tollgate::inline v0 {
 
-/// One room for each family of verbs, all on the same connections.
-struct sqlite_store::rooms {
-    rooms(sqlite::pool opened, const sqlite_settings& settings)
-        : connections{std::move(opened)},
-          personal{connections, settings.cached_credentials_max},
-          access{connections, settings.cached_credentials_max},
-          hooks{connections},
-          applications{connections},
-          grants{connections},
-          sessions{connections},
-          deliveries{connections},
-          history{connections} {}
-
-    sqlite::pool connections;
-    sqlite::personal_tokens personal;
-    sqlite::access_tokens access;
-    sqlite::hooks hooks;
-    sqlite::applications applications;
-    sqlite::grants grants;
-    sqlite::sessions sessions;
-    sqlite::outbox deliveries;
-    sqlite::delivery_history history;
-};
-
-TOLLGATE_DECL result<std::unique_ptr<sqlite_store::rooms>> sqlite_store::open_rooms(const std::string& path,
-                                                                                     const sqlite_settings& settings) {
-    auto connections = sqlite::pool::open(path, {settings.readers_max, settings.busy_wait_max, settings.vfs});
-    if (!connections) return std::move(connections).error();
-    {
-        auto connection = connections->writer();
-        if (!connection) return std::move(connection).error();
-        if (auto done = sqlite::migrate(**connection, sqlite::store_component, sqlite::store_steps); !done) {
-            auto why = std::move(done).error();
-            why.cause += ": " + path;
-            return why;
-        }
+TOLLGATE_DECL result<std::unique_ptr<sqlite_store::impl>> sqlite_store::open_impl(const std::string& path,
+                                                                                   const sqlite_settings& settings) {
+    auto opened = sqlite_database::open(path, {settings.readers_max, settings.busy_wait_max, settings.vfs});
+    if (!opened) return std::move(opened).error();
+    if (auto done = opened->migrate(sqlite::store_component, sqlite::store_steps); !done) {
+        done.error().cause += ": " + path;
+        return std::move(done).error();
     }
-    return std::make_unique<rooms>(*std::move(connections), settings);
+    return std::make_unique<impl>(*std::move(opened), settings.cached_credentials_max);
 }
 
 TOLLGATE_DECL sqlite_store::sqlite_store(const std::string& path, const sqlite_settings& settings) {
-    auto opened = open_rooms(path, settings);
+    auto opened = open_impl(path, settings);
     if (!opened) throw store_error{opened.error().cause.empty() ? opened.error().message : opened.error().cause};
-    rooms_ = *std::move(opened);
+    impl_ = *std::move(opened);
 }
 
 TOLLGATE_DECL result<sqlite_store> sqlite_store::open(const std::string& path,
                                                        const sqlite_settings& settings) noexcept {
-    return detail::contained([&]() -> result<sqlite_store> {
-        auto opened = open_rooms(path, settings);
+    return detail::without_exceptions([&]() -> result<sqlite_store> {
+        auto opened = open_impl(path, settings);
         if (!opened) return std::move(opened).error();
         return sqlite_store{*std::move(opened)};
     });
 }
 
-TOLLGATE_DECL sqlite_store::sqlite_store(std::unique_ptr<rooms> opened) noexcept : rooms_{std::move(opened)} {}
+TOLLGATE_DECL sqlite_store::sqlite_store(std::unique_ptr<impl> opened) noexcept : impl_{std::move(opened)} {}
 TOLLGATE_DECL sqlite_store::sqlite_store(sqlite_store&&) noexcept = default;
 TOLLGATE_DECL sqlite_store& sqlite_store::operator=(sqlite_store&&) noexcept = default;
 TOLLGATE_DECL sqlite_store::~sqlite_store() = default;
 
-TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_personal_token(
-    std::string_view username) noexcept {
-    return detail::contained([&] { return rooms_->personal.find(username); });
-}
-TOLLGATE_DECL result<token_id> sqlite_store::create_personal_token(const new_personal_token& made,
-                                                                    std::size_t tokens_per_user_max) noexcept {
-    return detail::contained([&] { return rooms_->personal.create(made, tokens_per_user_max); });
-}
-TOLLGATE_DECL result<std::vector<personal_token>> sqlite_store::personal_tokens_of(user_id user) noexcept {
-    return detail::contained([&] { return rooms_->personal.of(user); });
-}
-TOLLGATE_DECL result<bool> sqlite_store::revoke_personal_token(token_id id) noexcept {
-    return detail::contained([&] { return rooms_->personal.revoke(id); });
-}
-TOLLGATE_DECL result<void> sqlite_store::record_personal_token_use(std::string_view username, instant now) noexcept {
-    return detail::contained([&] { return rooms_->personal.record_use(username, now); });
-}
-
-TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_access_token(const digest& token) noexcept {
-    return detail::contained([&] { return rooms_->access.find(token); });
-}
-
-TOLLGATE_DECL lookup<token_credential> sqlite_store::cached_personal_token(std::string_view username) const noexcept {
-    return rooms_->personal.cached(username);
-}
-
-TOLLGATE_DECL lookup<token_credential> sqlite_store::cached_access_token(const digest& token) const noexcept {
-    return rooms_->access.cached(token);
-}
-TOLLGATE_DECL result<void> sqlite_store::create_access_token(const new_access_token& made) noexcept {
-    return detail::contained([&] { return rooms_->access.create(made); });
-}
-TOLLGATE_DECL result<bool> sqlite_store::revoke_access_token(const digest& token) noexcept {
-    return detail::contained([&] { return rooms_->access.revoke(token); });
-}
-
-TOLLGATE_DECL result<void> sqlite_store::record_access_token_use(const digest& token, instant now) noexcept {
-    return detail::contained([&] { return rooms_->access.record_use(token, now); });
-}
-
-TOLLGATE_DECL result<hook_id> sqlite_store::create_hook(const new_hook& made,
-                                                         std::size_t hooks_per_event_max) noexcept {
-    return detail::contained([&] { return rooms_->hooks.create(made, hooks_per_event_max); });
-}
-TOLLGATE_DECL result<std::vector<hook>> sqlite_store::hooks_of(const account_ref& account) noexcept {
-    return detail::contained([&] { return rooms_->hooks.of(account); });
-}
-TOLLGATE_DECL result<std::optional<account_ref>> sqlite_store::account_of_hook(const service_name& service,
-                                                                                hook_id id) noexcept {
-    return detail::contained([&] { return rooms_->hooks.account_of(service, id); });
-}
-TOLLGATE_DECL result<bool> sqlite_store::replace_hook_secret(const account_ref& account, hook_id id,
-                                                              const std::string& secret,
-                                                              instant old_valid_until) noexcept {
-    return detail::contained([&] { return rooms_->hooks.replace_secret(account, id, secret, old_valid_until); });
-}
-TOLLGATE_DECL result<bool> sqlite_store::delete_hook(const account_ref& account, hook_id id) noexcept {
-    return detail::contained([&] { return rooms_->hooks.remove(account, id); });
-}
-
-TOLLGATE_DECL result<application_id> sqlite_store::create_application(const new_application& made,
-                                                                       std::size_t applications_per_user_max) noexcept {
-    return detail::contained([&] { return rooms_->applications.create(made, applications_per_user_max); });
-}
-TOLLGATE_DECL result<std::optional<application>> sqlite_store::find_application(std::string_view client_id) noexcept {
-    return detail::contained([&] { return rooms_->applications.find(client_id); });
-}
-TOLLGATE_DECL result<std::vector<application>> sqlite_store::applications_of(user_id owner) noexcept {
-    return detail::contained([&] { return rooms_->applications.of(owner); });
-}
-TOLLGATE_DECL result<bool> sqlite_store::replace_client_secret(user_id owner, application_id id,
-                                                                const digest& secret) noexcept {
-    return detail::contained([&] { return rooms_->applications.replace_secret(owner, id, secret); });
-}
-TOLLGATE_DECL result<bool> sqlite_store::delete_application(user_id owner, application_id id) noexcept {
-    return detail::contained([&] { return rooms_->applications.remove(owner, id); });
-}
-
-TOLLGATE_DECL result<std::optional<scope_set>> sqlite_store::granted_scopes(user_id user,
-                                                                             application_id application) noexcept {
-    return detail::contained([&] { return rooms_->grants.granted(user, application); });
-}
-TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorization_code& made) noexcept {
-    return detail::contained([&] { return rooms_->grants.create_code(made); });
-}
-TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redemption& shown) noexcept {
-    return detail::contained([&] { return rooms_->grants.redeem(shown); });
-}
-TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const token_refresh& shown) noexcept {
-    return detail::contained([&] { return rooms_->grants.refresh(shown); });
-}
-TOLLGATE_DECL result<void> sqlite_store::revoke_oauth_token(application_id application, const digest& token) noexcept {
-    return detail::contained([&] { return rooms_->grants.revoke_token(application, token); });
-}
-TOLLGATE_DECL result<std::vector<grant>> sqlite_store::grants_of(user_id user) noexcept {
-    return detail::contained([&] { return rooms_->grants.of(user); });
-}
-TOLLGATE_DECL result<bool> sqlite_store::revoke_grant(user_id user, application_id application) noexcept {
-    return detail::contained([&] { return rooms_->grants.revoke(user, application); });
-}
-TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_expired(instant now, std::size_t rows_max) noexcept {
-    return detail::contained([&] { return rooms_->grants.sweep_expired(now, rows_max); });
-}
-
-TOLLGATE_DECL result<void> sqlite_store::create_session(const stored_session& made) noexcept {
-    return detail::contained([&] { return rooms_->sessions.create(made); });
-}
-TOLLGATE_DECL result<std::optional<stored_session>> sqlite_store::find_session(const digest& cookie) noexcept {
-    return detail::contained([&] { return rooms_->sessions.find(cookie); });
-}
-TOLLGATE_DECL result<void> sqlite_store::touch_session(const digest& cookie, instant now) noexcept {
-    return detail::contained([&] { return rooms_->sessions.touch(cookie, now); });
-}
-TOLLGATE_DECL result<bool> sqlite_store::end_session(const digest& cookie) noexcept {
-    return detail::contained([&] { return rooms_->sessions.end(cookie); });
-}
-TOLLGATE_DECL result<void> sqlite_store::end_sessions_of(user_id user) noexcept {
-    return detail::contained([&] { return rooms_->sessions.end_all_of(user); });
-}
-TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_sessions(instant created_before, instant seen_before,
-                                                                std::size_t rows_max) noexcept {
-    return detail::contained([&] { return rooms_->sessions.sweep(created_before, seen_before, rows_max); });
-}
-
 TOLLGATE_DECL result<std::size_t> sqlite_store::append_event(const event& happened, const message_seed& seed,
                                                               instant now) noexcept {
-    return detail::contained([&] { return rooms_->deliveries.append(happened, seed, now); });
+    return detail::without_exceptions([&] { return impl_->deliveries.append(happened, seed, now); });
 }
 TOLLGATE_DECL result<due_hook_page> sqlite_store::due_hooks(instant now, std::size_t rows_max) noexcept {
-    return detail::contained([&] { return rooms_->deliveries.list_due_hooks(now, rows_max); });
+    return detail::without_exceptions([&] { return impl_->deliveries.list_due_hooks(now, rows_max); });
 }
 TOLLGATE_DECL result<std::vector<due_delivery>> sqlite_store::lease(std::span<const lease_request> requests,
                                                                     const lease_time& lease) noexcept {
-    return detail::contained([&] { return rooms_->deliveries.lease(requests, lease); });
+    return detail::without_exceptions([&] { return impl_->deliveries.lease(requests, lease); });
 }
 TOLLGATE_DECL result<std::vector<completion>> sqlite_store::complete(std::span<const attempt_result> ended,
                                                                      instant now) noexcept {
-    return detail::contained([&] { return rooms_->deliveries.complete(ended, now); });
+    return detail::without_exceptions([&] { return impl_->deliveries.complete(ended, now); });
 }
 TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const account_ref& account, hook_id of,
                                                                          std::size_t rows_max,
                                                                          std::optional<delivery_id> before) noexcept {
-    return detail::contained([&] { return rooms_->history.deliveries_of(account, of, rows_max, before); });
+    return detail::without_exceptions([&] { return impl_->history.deliveries_of(account, of, rows_max, before); });
 }
 TOLLGATE_DECL result<std::vector<recorded_attempt>> sqlite_store::attempts_of(const account_ref& account, hook_id of,
                                                                                std::size_t rows_max,
                                                                                std::optional<delivery_id> made_for) noexcept {
-    return detail::contained([&] { return rooms_->history.attempts_of(account, of, rows_max, made_for); });
+    return detail::without_exceptions([&] { return impl_->history.attempts_of(account, of, rows_max, made_for); });
 }
 TOLLGATE_DECL result<bool> sqlite_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {
-    return detail::contained([&] { return rooms_->history.resend(account, id, now); });
+    return detail::without_exceptions([&] { return impl_->history.resend(account, id, now); });
 }
 TOLLGATE_DECL result<bool> sqlite_store::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
-    return detail::contained([&] { return rooms_->history.enable_hook(account, id, now); });
+    return detail::without_exceptions([&] { return impl_->history.enable_hook(account, id, now); });
 }
 TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
-    return detail::contained([&] { return rooms_->history.sweep(ended_before, rows_max); });
+    return detail::without_exceptions([&] { return impl_->history.sweep(ended_before, rows_max); });
 }
 TOLLGATE_DECL std::optional<std::uint64_t> sqlite_store::changes_seen() const noexcept {
-    return rooms_->deliveries.changes_seen();
-}
-
-}  // namespace tollgate
-
-// <tollgate/store/detail/sqlite/append_event.hpp>
-
-namespace tollgate::inline v0::sqlite {
-
-/// Whether an event goes to any hook; when not, there is nothing to write.
-[[nodiscard]] TOLLGATE_DECL result<bool> has_listeners(database& on, const event& happened);
-
-/// Lists a hook among those that may have something due, from then on at the latest. Within the caller's transaction.
-[[nodiscard]] TOLLGATE_DECL result<void> queue_no_later_than(database& on, hook_id which, instant ready_at);
-
-/// `append_event` of `event_sink`, within the caller's transaction. After an error the caller rolls back.
-[[nodiscard]] TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& happened,
-                                                              const message_seed& seed, instant now);
-
-}  // namespace tollgate::sqlite
-
-// <tollgate/store/sqlite_own_transaction.ipp>
-
-namespace tollgate::inline v0 {
-
-TOLLGATE_DECL result<std::size_t> sqlite_own_transaction::append_event(const event& happened, const message_seed& seed,
-                                                                        instant now) noexcept {
-    return detail::contained([&]() -> result<std::size_t> {
-        if (sqlite3_get_autocommit(connection_) != 0) return invalid("No transaction is open on this connection.");
-        auto on = sqlite::database::borrow(connection_);
-        if (auto good = sqlite::expect_migrated(on, sqlite::store_component, sqlite::store_steps); !good)
-            return std::move(good).error();
-        if (auto done = on.run("SAVEPOINT tollgate_event"); !done) return std::move(done).error();
-        auto appended = sqlite::append_event(on, happened, seed, now);
-        if (appended) {
-            if (auto done = on.run("RELEASE tollgate_event"); !done) appended = std::move(done).error();
-        }
-        if (!appended && sqlite3_get_autocommit(connection_) == 0) {
-            // Where this fails there is no transaction left to take anything back from.
-            static_cast<void>(on.run("ROLLBACK TO tollgate_event"));
-            static_cast<void>(on.run("RELEASE tollgate_event"));
-        }
-        return appended;
-    });
+    return impl_->deliveries.changes_seen();
 }
 
 }  // namespace tollgate
@@ -28071,12 +28992,12 @@ TOLLGATE_DECL std::optional<std::string_view> cell::text() const noexcept {
                             static_cast<std::size_t>(sqlite3_column_bytes(row_, column_))};
 }
 
-TOLLGATE_DECL std::optional<std::span<const std::byte>> cell::blob() const noexcept {
+TOLLGATE_DECL std::optional<std::string_view> cell::blob() const noexcept {
     if (sqlite3_column_type(row_, column_) != SQLITE_BLOB) return std::nullopt;
     const void* bytes = sqlite3_column_blob(row_, column_);  // null for an empty one
     const int size = sqlite3_column_bytes(row_, column_);
     if (bytes == nullptr && size != 0) return std::nullopt;
-    return std::span{static_cast<const std::byte*>(bytes), static_cast<std::size_t>(size)};
+    return std::string_view{static_cast<const char*>(bytes), static_cast<std::size_t>(size)};
 }
 
 TOLLGATE_DECL void parameter::note(int code) noexcept {
@@ -28095,13 +29016,13 @@ TOLLGATE_DECL void parameter::text(std::string_view value) noexcept {
     note(sqlite3_bind_text64(statement_, index_, characters, value.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
 }
 
-TOLLGATE_DECL void parameter::blob(std::span<const std::byte> value) noexcept {
+TOLLGATE_DECL void parameter::blob(std::string_view value) noexcept {
     const void* bytes = value.empty() ? "" : static_cast<const void*>(value.data());
     note(sqlite3_bind_blob64(statement_, index_, bytes, value.size(), SQLITE_TRANSIENT));
 }
 
 TOLLGATE_DECL result<bool> statement::step() {
-    if (trouble_) return *trouble_;
+    if (failed_) return *failed_;
     const char* text = sqlite3_sql(prepared_);
     sqlite3* connection = sqlite3_db_handle(prepared_);
     if (bind_code_ != SQLITE_OK) return failure(connection, bind_code_, text);
@@ -28252,7 +29173,7 @@ TOLLGATE_DECL result<void> database::use_write_ahead_log(const std::string& path
     }
 }
 
-TOLLGATE_DECL statement database::prepare_unbound(sql text) {
+TOLLGATE_DECL statement database::prepare_unbound(statement_text text) {
     for (const auto& each : kept_) {
         if (each->lent || each->text != text.text()) continue;
         each->lent = true;
@@ -28268,7 +29189,7 @@ TOLLGATE_DECL statement database::prepare_unbound(sql text) {
     return statement{prepared, &kept_.back()->lent};
 }
 
-TOLLGATE_DECL result<void> database::run_script(sql text) {
+TOLLGATE_DECL result<void> database::run_script(statement_text text) {
     const int code = sqlite3_exec(handle_.get(), text.text().data(), nullptr, nullptr, nullptr);
     if (code != SQLITE_OK) return failure(handle_.get(), code, text.text());
     return {};
@@ -28348,409 +29269,143 @@ TOLLGATE_DECL result<change_stamp> change_stamp::watch(database connection) {
 
 }  // namespace tollgate::sqlite
 
-// <tollgate/store/detail/sqlite/pool.ipp>
+// <tollgate/store/detail/sqlite/migrations.hpp>
 
 namespace tollgate::inline v0::sqlite {
 
-/// Connections of one kind, opened as they are needed, the one used last lent first: its page cache is warm.
-struct pool::lease::shelf {
-    shelf(std::string path_, database_settings settings_, std::size_t connections_max_)
-        : path{std::move(path_)}, settings{std::move(settings_)}, connections_max{connections_max_} {
-        // So that nothing throws when a connection comes back.
-        connections.reserve(connections_max);
-        idle.reserve(connections_max);
-    }
-
-    result<lease> take() { return take(settings.busy_wait_max); }
-    result<lease> take(milliseconds wait_max);
-    void put(database& returned) noexcept;
-
-    const std::string path;
-    const database_settings settings;
-    const std::size_t connections_max;
-
-    std::mutex mutex;
-    std::condition_variable came_free;
-    std::size_t opened = 0;  // those that are being opened included
-    std::vector<std::unique_ptr<database>> connections;
-    std::vector<database*> idle;
-};
-
-inline result<pool::lease> pool::lease::shelf::take(milliseconds wait_max) {
-    std::unique_lock lock{mutex};
-    if (!came_free.wait_for(lock, wait_max, [this] { return !idle.empty() || opened < connections_max; }))
-        return unavailable("SQLite: no connection came free in time: " + path);
-    if (!idle.empty()) {
-        database& chosen = *idle.back();
-        idle.pop_back();
-        chosen.set_busy_wait_max(wait_max);
-        return lease{*this, chosen};
-    }
-    ++opened;
-    lock.unlock();
-    auto made = database::open(path, settings);
-    auto owned = made ? std::make_unique<database>(*std::move(made)) : nullptr;
-    lock.lock();
-    if (owned == nullptr) {
-        --opened;
-        came_free.notify_one();
-        return std::move(made).error();
-    }
-    owned->set_busy_wait_max(wait_max);
-    connections.push_back(std::move(owned));
-    return lease{*this, *connections.back()};
-}
-
-inline void pool::lease::shelf::put(database& returned) noexcept {
-    {
-        const std::scoped_lock lock{mutex};
-        idle.push_back(&returned);
-    }
-    came_free.notify_one();
-}
-
-struct pool::state {
-    state(const std::string& path, const database_settings& writing, const database_settings& reading,
-          std::size_t readers_max, change_stamp watched)
-        : readers{path, reading, readers_max}, writers{path, writing, 1}, changes{std::move(watched)} {}
-
-    lease::shelf readers;
-    lease::shelf writers;
-    change_stamp changes;
-};
-
-TOLLGATE_DECL pool::lease::~lease() {
-    if (from_ != nullptr) from_->put(*lent_);
-}
-
-TOLLGATE_DECL pool::pool(std::unique_ptr<state> made) noexcept : state_{std::move(made)} {}
-TOLLGATE_DECL pool::pool(pool&&) noexcept = default;
-TOLLGATE_DECL pool& pool::operator=(pool&&) noexcept = default;
-TOLLGATE_DECL pool::~pool() = default;
-
-TOLLGATE_DECL result<pool> pool::open(const std::string& path, const pool_settings& settings) {
-    if (settings.readers_max == 0) return invalid("A pool needs at least one connection that reads.");
-    const database_settings writing{settings.busy_wait_max, false, settings.vfs};
-    const database_settings reading{settings.busy_wait_max, true, settings.vfs};
-    auto first = database::open(path, writing);
-    if (!first) return std::move(first).error();
-    auto watched = change_stamp::watch(*std::move(first));
-    if (!watched) return std::move(watched).error();
-    return pool{std::make_unique<state>(path, writing, reading, settings.readers_max, *std::move(watched))};
-}
-
-TOLLGATE_DECL result<pool::lease> pool::reader() { return state_->readers.take(); }
-
-TOLLGATE_DECL result<pool::lease> pool::writer() { return state_->writers.take(); }
-
-TOLLGATE_DECL result<pool::lease> pool::writer_soon(milliseconds wait_max) {
-    return state_->writers.take((std::min)(wait_max, state_->writers.settings.busy_wait_max));
-}
-
-TOLLGATE_DECL const change_stamp& pool::changes() const noexcept { return state_->changes; }
-
-}  // namespace tollgate::sqlite
-
-// <tollgate/store/detail/sqlite/columns.hpp>
-
-namespace tollgate::inline v0::sqlite {
-
-/// A bound. What no column holds is no bound at all: the largest number that one does.
-template <>
-struct column<std::size_t> {
-    static void write(parameter to, std::size_t value) noexcept {
-        constexpr std::size_t largest = (std::numeric_limits<std::int64_t>::max)();
-        to.integer(static_cast<std::int64_t>((std::min)(value, largest)));
-    }
-};
-
-/// A blob of 32 bytes.
-template <>
-struct column<digest> {
-    static std::optional<digest> read(const cell& from) noexcept {
-        const auto bytes = from.blob();
-        if (!bytes) return std::nullopt;
-        return digest::from({reinterpret_cast<const char*>(bytes->data()), bytes->size()});
-    }
-    static void write(parameter to, const digest& value) noexcept {
-        to.blob(std::as_bytes(std::span{value.bytes()}));
-    }
-};
-
-/// Text, separated by single spaces.
-template <>
-struct column<scope_set> {
-    static std::optional<scope_set> read(const cell& from) noexcept {
-        const auto text = from.text();
-        return text ? scope_set::parse(*text) : std::nullopt;
-    }
-    static void write(parameter to, const scope_set& value) noexcept { to.text(value.text()); }
-};
-
-/// Text: no number of SQLite's keeps all digits.
-template <>
-struct column<decimal> {
-    static std::optional<decimal> read(const cell& from) noexcept {
-        const auto text = from.text();
-        return text ? decimal::parse(*text) : std::nullopt;
-    }
-    static void write(parameter to, const decimal& value) noexcept { to.text(value.text()); }
-};
-
-}  // namespace tollgate::sqlite
-
-// <tollgate/store/detail/sqlite/insert_access_token.hpp>
-
-namespace tollgate::inline v0::sqlite {
-
-/// Keeps an access token, which came with the refresh token of this row or with none, and forgets those that one user
-/// and one application have too many of. Precondition: in a transaction, which the caller ends.
-TOLLGATE_DECL result<void> insert_access_token(database& on, const new_access_token& made,
-                                                std::optional<std::int64_t> refresh_token);
-
-}  // namespace tollgate::sqlite
-
-// <tollgate/store/detail/sqlite/access_tokens.ipp>
-
-namespace tollgate::inline v0::sqlite {
-
-TOLLGATE_DECL result<std::optional<token_credential>> access_tokens::find(const digest& token) {
-    return credentials_.find(token, [&] { return read(token); });
-}
-
-TOLLGATE_DECL result<std::optional<token_credential>> access_tokens::read(const digest& token) {
-    auto connection = connections_.reader();
-    if (!connection) return std::move(connection).error();
-    auto row = (*connection)
-                   ->prepare("SELECT user, application, scopes, expires_at, last_used_at FROM tollgate_access_tokens "
-                             "WHERE token_digest = ?",
-                             token)
-                   .next<user_id, application_id, scope_set, instant, std::optional<instant>>();
-    if (!row) return std::move(row).error();
-    if (!*row) return std::optional<token_credential>{};
-    const auto& [user, application, scopes, expires_at, last_used_at] = **row;
-    return std::optional{token_credential{user, token, scopes, expires_at, application, last_used_at}};
-}
-
-TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& made) {
-    auto connection = connections_.writer();
-    if (!connection) return std::move(connection).error();
-    auto change = transaction::begin(**connection);
-    if (!change) return std::move(change).error();
-    if (auto done = insert_access_token(**connection, made, std::nullopt); !done) return done;
-    return change->commit();
-}
-
-TOLLGATE_DECL result<bool> access_tokens::revoke(const digest& token) {
-    auto connection = connections_.writer();
-    if (!connection) return std::move(connection).error();
-    if (auto done = (*connection)->run("DELETE FROM tollgate_access_tokens WHERE token_digest = ?", token); !done)
-        return std::move(done).error();
-    return (*connection)->changes() > 0;
-}
-
-TOLLGATE_DECL result<void> access_tokens::record_use(const digest& token, instant now) {
-    auto connection = connections_.writer_soon();
-    if (!connection) return std::move(connection).error();
-    auto change = transaction::begin(**connection);
-    if (!change) return std::move(change).error();
-    if (auto done = (*connection)
-                        ->run("UPDATE tollgate_access_tokens SET last_used_at = ? WHERE token_digest = ?", now, token);
-        !done)
-        return done;
-    if (auto done = (*connection)
-                        ->run("UPDATE tollgate_grants SET last_used_at = ? WHERE (user, application) = "
-                              "(SELECT user, application FROM tollgate_access_tokens WHERE token_digest = ?)",
-                              now, token);
-        !done)
-        return done;
-    return change->commit();
-}
-
-}  // namespace tollgate::sqlite
-
-// <tollgate/store/detail/sqlite/applications.ipp>
-
-namespace tollgate::inline v0::sqlite {
-
-namespace detail {
-
-inline result<std::vector<application>> read_applications(statement rows) {
-    std::vector<application> found;
-    for (;;) {
-        auto row = rows.next<application_id, user_id, client_id_text, digest, std::string, std::string, std::string,
-                             std::optional<std::string>, instant>();
-        if (!row) return std::move(row).error();
-        if (!*row) return found;
-        auto& [id, owner, client_id, secret_digest, name, website, description, redirect_url, created_at] = **row;
-        found.push_back({id, owner, client_id, secret_digest, std::move(name), std::move(website),
-                         std::move(description), std::move(redirect_url), created_at});
-    }
-}
-
-}  // namespace detail
-
-TOLLGATE_DECL result<application_id> applications::create(const new_application& made,
-                                                           std::size_t applications_per_user_max) {
-    auto connection = connections_.writer();
-    if (!connection) return std::move(connection).error();
-    // One statement is one transaction, and it holds the write lock from its start: nobody else can count in between.
-    auto done = (*connection)
-                    ->run(
-                        "INSERT INTO tollgate_applications "
-                        "(owner, client_id, secret_digest, name, website, description, redirect_url, created_at) "
-                        "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 "
-                        "WHERE ?9 > (SELECT count(*) FROM tollgate_applications WHERE owner = ?1)",
-                        made.owner, made.client_id, made.secret_digest, made.name, made.website, made.description,
-                        made.redirect_url, made.created_at, applications_per_user_max);
-    if (!done) {
-        auto why = std::move(done).error();
-        if (why.kind == error_kind::conflict) why.message = "An application of this client_id exists already.";
-        return why;
-    }
-    if ((*connection)->changes() == 0) return too_many_applications(applications_per_user_max);
-    return application_id{(*connection)->last_insert_id()};
-}
-
-TOLLGATE_DECL result<std::optional<application>> applications::find(std::string_view client_id) {
-    if (client_id.size() > client_id_text::bytes_max) return std::optional<application>{};  // longer than any
-    auto connection = connections_.reader();
-    if (!connection) return std::move(connection).error();
-    auto found = detail::read_applications((*connection)
-                                               ->prepare("SELECT id, owner, client_id, secret_digest, name, website, "
-                                                         "description, redirect_url, created_at "
-                                                         "FROM tollgate_applications WHERE client_id = ?",
-                                                         client_id));
-    if (!found) return std::move(found).error();
-    if (found->empty()) return std::optional<application>{};
-    return std::optional{std::move(found->front())};
-}
-
-TOLLGATE_DECL result<std::vector<application>> applications::of(user_id owner) {
-    auto connection = connections_.reader();
-    if (!connection) return std::move(connection).error();
-    return detail::read_applications((*connection)
-                                         ->prepare("SELECT id, owner, client_id, secret_digest, name, website, "
-                                                   "description, redirect_url, created_at "
-                                                   "FROM tollgate_applications WHERE owner = ? ORDER BY id",
-                                                   owner));
-}
-
-TOLLGATE_DECL result<bool> applications::replace_secret(user_id owner, application_id id, const digest& secret) {
-    auto connection = connections_.writer();
-    if (!connection) return std::move(connection).error();
-    if (auto done = (*connection)
-                        ->run("UPDATE tollgate_applications SET secret_digest = ? WHERE id = ? AND owner = ?", secret,
-                              id, owner);
-        !done)
-        return std::move(done).error();
-    return (*connection)->changes() > 0;
-}
-
-TOLLGATE_DECL result<bool> applications::remove(user_id owner, application_id id) {
-    auto connection = connections_.writer();
-    if (!connection) return std::move(connection).error();
-    auto change = transaction::begin(**connection);
-    if (!change) return std::move(change).error();
-    // Grants go with it, and codes and refresh tokens with those: the schema says so.
-    if (auto done = (*connection)->run("DELETE FROM tollgate_applications WHERE id = ? AND owner = ?", id, owner);
-        !done)
-        return std::move(done).error();
-    if ((*connection)->changes() == 0) return false;
-    if (auto done = (*connection)->run("DELETE FROM tollgate_access_tokens WHERE application = ?", id); !done)
-        return std::move(done).error();
-    if (auto done = change->commit(); !done) return std::move(done).error();
-    return true;
-}
-
-}  // namespace tollgate::sqlite
-
-// <tollgate/store/detail/sqlite/delivery_columns.hpp>
-
-namespace tollgate::inline v0::sqlite {
-
-/// How the values of an enumeration are written, in their order: kept as text, so that whoever looks into the file sees
-/// what it says, and no later release can take one for another.
-template <class Enum, std::size_t Count>
-struct text_column {
-    using texts = std::array<std::string_view, Count>;
-
-    static std::optional<Enum> read(const texts& all, const cell& from) noexcept {
-        const auto text = from.text();
-        for (std::size_t i = 0; i < Count; ++i)
-            if (text == all[i]) return static_cast<Enum>(i);
-        return std::nullopt;
-    }
-    static void write(const texts& all, parameter to, Enum value) noexcept {
-        to.text(all[static_cast<std::size_t>(value)]);
-    }
-};
-
-template <>
-struct column<attempt_end> : text_column<attempt_end, 8> {
-    static constexpr texts all{"answered", "no_address", "refused_address", "no_connection",
-                               "no_tls",   "timed_out",  "broken_off",      "bad_answer"};
-    static std::optional<attempt_end> read(const cell& from) noexcept { return text_column::read(all, from); }
-    static void write(parameter to, attempt_end value) noexcept { text_column::write(all, to, value); }
-};
-
-template <>
-struct column<delivery_state> : text_column<delivery_state, 4> {
-    static constexpr texts all{"waiting", "delivered", "given_up", "held"};
-    static std::optional<delivery_state> read(const cell& from) noexcept { return text_column::read(all, from); }
-    static void write(parameter to, delivery_state value) noexcept { text_column::write(all, to, value); }
-};
-
-template <>
-struct column<disable_reason> : text_column<disable_reason, 2> {
-    static constexpr texts all{"gone", "failing"};
-    static std::optional<disable_reason> read(const cell& from) noexcept { return text_column::read(all, from); }
-    static void write(parameter to, disable_reason value) noexcept { text_column::write(all, to, value); }
-};
-
-/// Bytes of any kind, as a stranger's answer has them; text would have to be some.
-struct blob_text {
-    std::string bytes;
-};
-
-template <>
-struct column<blob_text> {
-    static std::optional<blob_text> read(const cell& from) {
-        const auto bytes = from.blob();
-        if (!bytes) return std::nullopt;
-        return blob_text{{reinterpret_cast<const char*>(bytes->data()), bytes->size()}};
-    }
-    static void write(parameter to, const blob_text& value) noexcept { to.blob(std::as_bytes(std::span{value.bytes})); }
-};
-
-}  // namespace tollgate::sqlite
-
-// <tollgate/store/detail/sqlite/remove_deliveries.hpp>
-
-namespace tollgate::inline v0::sqlite {
-
-/// How many deliveries one transaction removes: a few ms, which others wait for.
-inline constexpr std::size_t removed_at_once_max = 1000;
-
-/// A delivery, its attempts, and its event if it was the last that had it. Within the caller's transaction, as are those
-/// below.
-TOLLGATE_DECL result<void> remove_delivery(database& on, delivery_id id, std::int64_t event);
-
-/// Those that a deleted hook of the host has under way, so that others get their leases.
-TOLLGATE_DECL result<void> remove_leased_deliveries(database& on, hook_id deleted, const std::string& host);
-
-/// Deliveries of hooks that were deleted, and the rows of hooks that have none left. How many deliveries.
+/// Brings the tables of one `component` up to date: runs those of `steps` that its file has not seen yet, in order, all
+/// or none. A file is at version n when n steps were done; a released step is never changed, only followed.
 ///
-/// A deleted hook's row is no service's (the empty name) until then, so that no verb finds it by its account.
-TOLLGATE_DECL result<std::size_t> remove_deliveries_of_deleted(database& on, std::size_t rows_max);
+/// Safe when several processes open one file at once: one does the work, the others wait and find it done. A file of a
+/// later version than `steps` know is a problem (internal) that says so, and is left alone.
+///
+/// Versions are kept in a table and by component, not in PRAGMA user_version: the file may be an integrator's own, with
+/// tables and a version of theirs, so that their rows and ours commit together.
+TOLLGATE_DECL result<void> migrate(database& on, std::string_view component, std::span<const statement_text> steps);
 
-/// Those that ended before then, the first to end first; how many.
-TOLLGATE_DECL result<std::size_t> remove_ended_before(database& on, instant then, std::size_t rows_max);
-
-/// What a hook has that ended, beyond what is kept of it.
-TOLLGATE_DECL result<void> remove_ended_beyond(database& on, hook_id of, std::size_t kept, std::size_t rows_max);
+/// Whether the tables are exactly at the version of `steps`; a problem (internal) that says so when they are not, or are
+/// not there.
+TOLLGATE_DECL result<void> expect_migrated(database& on, std::string_view component, std::span<const statement_text> steps);
 
 }  // namespace tollgate::sqlite
+
+// <tollgate/store/sqlite_database.ipp>
+
+namespace tollgate::inline v0 {
+
+struct sqlite_database::state {
+    state(const std::string& path, const sqlite_database_settings& settings_, sqlite::change_stamp watched)
+        : settings{settings_},
+          readers{pool_of(path, settings.readers_max), opener_of(path, true)},
+          writers{pool_of(path, 1), opener_of(path, false)},
+          changes{std::move(watched)} {}
+
+    static reconnecting_pool_settings pool_of(const std::string& path, std::size_t connections_max) {
+        // A file that cannot be opened is not a server that must be spared: every caller tries.
+        return {.name = "SQLite: " + path, .connections_max = connections_max, .longest_pause = milliseconds{0}};
+    }
+
+    [[nodiscard]] connections::opener opener_of(const std::string& path, bool read_only) const {
+        return [path, with = sqlite::database_settings{settings.busy_wait_max, read_only, settings.vfs}]()
+                   -> result<std::unique_ptr<sqlite::database>> {
+            auto made = sqlite::database::open(path, with);
+            if (!made) return std::move(made).error();
+            return std::make_unique<sqlite::database>(*std::move(made));
+        };
+    }
+
+    static result<lease> take(connections& from, milliseconds wait_max) {
+        auto taken = from.take(wait_max);
+        if (taken) (*taken)->set_busy_wait_max(wait_max);
+        return taken;
+    }
+
+    const sqlite_database_settings settings;
+    connections readers;
+    connections writers;
+    sqlite::change_stamp changes;
+};
+
+TOLLGATE_DECL sqlite_database::sqlite_database(std::unique_ptr<state> made) noexcept : state_{std::move(made)} {}
+TOLLGATE_DECL sqlite_database::sqlite_database(sqlite_database&&) noexcept = default;
+TOLLGATE_DECL sqlite_database& sqlite_database::operator=(sqlite_database&&) noexcept = default;
+TOLLGATE_DECL sqlite_database::~sqlite_database() = default;
+
+TOLLGATE_DECL result<sqlite_database> sqlite_database::open(const std::string& path,
+                                                             const sqlite_database_settings& settings) {
+    if (settings.readers_max == 0) return invalid("A database needs at least one connection that reads.");
+    auto first = sqlite::database::open(path, {settings.busy_wait_max, false, settings.vfs});
+    if (!first) return std::move(first).error();
+    auto watched = sqlite::change_stamp::watch(*std::move(first));
+    if (!watched) return std::move(watched).error();
+    return sqlite_database{std::make_unique<state>(path, settings, *std::move(watched))};
+}
+
+TOLLGATE_DECL result<void> sqlite_database::migrate(std::string_view component,
+                                                     std::span<const sqlite::statement_text> steps) {
+    auto on = writer();
+    if (!on) return std::move(on).error();
+    return sqlite::migrate(**on, component, steps);
+}
+
+TOLLGATE_DECL auto sqlite_database::reader() -> result<lease> {
+    return state::take(state_->readers, state_->settings.busy_wait_max);
+}
+
+TOLLGATE_DECL auto sqlite_database::writer() -> result<lease> {
+    return state::take(state_->writers, state_->settings.busy_wait_max);
+}
+
+TOLLGATE_DECL auto sqlite_database::writer_soon(milliseconds wait_max) -> result<lease> {
+    return state::take(state_->writers, (std::min)(wait_max, state_->settings.busy_wait_max));
+}
+
+TOLLGATE_DECL const sqlite::change_stamp& sqlite_database::changes() const noexcept { return state_->changes; }
+
+}  // namespace tollgate
+
+// <tollgate/store/detail/sqlite/append_event.hpp>
+
+namespace tollgate::inline v0::sqlite {
+
+/// Whether an event goes to any hook; when not, there is nothing to write.
+[[nodiscard]] TOLLGATE_DECL result<bool> has_listeners(database& on, const event& happened);
+
+/// Lists a hook among those that may have something due, from then on at the latest. Within the caller's transaction.
+[[nodiscard]] TOLLGATE_DECL result<void> queue_no_later_than(database& on, hook_id which, instant ready_at);
+
+/// `append_event` of `event_sink`, within the caller's transaction. After an error the caller rolls back.
+[[nodiscard]] TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& happened,
+                                                              const message_seed& seed, instant now);
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/sqlite_own_transaction.ipp>
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL result<std::size_t> sqlite_own_transaction::append_event(const event& happened, const message_seed& seed,
+                                                                        instant now) noexcept {
+    return detail::without_exceptions([&]() -> result<std::size_t> {
+        if (sqlite3_get_autocommit(connection_) != 0) return invalid("No transaction is open on this connection.");
+        auto on = sqlite::database::borrow(connection_);
+        if (auto good = sqlite::expect_migrated(on, sqlite::store_component, sqlite::store_steps); !good)
+            return std::move(good).error();
+        if (auto done = on.run("SAVEPOINT tollgate_event"); !done) return std::move(done).error();
+        auto appended = sqlite::append_event(on, happened, seed, now);
+        if (appended) {
+            if (auto done = on.run("RELEASE tollgate_event"); !done) appended = std::move(done).error();
+        }
+        if (!appended && sqlite3_get_autocommit(connection_) == 0) {
+            // Where this fails there is no transaction left to take anything back from.
+            static_cast<void>(on.run("ROLLBACK TO tollgate_event"));
+            static_cast<void>(on.run("RELEASE tollgate_event"));
+        }
+        return appended;
+    });
+}
+
+}  // namespace tollgate
 
 // <tollgate/store/detail/sqlite/delivery_history.ipp>
 
@@ -28922,476 +29577,6 @@ TOLLGATE_DECL result<std::size_t> delivery_history::sweep(instant ended_before, 
     if (!ended) return ended;
     if (auto done = change->commit(); !done) return std::move(done).error();
     return *of_deleted + *ended;
-}
-
-}  // namespace tollgate::sqlite
-
-// <tollgate/store/detail/sqlite/grants.ipp>
-
-namespace tollgate::inline v0::sqlite {
-
-namespace detail {
-
-/// One row's number in a table of this file, that no value of the domain names.
-using row_number = std::int64_t;
-
-/// The grant between a user and an application, with these scopes added to those it has; made where there is none. None
-/// where a scope would have to be added, and must not be.
-inline result<std::optional<row_number>> widen_grant(database& on, const new_authorization_code& made) {
-    auto kept = on.prepare("SELECT id, scopes FROM tollgate_grants WHERE user = ? AND application = ?", made.user,
-                           made.application)
-                    .next<row_number, scope_set>();
-    if (!kept) return std::move(kept).error();
-    scope_set scopes = *kept ? std::get<1>(**kept) : scope_set{};
-    if (made.only_if_granted && (!*kept || !scopes.contains_all(made.scopes))) return std::optional<row_number>{};
-    if (!made.scopes.for_each([&](std::string_view each) { return scopes.add(each); })) return too_many_scopes();
-    if (*kept) {
-        const row_number id = std::get<0>(**kept);
-        if (scopes == std::get<1>(**kept)) return std::optional{id};
-        if (auto done = on.run("UPDATE tollgate_grants SET scopes = ? WHERE id = ?", scopes, id); !done)
-            return std::move(done).error();
-        return std::optional{id};
-    }
-    if (auto done = on.run("INSERT INTO tollgate_grants (user, application, scopes, created_at) VALUES (?, ?, ?, ?)",
-                           made.user, made.application, scopes, made.created_at);
-        !done)
-        return std::move(done).error();
-    return std::optional{on.last_insert_id()};
-}
-
-/// Revokes a refresh token and what was made with it.
-inline result<void> revoke_refresh_token(database& on, row_number refresh_token) {
-    if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE refresh_token = ?", refresh_token); !done)
-        return done;
-    return on.run("DELETE FROM tollgate_refresh_tokens WHERE id = ?", refresh_token);
-}
-
-/// The refresh token of a pair, and its row.
-inline result<row_number> insert_refresh_token(database& on, const issued_tokens& made, row_number access_grant,
-                                                const scope_set& scopes) {
-    auto done = on.run(
-        "INSERT INTO tollgate_refresh_tokens (token_digest, access_grant, scopes, expires_at, ends_at) "
-        "VALUES (?, ?, ?, ?, ?)",
-        made.refresh_digest, access_grant, scopes, (std::min)(made.refresh_expires_at, made.refresh_ends_at),
-        made.refresh_ends_at);
-    if (!done) {
-        if (done.error().kind == error_kind::conflict) done.error().message = "This refresh token exists already.";
-        return std::move(done).error();
-    }
-    const row_number id = on.last_insert_id();
-    // One whose expiry is furthest off was used last.
-    if (done = on.run("DELETE FROM tollgate_refresh_tokens WHERE id IN "
-                      "(SELECT id FROM tollgate_refresh_tokens WHERE access_grant = ? AND id <> ? "
-                      "ORDER BY expires_at DESC LIMIT -1 OFFSET ?)",
-                      access_grant, id, limits::refresh_tokens_per_grant_max - 1);
-        !done)
-        return std::move(done).error();
-    return id;
-}
-
-}  // namespace detail
-
-TOLLGATE_DECL result<std::optional<scope_set>> grants::granted(user_id user, application_id application) {
-    auto connection = connections_.reader();
-    if (!connection) return std::move(connection).error();
-    auto row = (*connection)
-                   ->prepare("SELECT scopes FROM tollgate_grants WHERE user = ? AND application = ?", user, application)
-                   .next<scope_set>();
-    if (!row) return std::move(row).error();
-    if (!*row) return std::optional<scope_set>{};
-    return std::optional{std::get<0>(**row)};
-}
-
-TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_code& made) {
-    auto connection = connections_.writer();
-    if (!connection) return std::move(connection).error();
-    database& on = **connection;
-    auto change = transaction::begin(on);
-    if (!change) return std::move(change).error();
-
-    auto there =
-        on.prepare("SELECT refresh_token IS NOT NULL FROM tollgate_codes WHERE code_digest = ?", made.code_digest)
-            .next<bool>();
-    if (!there) return std::move(there).error();
-    if (*there) return std::get<0>(**there) ? code_result::spent : code_result::waiting;
-    auto known =
-        on.prepare("SELECT id FROM tollgate_applications WHERE id = ?", made.application).next<application_id>();
-    if (!known) return std::move(known).error();
-    if (!*known) return not_found();
-
-    const auto widened = detail::widen_grant(on, made);
-    if (!widened) return widened.error();
-    if (!*widened) return code_result::not_granted;
-    const auto access_grant = **widened;
-    if (auto done =
-            on.run("INSERT INTO tollgate_codes "
-                   "(code_digest, access_grant, scopes, redirect, code_challenge, expires_at, forget_at) "
-                   "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
-                   made.code_digest, access_grant, made.scopes, made.redirect, made.code_challenge, made.expires_at);
-        !done)
-        return std::move(done).error();
-    if (auto done = on.run("DELETE FROM tollgate_codes WHERE id IN (SELECT id FROM tollgate_codes "
-                           "WHERE access_grant = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
-                           access_grant, limits::codes_per_grant_max);
-        !done)
-        return std::move(done).error();
-    if (auto done = change->commit(); !done) return std::move(done).error();
-    return code_result::created;
-}
-
-TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown) {
-    using detail::row_number;
-    auto connection = connections_.writer();
-    if (!connection) return std::move(connection).error();
-    database& on = **connection;
-    auto change = transaction::begin(on);
-    if (!change) return std::move(change).error();
-
-    auto row = on.prepare(
-                     "SELECT codes.id, access_grant, user, codes.scopes, redirect, code_challenge, expires_at, "
-                     "refresh_token FROM tollgate_codes AS codes JOIN tollgate_grants ON access_grant = "
-                     "tollgate_grants.id WHERE code_digest = ? AND application = ?",
-                     shown.code_digest, shown.application)
-                   .next<row_number, row_number, user_id, scope_set, std::string, std::optional<std::string>, instant,
-                         std::optional<row_number>>();
-    if (!row) return std::move(row).error();
-    if (!*row) return redeemed_code{};
-    const auto& [code, access_grant, user, scopes, redirect, code_challenge, expires_at, refresh_token] = **row;
-    if (refresh_token) {
-        if (auto done = detail::revoke_refresh_token(on, *refresh_token); !done) return std::move(done).error();
-        if (auto done = change->commit(); !done) return std::move(done).error();
-        return redeemed_code{redemption_result::reused, {}, {}};
-    }
-    if (expires_at <= shown.now) return redeemed_code{redemption_result::expired, {}, {}};
-    if (shown.redirect_uri && *shown.redirect_uri != redirect)
-        return redeemed_code{redemption_result::redirect_mismatch, {}, {}};
-    if (shown.code_challenge != code_challenge) return redeemed_code{redemption_result::verifier_mismatch, {}, {}};
-
-    const auto made = detail::insert_refresh_token(on, shown.tokens, access_grant, scopes);
-    if (!made) return made.error();
-    if (auto done = insert_access_token(
-            on,
-            {user, shown.application, shown.tokens.access_digest, scopes, shown.now, shown.tokens.access_expires_at},
-            *made);
-        !done)
-        return std::move(done).error();
-    if (auto done = on.run("UPDATE tollgate_codes SET refresh_token = ?, forget_at = ? WHERE id = ?", *made,
-                           expires_at + seconds{limits::spent_code_seconds}, code);
-        !done)
-        return std::move(done).error();
-    if (auto done = change->commit(); !done) return std::move(done).error();
-    return redeemed_code{redemption_result::redeemed, user, scopes};
-}
-
-TOLLGATE_DECL result<refreshed_token> grants::refresh(const token_refresh& shown) {
-    using detail::row_number;
-    auto connection = connections_.writer();
-    if (!connection) return std::move(connection).error();
-    database& on = **connection;
-    auto change = transaction::begin(on);
-    if (!change) return std::move(change).error();
-
-    auto row = on.prepare(
-                     "SELECT tokens.id, user, tokens.scopes, ends_at FROM tollgate_refresh_tokens AS tokens "
-                     "JOIN tollgate_grants ON access_grant = tollgate_grants.id "
-                     "WHERE token_digest = ? AND application = ? AND expires_at > ?",
-                     shown.refresh_digest, shown.application, shown.now)
-                   .next<row_number, user_id, scope_set, instant>();
-    if (!row) return std::move(row).error();
-    if (!*row) return refreshed_token{};
-    const auto& [token, user, granted, ends_at] = **row;
-    if (shown.narrowed && !shown.narrowed->for_each([&](std::string_view each) { return granted.contains(each); }))
-        return refreshed_token{refresh_result::too_wide, {}};
-
-    const scope_set& scopes = shown.narrowed ? *shown.narrowed : granted;
-    if (auto done = insert_access_token(
-            on, {user, shown.application, shown.access_digest, scopes, shown.now, shown.access_expires_at}, token);
-        !done)
-        return std::move(done).error();
-    if (auto done = on.run("UPDATE tollgate_refresh_tokens SET expires_at = ? WHERE id = ?",
-                           (std::min)(instant{shown.now + shown.refresh_lifetime}, ends_at), token);
-        !done)
-        return std::move(done).error();
-    if (auto done = change->commit(); !done) return std::move(done).error();
-    return refreshed_token{refresh_result::refreshed, scopes};
-}
-
-TOLLGATE_DECL result<void> grants::revoke_token(application_id application, const digest& token) {
-    auto connection = connections_.writer();
-    if (!connection) return std::move(connection).error();
-    database& on = **connection;
-    auto change = transaction::begin(on);
-    if (!change) return std::move(change).error();
-    auto row = on.prepare(
-                     "SELECT tokens.id FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants "
-                     "ON access_grant = tollgate_grants.id WHERE token_digest = ? AND application = ?",
-                     token, application)
-                   .next<detail::row_number>();
-    if (!row) return std::move(row).error();
-    auto done = *row ? detail::revoke_refresh_token(on, std::get<0>(**row))
-                     : on.run("DELETE FROM tollgate_access_tokens WHERE token_digest = ? AND application = ?", token,
-                              application);
-    if (!done) return done;
-    return change->commit();
-}
-
-TOLLGATE_DECL result<std::vector<grant>> grants::of(user_id user) {
-    auto connection = connections_.reader();
-    if (!connection) return std::move(connection).error();
-    auto rows = (*connection)
-                    ->prepare(
-                        "SELECT grants.id, application, name, website, scopes, grants.created_at, last_used_at "
-                        "FROM tollgate_grants AS grants JOIN tollgate_applications "
-                        "ON application = tollgate_applications.id WHERE user = ? ORDER BY grants.id",
-                        user);
-    std::vector<grant> found;
-    for (;;) {
-        auto row =
-            rows.next<grant_id, application_id, std::string, std::string, scope_set, instant, std::optional<instant>>();
-        if (!row) return std::move(row).error();
-        if (!*row) return found;
-        auto& [id, application, name, website, scopes, created_at, last_used_at] = **row;
-        found.push_back({id, user, application, std::move(name), std::move(website), scopes, created_at, last_used_at});
-    }
-}
-
-TOLLGATE_DECL result<bool> grants::revoke(user_id user, application_id application) {
-    auto connection = connections_.writer();
-    if (!connection) return std::move(connection).error();
-    database& on = **connection;
-    auto change = transaction::begin(on);
-    if (!change) return std::move(change).error();
-    // Those of no grant, too: whoever revokes does not want that application in.
-    if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE application = ? AND user = ?", application, user);
-        !done)
-        return std::move(done).error();
-    if (auto done = on.run("DELETE FROM tollgate_grants WHERE user = ? AND application = ?", user, application); !done)
-        return std::move(done).error();
-    const bool was_there = on.changes() > 0;
-    if (auto done = change->commit(); !done) return std::move(done).error();
-    return was_there;
-}
-
-TOLLGATE_DECL result<std::size_t> grants::sweep_expired(instant now, std::size_t rows_max) {
-    if (rows_max == 0) return std::size_t{0};
-    {
-        // Asked without the write lock first: often there is nothing.
-        auto connection = connections_.reader();
-        if (!connection) return std::move(connection).error();
-        auto any = (*connection)
-                       ->prepare(
-                           "SELECT EXISTS (SELECT 1 FROM tollgate_codes WHERE forget_at <= ?1) "
-                           "OR EXISTS (SELECT 1 FROM tollgate_access_tokens WHERE expires_at <= ?1) "
-                           "OR EXISTS (SELECT 1 FROM tollgate_refresh_tokens WHERE expires_at <= ?1)",
-                           now)
-                       .next<bool>();
-        if (!any) return std::move(any).error();
-        if (*any && !std::get<0>(**any)) return std::size_t{0};
-    }
-    auto connection = connections_.writer();
-    if (!connection) return std::move(connection).error();
-    database& on = **connection;
-    auto change = transaction::begin(on);
-    if (!change) return std::move(change).error();
-    std::size_t swept = 0;
-    const auto sweep = [&](sql statement) -> result<void> {
-        auto done = on.run(statement, now, rows_max - swept);
-        if (done) swept += static_cast<std::size_t>(on.changes());
-        return done;
-    };
-    if (auto done = sweep("DELETE FROM tollgate_codes WHERE id IN "
-                          "(SELECT id FROM tollgate_codes WHERE forget_at <= ? ORDER BY forget_at LIMIT ?)");
-        !done)
-        return std::move(done).error();
-    if (auto done = sweep("DELETE FROM tollgate_access_tokens WHERE token_digest IN "
-                          "(SELECT token_digest FROM tollgate_access_tokens WHERE expires_at <= ? "
-                          "ORDER BY expires_at LIMIT ?)");
-        !done)
-        return std::move(done).error();
-    if (auto done = sweep("DELETE FROM tollgate_refresh_tokens WHERE id IN "
-                          "(SELECT id FROM tollgate_refresh_tokens WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)");
-        !done)
-        return std::move(done).error();
-    if (auto done = change->commit(); !done) return std::move(done).error();
-    return swept;
-}
-
-}  // namespace tollgate::sqlite
-
-// <tollgate/store/detail/sqlite/hooks.ipp>
-
-namespace tollgate::inline v0::sqlite {
-
-template <>
-struct column<hook_source> {
-    static std::optional<hook_source> read(const cell& from) noexcept {
-        const auto text = from.text();
-        for (const hook_source each : {hook_source::api, hook_source::manual})
-            if (text == to_text(each)) return each;
-        return std::nullopt;
-    }
-    static void write(parameter to, hook_source value) noexcept { to.text(to_text(value)); }
-};
-
-TOLLGATE_DECL result<hook_id> hooks::create(const new_hook& made, std::size_t hooks_per_event_max) {
-    auto connection = connections_.writer();
-    if (!connection) return std::move(connection).error();
-    // One statement is one transaction, and it holds the write lock from its start: nobody else can count in between.
-    auto done =
-        (*connection)
-            ->run(
-                "INSERT INTO tollgate_hooks (service, account, event, source, type, target_url, secret, created_at) "
-                "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE ?9 > (SELECT count(*) FROM tollgate_hooks "
-                "WHERE service = ?1 AND account = ?2 AND event = ?3)",
-                made.account.service, made.account.account, made.event, made.source, made.type, made.target_url,
-                made.secret, made.created_at, hooks_per_event_max);
-    if (!done) return std::move(done).error();
-    if ((*connection)->changes() == 0) return too_many_hooks(hooks_per_event_max);
-    return hook_id{(*connection)->last_insert_id()};
-}
-
-TOLLGATE_DECL result<std::vector<hook>> hooks::of(const account_ref& account) {
-    auto connection = connections_.reader();
-    if (!connection) return std::move(connection).error();
-    auto rows = (*connection)
-                    ->prepare(
-                        "SELECT id, event, source, type, target_url, created_at, disabled_at, disable_reason, "
-                        "failing_since FROM tollgate_hooks WHERE service = ? AND account = ? ORDER BY id",
-                        account.service, account.account);
-    std::vector<hook> found;
-    for (;;) {
-        auto row = rows.next<hook_id, std::string, hook_source, std::string, std::string, instant,
-                             std::optional<instant>, std::optional<disable_reason>, std::optional<instant>>();
-        if (!row) return std::move(row).error();
-        if (!*row) return found;
-        auto& [id, event, source, type, target_url, created_at, disabled_at, why, failing_since] = **row;
-        hook& listed = found.emplace_back(
-            hook{id, account, std::move(event), source, std::move(type), std::move(target_url), created_at});
-        if (disabled_at) listed.disabled = hook_disablement{*disabled_at, why.value_or(disable_reason::failing)};
-        listed.failing_since = failing_since;
-    }
-}
-
-TOLLGATE_DECL result<std::optional<account_ref>> hooks::account_of(const service_name& service, hook_id id) {
-    auto connection = connections_.reader();
-    if (!connection) return std::move(connection).error();
-    auto row = (*connection)
-                   ->prepare("SELECT account FROM tollgate_hooks WHERE id = ? AND service = ?", id, service)
-                   .next<account_id>();
-    if (!row) return std::move(row).error();
-    if (!*row) return std::optional<account_ref>{};
-    return std::optional{account_ref{service, std::get<0>(**row)}};
-}
-
-TOLLGATE_DECL result<bool> hooks::replace_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                                  instant old_valid_until) {
-    auto connection = connections_.writer();
-    if (!connection) return std::move(connection).error();
-    database& on = **connection;
-    auto change = transaction::begin(on);
-    if (!change) return std::move(change).error();
-    if (auto done = on.run("INSERT INTO tollgate_hook_secrets (hook, secret, valid_until) "
-                           "SELECT id, secret, ? FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?",
-                           old_valid_until, id, account.service, account.account);
-        !done)
-        return std::move(done).error();
-    if (on.changes() == 0) return false;
-    if (auto done = on.run("DELETE FROM tollgate_hook_secrets WHERE id IN (SELECT id FROM tollgate_hook_secrets "
-                           "WHERE hook = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
-                           id, limits::previous_secrets_max);
-        !done)
-        return std::move(done).error();
-    if (auto done = on.run("UPDATE tollgate_hooks SET secret = ? WHERE id = ?", secret, id); !done)
-        return std::move(done).error();
-    if (auto done = change->commit(); !done) return std::move(done).error();
-    return true;
-}
-
-TOLLGATE_DECL result<bool> hooks::remove(const account_ref& account, hook_id id) {
-    auto connection = connections_.writer();
-    if (!connection) return std::move(connection).error();
-    database& on = **connection;
-    auto change = transaction::begin(on);
-    if (!change) return std::move(change).error();
-    auto target = on.prepare("SELECT target_url FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", id,
-                             account.service, account.account)
-                      .next<std::string>();
-    if (!target) return std::move(target).error();
-    if (!*target) return false;
-    // From now on it belongs to no account. Many deliveries would take long to remove: sweeps remove the rest.
-    if (auto done = on.run("UPDATE tollgate_hooks SET service = '', secret = '', ready_at = NULL WHERE id = ?", id); !done)
-        return std::move(done).error();
-    if (auto done = on.run("DELETE FROM tollgate_hook_secrets WHERE hook = ?", id); !done)
-        return std::move(done).error();
-    const std::string host = delivery_host(std::get<0>(**target));
-    if (auto done = remove_leased_deliveries(on, id, host); !done) return std::move(done).error();
-    if (auto done = remove_deliveries_of_deleted(on, removed_at_once_max); !done) return std::move(done).error();
-    if (auto done = change->commit(); !done) return std::move(done).error();
-    return true;
-}
-
-}  // namespace tollgate::sqlite
-
-// <tollgate/store/detail/sqlite/migrations.ipp>
-
-namespace tollgate::inline v0::sqlite {
-
-namespace detail {
-
-/// How many steps were done; none for a component, or a file, that has seen no step.
-inline result<std::int64_t> schema_version(database& of, std::string_view component) {
-    using number = std::int64_t;
-    auto table = of.prepare("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'tollgate_schema'")
-                     .next<number>();
-    if (!table) return std::move(table).error();
-    if (std::get<0>(table->value()) == 0) return number{0};
-    auto version = of.prepare("SELECT version FROM tollgate_schema WHERE component = ?", component).next<number>();
-    if (!version) return std::move(version).error();
-    return *version ? std::get<0>(**version) : number{0};
-}
-
-}  // namespace detail
-
-TOLLGATE_DECL result<void> migrate(database& on, std::string_view component, std::span<const sql> steps) {
-    const auto newest = static_cast<std::int64_t>(steps.size());
-    const auto judge = [&](std::int64_t version) -> result<void> {
-        if (version <= newest) return {};
-        return internal_error(
-            "The tables of \"" + std::string{component} + "\" are of version " + std::to_string(version) +
-            ", made by a later release; this one knows them up to version " + std::to_string(newest) + ".");
-    };
-
-    // Without the write lock first: nearly every start finds everything done.
-    auto before = detail::schema_version(on, component);
-    if (!before) return std::move(before).error();
-    if (*before >= newest) return judge(*before);
-
-    auto change = transaction::begin(on);
-    if (!change) return std::move(change).error();
-    auto version = detail::schema_version(on, component);
-    if (!version) return std::move(version).error();
-    if (*version >= newest) return judge(*version);  // another process was quicker
-
-    if (auto done = on.run_script("CREATE TABLE IF NOT EXISTS tollgate_schema ("
-                                  "component TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT, WITHOUT ROWID");
-        !done)
-        return done;
-    for (const sql& step : steps.subspan(static_cast<std::size_t>(*version)))
-        if (auto done = on.run_script(step); !done) return done;
-    if (auto done = on.run("INSERT INTO tollgate_schema VALUES (?1, ?2) "
-                           "ON CONFLICT (component) DO UPDATE SET version = ?2",
-                           component, newest);
-        !done)
-        return done;
-    return change->commit();
-}
-
-TOLLGATE_DECL result<void> expect_migrated(database& on, std::string_view component, std::span<const sql> steps) {
-    const auto version = detail::schema_version(on, component);
-    if (!version) return version.error();
-    if (*version == static_cast<std::int64_t>(steps.size())) return {};
-    return internal_error("The tables of \"" + std::string{component} + "\" are of version " + std::to_string(*version) +
-                          ", and this release needs version " + std::to_string(steps.size()) + ".");
 }
 
 }  // namespace tollgate::sqlite
@@ -29807,309 +29992,6 @@ TOLLGATE_DECL std::optional<std::uint64_t> outbox::changes_seen() const noexcept
 
 }  // namespace tollgate::sqlite
 
-// <tollgate/store/detail/sqlite/personal_tokens.ipp>
-
-namespace tollgate::inline v0::sqlite {
-
-TOLLGATE_DECL result<std::optional<token_credential>> personal_tokens::find(std::string_view username) {
-    const auto name = token_username::from(username);
-    if (!name) return std::optional<token_credential>{};  // longer than any that there is
-    return credentials_.find(*name, [&] { return read(*name); });
-}
-
-TOLLGATE_DECL lookup<token_credential> personal_tokens::cached(std::string_view username) const noexcept {
-    const auto name = token_username::from(username);
-    if (!name) return lookup<token_credential>::unknown();
-    return credentials_.cached(*name);
-}
-
-TOLLGATE_DECL result<std::optional<token_credential>> personal_tokens::read(const token_username& username) {
-    auto connection = connections_.reader();
-    if (!connection) return std::move(connection).error();
-    auto row =
-        (*connection)
-            ->prepare("SELECT user, secret_digest, scopes, last_used_at FROM tollgate_personal_tokens "
-                      "WHERE username = ?",
-                      username)
-            .next<user_id, digest, scope_set, std::optional<instant>>();
-    if (!row) return std::move(row).error();
-    if (!*row) return std::optional<token_credential>{};
-    const auto& [user, secret_digest, scopes, last_used_at] = **row;
-    return std::optional{token_credential{user, secret_digest, scopes, std::nullopt, std::nullopt, last_used_at}};
-}
-
-TOLLGATE_DECL result<token_id> personal_tokens::create(const new_personal_token& made,
-                                                        std::size_t tokens_per_user_max) {
-    auto connection = connections_.writer();
-    if (!connection) return std::move(connection).error();
-    // One statement is one transaction, and it holds the write lock from its start: nobody else can count in between.
-    auto done = (*connection)
-                    ->run("INSERT INTO tollgate_personal_tokens "
-                          "(user, username, secret_digest, description, scopes, created_at) "
-                          "SELECT ?1, ?2, ?3, ?4, ?5, ?6 "
-                          "WHERE ?7 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user = ?1)",
-                          made.user, made.username, made.secret_digest, made.description, made.scopes, made.created_at,
-                          tokens_per_user_max);
-    if (!done) {
-        auto why = std::move(done).error();
-        if (why.kind == error_kind::conflict) why.message = "A personal token of this username exists already.";
-        return why;
-    }
-    if ((*connection)->changes() == 0) return too_many_personal_tokens(tokens_per_user_max);
-    return token_id{(*connection)->last_insert_id()};
-}
-
-TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens::of(user_id user) {
-    auto connection = connections_.reader();
-    if (!connection) return std::move(connection).error();
-    auto rows = (*connection)
-                    ->prepare("SELECT id, username, description, scopes, created_at, last_used_at "
-                              "FROM tollgate_personal_tokens WHERE user = ? ORDER BY id",
-                              user);
-    std::vector<personal_token> found;
-    for (;;) {
-        auto row = rows.next<token_id, token_username, std::string, scope_set, instant, std::optional<instant>>();
-        if (!row) return std::move(row).error();
-        if (!*row) return found;
-        auto& [id, username, description, scopes, created_at, last_used_at] = **row;
-        found.push_back({id, user, username, std::move(description), scopes, created_at, last_used_at});
-    }
-}
-
-TOLLGATE_DECL result<bool> personal_tokens::revoke(token_id id) {
-    auto connection = connections_.writer();
-    if (!connection) return std::move(connection).error();
-    if (auto done = (*connection)->run("DELETE FROM tollgate_personal_tokens WHERE id = ?", id); !done)
-        return std::move(done).error();
-    return (*connection)->changes() > 0;
-}
-
-TOLLGATE_DECL result<void> personal_tokens::record_use(std::string_view username, instant now) {
-    auto connection = connections_.writer_soon();
-    if (!connection) return std::move(connection).error();
-    return (*connection)->run("UPDATE tollgate_personal_tokens SET last_used_at = ? WHERE username = ?", now, username);
-}
-
-}  // namespace tollgate::sqlite
-
-// <tollgate/store/detail/sqlite/sessions.ipp>
-
-namespace tollgate::inline v0::sqlite {
-
-TOLLGATE_DECL result<void> sessions::create(const stored_session& made) {
-    auto connection = connections_.writer();
-    if (!connection) return std::move(connection).error();
-    database& on = **connection;
-    auto change = transaction::begin(on);
-    if (!change) return std::move(change).error();
-    auto done = on.run(
-        "INSERT INTO tollgate_sessions (cookie_digest, user, login, created_at, last_seen_at) VALUES (?, ?, ?, ?, ?)",
-        made.cookie_digest, made.user, made.login, made.created_at, made.last_seen_at);
-    if (!done) {
-        if (done.error().kind == error_kind::conflict) done.error().message = "This session exists already.";
-        return done;
-    }
-    done = on.run(
-        "DELETE FROM tollgate_sessions WHERE cookie_digest IN "
-        "(SELECT cookie_digest FROM tollgate_sessions WHERE user = ?1 AND cookie_digest <> ?2 "
-        "ORDER BY last_seen_at DESC LIMIT -1 OFFSET ?3)",
-        made.user, made.cookie_digest, limits::sessions_per_user_max - 1);
-    if (!done) return done;
-    return change->commit();
-}
-
-TOLLGATE_DECL result<std::optional<stored_session>> sessions::find(const digest& cookie) {
-    auto connection = connections_.reader();
-    if (!connection) return std::move(connection).error();
-    auto row = (*connection)
-                   ->prepare(
-                       "SELECT user, login, created_at, last_seen_at FROM tollgate_sessions "
-                       "WHERE cookie_digest = ?",
-                       cookie)
-                   .next<user_id, std::string, instant, instant>();
-    if (!row) return std::move(row).error();
-    if (!*row) return std::optional<stored_session>{};
-    auto& [user, login, created_at, last_seen_at] = **row;
-    return std::optional{stored_session{cookie, user, std::move(login), created_at, last_seen_at}};
-}
-
-TOLLGATE_DECL result<void> sessions::touch(const digest& cookie, instant now) {
-    auto connection = connections_.writer();
-    if (!connection) return std::move(connection).error();
-    return (*connection)->run("UPDATE tollgate_sessions SET last_seen_at = ? WHERE cookie_digest = ?", now, cookie);
-}
-
-TOLLGATE_DECL result<bool> sessions::end(const digest& cookie) {
-    auto connection = connections_.writer();
-    if (!connection) return std::move(connection).error();
-    if (auto done = (*connection)->run("DELETE FROM tollgate_sessions WHERE cookie_digest = ?", cookie); !done)
-        return std::move(done).error();
-    return (*connection)->changes() > 0;
-}
-
-TOLLGATE_DECL result<void> sessions::end_all_of(user_id user) {
-    auto connection = connections_.writer();
-    if (!connection) return std::move(connection).error();
-    return (*connection)->run("DELETE FROM tollgate_sessions WHERE user = ?", user);
-}
-
-TOLLGATE_DECL result<std::size_t> sessions::sweep(instant created_before, instant seen_before, std::size_t rows_max) {
-    if (rows_max == 0) return std::size_t{0};
-    {
-        // Asked without the write lock first: often there is nothing.
-        auto connection = connections_.reader();
-        if (!connection) return std::move(connection).error();
-        auto any = (*connection)
-                       ->prepare(
-                           "SELECT EXISTS (SELECT 1 FROM tollgate_sessions WHERE created_at < ?) "
-                           "OR EXISTS (SELECT 1 FROM tollgate_sessions WHERE last_seen_at < ?)",
-                           created_before, seen_before)
-                       .next<bool>();
-        if (!any) return std::move(any).error();
-        if (*any && !std::get<0>(**any)) return std::size_t{0};
-    }
-    auto connection = connections_.writer();
-    if (!connection) return std::move(connection).error();
-    database& on = **connection;
-    auto change = transaction::begin(on);
-    if (!change) return std::move(change).error();
-    if (auto done = on.run("DELETE FROM tollgate_sessions WHERE cookie_digest IN (SELECT cookie_digest "
-                           "FROM tollgate_sessions WHERE created_at < ? ORDER BY created_at LIMIT ?)",
-                           created_before, rows_max);
-        !done)
-        return std::move(done).error();
-    auto swept = static_cast<std::size_t>(on.changes());
-    if (auto done = on.run("DELETE FROM tollgate_sessions WHERE cookie_digest IN (SELECT cookie_digest "
-                           "FROM tollgate_sessions WHERE last_seen_at < ? ORDER BY last_seen_at LIMIT ?)",
-                           seen_before, rows_max - swept);
-        !done)
-        return std::move(done).error();
-    swept += static_cast<std::size_t>(on.changes());
-    if (auto done = change->commit(); !done) return std::move(done).error();
-    return swept;
-}
-
-}  // namespace tollgate::sqlite
-
-// <tollgate/store/detail/sqlite/append_event.ipp>
-
-namespace tollgate::inline v0::sqlite {
-
-TOLLGATE_DECL result<bool> has_listeners(database& on, const event& happened) {
-    auto row = on.prepare(
-                     "SELECT EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
-                     "AND disabled_at IS NULL)",
-                     happened.account.service, happened.account.account, happened.name)
-                   .next<bool>();
-    if (!row) return std::move(row).error();
-    return std::get<0>(row->value());
-}
-
-TOLLGATE_DECL result<void> queue_no_later_than(database& on, hook_id which, instant ready_at) {
-    return on.run("UPDATE tollgate_hooks SET ready_at = ?2 WHERE id = ?1 AND (ready_at IS NULL OR ready_at > ?2)", which,
-                  ready_at);
-}
-
-TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& happened, const message_seed& seed,
-                                                instant now) {
-    struct listener {
-        hook_id hook;
-        std::string host;
-    };
-    std::vector<listener> listening;
-    {
-        auto rows = on.prepare(
-            "SELECT id, target_url FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
-            "AND disabled_at IS NULL ORDER BY id",
-            happened.account.service, happened.account.account, happened.name);
-        for (;;) {
-            auto row = rows.next<hook_id, std::string>();
-            if (!row) return std::move(row).error();
-            if (!*row) break;
-            listening.push_back({std::get<0>(**row), delivery_host(std::get<1>(**row))});
-        }
-    }
-    if (listening.empty()) return std::size_t{0};
-
-    if (auto done =
-            on.run("INSERT INTO tollgate_events (service, account, name, data, happened_at) VALUES (?, ?, ?, ?, ?)",
-                   happened.account.service, happened.account.account, happened.name, happened.data, happened.at);
-        !done)
-        return std::move(done).error();
-    const std::int64_t stored = on.last_insert_id();
-    for (const listener& each : listening) {
-        if (auto done = on.run("INSERT INTO tollgate_deliveries (hook, event, host, message_id, created_at, due_at) "
-                               "VALUES (?1, ?2, ?3, ?4, ?5, ?5)",
-                               each.hook, stored, each.host, message_id_of(seed, each.hook), now);
-            !done)
-            return std::move(done).error();
-        if (auto done = queue_no_later_than(on, each.hook, now); !done) return std::move(done).error();
-    }
-    return listening.size();
-}
-
-}  // namespace tollgate::sqlite
-
-// <tollgate/store/detail/sqlite/failure.ipp>
-
-namespace tollgate::inline v0::sqlite {
-
-TOLLGATE_DECL error failure(sqlite3* connection, int code, std::string_view doing) {
-    std::string cause = "SQLite: ";
-    const bool has_text = connection != nullptr && sqlite3_extended_errcode(connection) == code;
-    cause += has_text ? sqlite3_errmsg(connection) : sqlite3_errstr(code);
-    cause += " (result code " + std::to_string(code);
-    const int system_code = connection != nullptr ? sqlite3_system_errno(connection) : 0;
-    const int primary = code & 0xff;
-    if (system_code != 0 && (primary == SQLITE_CANTOPEN || primary == SQLITE_IOERR || primary == SQLITE_FULL))
-        cause += ", " + std::generic_category().message(system_code);
-    cause += "): ";
-    cause += tollgate::detail::to_statement_line(doing);
-
-    switch (primary) {
-        case SQLITE_BUSY:
-        case SQLITE_LOCKED:
-        case SQLITE_FULL:
-        case SQLITE_IOERR:
-        case SQLITE_NOMEM:
-        case SQLITE_CANTOPEN:
-        case SQLITE_READONLY:
-        case SQLITE_PERM:
-        case SQLITE_PROTOCOL:
-        case SQLITE_INTERRUPT:
-            return unavailable(std::move(cause));
-        case SQLITE_CONSTRAINT:
-            return {error_kind::conflict, "That is there already, or in use.", std::move(cause)};
-        default:
-            return internal_error(std::move(cause));
-    }
-}
-
-}  // namespace tollgate::sqlite
-
-// <tollgate/store/detail/sqlite/insert_access_token.ipp>
-
-namespace tollgate::inline v0::sqlite {
-
-TOLLGATE_DECL result<void> insert_access_token(database& on, const new_access_token& made,
-                                                std::optional<std::int64_t> refresh_token) {
-    auto done = on.run(
-        "INSERT INTO tollgate_access_tokens "
-        "(token_digest, user, application, scopes, created_at, expires_at, refresh_token) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        made.token_digest, made.user, made.application, made.scopes, made.created_at, made.expires_at, refresh_token);
-    if (!done) {
-        if (done.error().kind == error_kind::conflict) done.error().message = "This access token exists already.";
-        return done;
-    }
-    return on.run(
-        "DELETE FROM tollgate_access_tokens WHERE token_digest IN "
-        "(SELECT token_digest FROM tollgate_access_tokens WHERE application = ?1 AND user = ?2 AND token_digest <> ?3 "
-        "ORDER BY expires_at DESC LIMIT -1 OFFSET ?4)",
-        made.application, made.user, made.token_digest, limits::access_tokens_per_grant_max - 1);
-}
-
-}  // namespace tollgate::sqlite
-
 // <tollgate/store/detail/sqlite/remove_deliveries.ipp>
 
 namespace tollgate::inline v0::sqlite {
@@ -30187,6 +30069,167 @@ TOLLGATE_DECL result<void> remove_ended_beyond(database& on, hook_id of, std::si
                        of, rows_max, kept));
     if (!removed) return std::move(removed).error();
     return {};
+}
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/detail/sqlite/failure.ipp>
+
+namespace tollgate::inline v0::sqlite {
+
+TOLLGATE_DECL error failure(sqlite3* connection, int code, std::string_view doing) {
+    std::string cause = "SQLite: ";
+    const bool has_text = connection != nullptr && sqlite3_extended_errcode(connection) == code;
+    cause += has_text ? sqlite3_errmsg(connection) : sqlite3_errstr(code);
+    cause += " (result code " + std::to_string(code);
+    const int system_code = connection != nullptr ? sqlite3_system_errno(connection) : 0;
+    const int primary = code & 0xff;
+    if (system_code != 0 && (primary == SQLITE_CANTOPEN || primary == SQLITE_IOERR || primary == SQLITE_FULL))
+        cause += ", " + std::generic_category().message(system_code);
+    cause += "): ";
+    cause += tollgate::sql::to_log_line(doing);
+
+    switch (primary) {
+        case SQLITE_BUSY:
+        case SQLITE_LOCKED:
+        case SQLITE_FULL:
+        case SQLITE_IOERR:
+        case SQLITE_NOMEM:
+        case SQLITE_CANTOPEN:
+        case SQLITE_READONLY:
+        case SQLITE_PERM:
+        case SQLITE_PROTOCOL:
+        case SQLITE_INTERRUPT:
+            return unavailable(std::move(cause));
+        case SQLITE_CONSTRAINT:
+            return {error_kind::conflict, "That is there already, or in use.", std::move(cause)};
+        default:
+            return internal_error(std::move(cause));
+    }
+}
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/detail/sqlite/migrations.ipp>
+
+namespace tollgate::inline v0::sqlite {
+
+namespace detail {
+
+/// How many steps were done; none for a component, or a file, that has seen no step.
+inline result<std::int64_t> schema_version(database& of, std::string_view component) {
+    using number = std::int64_t;
+    auto table = of.prepare("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'tollgate_schema'")
+                     .next<number>();
+    if (!table) return std::move(table).error();
+    if (std::get<0>(table->value()) == 0) return number{0};
+    auto version = of.prepare("SELECT version FROM tollgate_schema WHERE component = ?", component).next<number>();
+    if (!version) return std::move(version).error();
+    return *version ? std::get<0>(**version) : number{0};
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL result<void> migrate(database& on, std::string_view component, std::span<const statement_text> steps) {
+    const auto newest = static_cast<std::int64_t>(steps.size());
+    const auto judge = [&](std::int64_t version) -> result<void> {
+        if (version <= newest) return {};
+        return internal_error(
+            "The tables of \"" + std::string{component} + "\" are of version " + std::to_string(version) +
+            ", made by a later release; this one knows them up to version " + std::to_string(newest) + ".");
+    };
+
+    // Without the write lock first: nearly every start finds everything done.
+    auto before = detail::schema_version(on, component);
+    if (!before) return std::move(before).error();
+    if (*before >= newest) return judge(*before);
+
+    auto change = transaction::begin(on);
+    if (!change) return std::move(change).error();
+    auto version = detail::schema_version(on, component);
+    if (!version) return std::move(version).error();
+    if (*version >= newest) return judge(*version);  // another process was quicker
+
+    if (auto done = on.run_script("CREATE TABLE IF NOT EXISTS tollgate_schema ("
+                                  "component TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT, WITHOUT ROWID");
+        !done)
+        return done;
+    for (const statement_text& step : steps.subspan(static_cast<std::size_t>(*version)))
+        if (auto done = on.run_script(step); !done) return done;
+    if (auto done = on.run("INSERT INTO tollgate_schema VALUES (?1, ?2) "
+                           "ON CONFLICT (component) DO UPDATE SET version = ?2",
+                           component, newest);
+        !done)
+        return done;
+    return change->commit();
+}
+
+TOLLGATE_DECL result<void> expect_migrated(
+    database& on, std::string_view component, std::span<const statement_text> steps) {
+    const auto version = detail::schema_version(on, component);
+    if (!version) return version.error();
+    if (*version == static_cast<std::int64_t>(steps.size())) return {};
+    return internal_error("The tables of \"" + std::string{component} + "\" are of version " + std::to_string(*version) +
+                          ", and this release needs version " + std::to_string(steps.size()) + ".");
+}
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/detail/sqlite/append_event.ipp>
+
+namespace tollgate::inline v0::sqlite {
+
+TOLLGATE_DECL result<bool> has_listeners(database& on, const event& happened) {
+    auto row = on.prepare(
+                     "SELECT EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
+                     "AND disabled_at IS NULL)",
+                     happened.account.service, happened.account.account, happened.name)
+                   .next<bool>();
+    if (!row) return std::move(row).error();
+    return std::get<0>(row->value());
+}
+
+TOLLGATE_DECL result<void> queue_no_later_than(database& on, hook_id which, instant ready_at) {
+    return on.run("UPDATE tollgate_hooks SET ready_at = ?2 WHERE id = ?1 AND (ready_at IS NULL OR ready_at > ?2)", which,
+                  ready_at);
+}
+
+TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& happened, const message_seed& seed,
+                                                instant now) {
+    struct listener {
+        hook_id hook;
+        std::string host;
+    };
+    std::vector<listener> listening;
+    {
+        auto rows = on.prepare(
+            "SELECT id, target_url FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
+            "AND disabled_at IS NULL ORDER BY id",
+            happened.account.service, happened.account.account, happened.name);
+        for (;;) {
+            auto row = rows.next<hook_id, std::string>();
+            if (!row) return std::move(row).error();
+            if (!*row) break;
+            listening.push_back({std::get<0>(**row), delivery_host(std::get<1>(**row))});
+        }
+    }
+    if (listening.empty()) return std::size_t{0};
+
+    if (auto done =
+            on.run("INSERT INTO tollgate_events (service, account, name, data, happened_at) VALUES (?, ?, ?, ?, ?)",
+                   happened.account.service, happened.account.account, happened.name, happened.data, happened.at);
+        !done)
+        return std::move(done).error();
+    const std::int64_t stored = on.last_insert_id();
+    for (const listener& each : listening) {
+        if (auto done = on.run("INSERT INTO tollgate_deliveries (hook, event, host, message_id, created_at, due_at) "
+                               "VALUES (?1, ?2, ?3, ?4, ?5, ?5)",
+                               each.hook, stored, each.host, message_id_of(seed, each.hook), now);
+            !done)
+            return std::move(done).error();
+        if (auto done = queue_no_later_than(on, each.hook, now); !done) return std::move(done).error();
+    }
+    return listening.size();
 }
 
 }  // namespace tollgate::sqlite
@@ -30539,12 +30582,12 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
 
 private:
-    struct rooms;
-    explicit postgres_store(std::unique_ptr<rooms> opened) noexcept;
-    static TOLLGATE_DECL result<std::unique_ptr<rooms>> open_rooms(const std::string& connection_string,
-                                                                    const postgres_settings& settings);
+    struct impl;
+    explicit postgres_store(std::unique_ptr<impl> opened) noexcept;
+    static TOLLGATE_DECL result<std::unique_ptr<impl>> open_impl(const std::string& connection_string,
+                                                                  const postgres_settings& settings);
 
-    std::unique_ptr<rooms> rooms_;
+    std::unique_ptr<impl> impl_;
 };
 
 static_assert(token_store<postgres_store> && credential_cache<postgres_store> && use_recorder<postgres_store>);
@@ -30552,6 +30595,606 @@ static_assert(hook_store<postgres_store>);
 static_assert(oauth_store<postgres_store>);
 static_assert(session_store<postgres_store>);
 static_assert(outbox<postgres_store> && shared_outbox<postgres_store>);
+
+}  // namespace tollgate
+
+// <tollgate/store/detail/postgres/statement.hpp>
+
+struct pg_result;
+
+namespace tollgate::inline v0::postgres {
+
+using sql::statement_text;
+
+/// Whether a `text` column can hold this: no NUL, and UTF-8. Clients may send anything else to look up.
+[[nodiscard]] constexpr bool is_storable(std::string_view text) noexcept {
+    return text.find('\0') == std::string_view::npos && is_utf8(text);
+}
+
+/// A type of PostgreSQL's and its arrays', by the numbers that never change (src/include/catalog/pg_type.dat).
+struct wire_type {
+    unsigned number;
+    unsigned array_number;
+
+    friend constexpr bool operator==(const wire_type&, const wire_type&) noexcept = default;
+};
+
+inline constexpr wire_type wire_boolean{16, 1000};
+inline constexpr wire_type wire_bytes{17, 1001};
+inline constexpr wire_type wire_integer{20, 1016};
+inline constexpr wire_type wire_text{25, 1009};
+
+/// Takes one parameter's value, in the binary format: no quoting, no locale, no number that is rounded.
+class parameter {
+public:
+    /// `shift`: what is added to moments, see `server_clock`.
+    parameter(std::string& to, milliseconds shift) noexcept : to_{to}, shift_{shift} {}
+
+    void null() noexcept { is_null_ = true; }
+    TOLLGATE_DECL void boolean(bool value);
+    TOLLGATE_DECL void integer(std::int64_t value);
+    TOLLGATE_DECL void moment(instant value);
+    void text(std::string_view value) { to_.append(value); }
+    void blob(std::string_view value) { to_.append(value); }
+
+    [[nodiscard]] bool is_null() const noexcept { return is_null_; }
+
+    /// Begins an array of this many elements of one type; each comes with `element`.
+    TOLLGATE_DECL void begin_array(wire_type of, std::size_t count);
+    template <class T>
+    void element(const T& value);
+
+private:
+    [[nodiscard]] TOLLGATE_DECL std::size_t begin_element();
+    TOLLGATE_DECL void end_element(std::size_t begun_at, bool is_null) noexcept;
+
+    std::string& to_;
+    milliseconds shift_;
+    bool is_null_ = false;
+};
+
+/// One column of one row. Each function is none when the column holds something else.
+class cell {
+public:
+    cell(const pg_result* of, int row, int column, milliseconds shift) noexcept
+        : of_{of}, row_{row}, column_{column}, shift_{shift} {}
+
+    [[nodiscard]] TOLLGATE_DECL bool is_null() const noexcept;
+    [[nodiscard]] TOLLGATE_DECL std::optional<bool> boolean() const noexcept;
+    [[nodiscard]] TOLLGATE_DECL std::optional<std::int64_t> integer() const noexcept;
+    [[nodiscard]] TOLLGATE_DECL std::optional<instant> moment() const noexcept;
+    /// Valid as long as the rows are.
+    [[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> text() const noexcept;
+    /// Valid as long as the rows are.
+    [[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> blob() const noexcept;
+
+private:
+    [[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> bytes_of(wire_type wanted) const noexcept;
+
+    const pg_result* of_;
+    int row_;
+    int column_;
+    milliseconds shift_;
+};
+
+[[nodiscard]] constexpr wire_type to_wire_type(sql::storage of) noexcept {
+    switch (of) {
+        case sql::storage::boolean: return wire_boolean;
+        case sql::storage::integer: return wire_integer;
+        case sql::storage::blob: return wire_bytes;
+        case sql::storage::text: break;
+    }
+    return wire_text;
+}
+
+/// How a `T` is stored in one column; specialize it for your own types. `read` returns none when the column holds
+/// something else.
+///
+///     template <>
+///     struct tollgate::postgres::column<colour> {
+///         static constexpr wire_type type = wire_text;
+///         static std::optional<colour> read(const cell& from);
+///         static void write(parameter& to, const colour& value);
+///     };
+template <class T>
+struct column : sql::column<T> {
+    static constexpr wire_type type = to_wire_type(sql::column<T>::type);
+};
+
+template <class T>
+struct column<std::optional<T>> : sql::optional_column<T, column<T>> {
+    static constexpr wire_type type = column<T>::type;
+};
+
+template <class T>
+void parameter::element(const T& value) {
+    const std::size_t at = begin_element();
+    parameter into{to_, shift_};
+    column<T>::write(into, value);
+    end_element(at, into.is_null());
+}
+
+/// An array, to bind: what one statement does with many values, it does in one round trip.
+template <class T>
+struct column<std::vector<T>> {
+    static constexpr wire_type type{column<T>::type.array_number, 0};
+    static void write(parameter& to, const std::vector<T>& values) {
+        to.begin_array(column<T>::type, values.size());
+        for (const T& each : values) to.element(each);
+    }
+};
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/detail/postgres/batch.hpp>
+
+namespace tollgate::inline v0::postgres {
+
+/// Statements with their parameters that go to the server together: one round trip, and one transaction, in which each
+/// sees what those before it did and what others have committed by the time it begins. So the first may take a lock,
+/// and the next reads what that lock protects.
+///
+/// Made without a connection, so that it can be sent again.
+class batch {
+public:
+    /// `shift`: what is added to moments, see `server_clock`.
+    explicit batch(milliseconds shift) noexcept : shift_{shift} {}
+
+    template <class... Values>
+    void add(statement_text text, const Values&... values) {
+        begin(text, sizeof...(Values));
+        (add_value(values), ...);
+    }
+
+    /// Goes along, behind the transaction; whether it succeeds is nobody's business. Nothing is added after it.
+    void add_afterthought(statement_text text) {
+        transaction_size_ = statements_.size();
+        begin(text, 0);
+    }
+
+    /// For the rare batch that may take longer than others. To be said first.
+    TOLLGATE_DECL void take_up_to(milliseconds answer_wait_max);
+    [[nodiscard]] std::optional<milliseconds> answer_wait_max() const noexcept { return answer_wait_max_; }
+
+    struct value {
+        unsigned type;
+        std::size_t at;
+        std::size_t size;
+        bool is_null;
+    };
+    struct statement {
+        statement_text text;
+        std::size_t first_value;
+        std::size_t value_count;
+    };
+    [[nodiscard]] const std::vector<statement>& statements() const noexcept { return statements_; }
+    /// Of the statements, how many are the transaction.
+    [[nodiscard]] std::size_t transaction_size() const noexcept {
+        return transaction_size_ == 0 ? statements_.size() : transaction_size_;
+    }
+    [[nodiscard]] const value& value_at(std::size_t index) const noexcept { return values_[index]; }
+    [[nodiscard]] const char* bytes_of(const value& which) const noexcept { return bytes_.data() + which.at; }
+    [[nodiscard]] milliseconds shift() const noexcept { return shift_; }
+
+private:
+    TOLLGATE_DECL void begin(statement_text text, std::size_t value_count);
+    TOLLGATE_DECL void keep(wire_type type, std::size_t begun_at, bool is_null);
+
+    template <class T>
+    void add_value(const T& given) {
+        const std::size_t at = bytes_.size();
+        parameter to{bytes_, shift_};
+        column<T>::write(to, given);
+        keep(column<T>::type, at, to.is_null());
+    }
+
+    milliseconds shift_;
+    std::optional<milliseconds> answer_wait_max_;
+    std::size_t transaction_size_ = 0;  // 0: all
+    std::vector<statement> statements_;
+    std::vector<value> values_;
+    std::string bytes_;
+};
+
+/// One statement's values in the form that libpq takes. Points into the batch.
+struct wire_values {
+    wire_values(const batch& of, const batch::statement& statement) {
+        types.reserve(statement.value_count);
+        values.reserve(statement.value_count);
+        sizes.reserve(statement.value_count);
+        for (std::size_t i = 0; i < statement.value_count; ++i) {
+            const batch::value& each = of.value_at(statement.first_value + i);
+            types.push_back(each.type);
+            values.push_back(each.is_null ? nullptr : of.bytes_of(each));
+            sizes.push_back(static_cast<int>(each.size));
+        }
+        formats.assign(statement.value_count, 1);  // binary
+    }
+
+    [[nodiscard]] int count() const noexcept { return static_cast<int>(types.size()); }
+
+    std::vector<unsigned> types;
+    std::vector<const char*> values;
+    std::vector<int> sizes;
+    std::vector<int> formats;
+};
+
+/// What one statement answered: its rows, which are read from first to last.
+///
+///     for (;;) {
+///         auto row = rows.next<account_id, std::string>();
+///         if (!row) return std::move(row).error();
+///         if (!*row) break;
+///         auto& [id, name] = **row;
+///     }
+class rows {
+public:
+    /// Takes the result over.
+    rows(pg_result* result, milliseconds shift, statement_text of) noexcept : result_{result}, shift_{shift}, of_{of} {}
+
+    /// The next row, decoded; none when there is no further one. A column that does not hold what it should is an
+    /// internal problem: somebody else changed the table.
+    template <class... Columns>
+    [[nodiscard]] result<std::optional<std::tuple<Columns...>>> next();
+
+    /// The first row, where there always is one.
+    template <class... Columns>
+    [[nodiscard]] result<std::tuple<Columns...>> only();
+
+    [[nodiscard]] TOLLGATE_DECL std::size_t count() const noexcept;
+    /// How many rows the INSERT, UPDATE, DELETE or SELECT touched.
+    [[nodiscard]] TOLLGATE_DECL std::int64_t touched() const noexcept;
+
+private:
+    struct clearer {
+        TOLLGATE_DECL void operator()(pg_result* result) const noexcept;
+    };
+    TOLLGATE_DECL error misread(std::size_t column) const;
+    TOLLGATE_DECL error no_row() const;
+
+    std::unique_ptr<pg_result, clearer> result_;
+    milliseconds shift_;
+    statement_text of_;
+    int next_ = 0;
+};
+
+template <class... Columns>
+result<std::optional<std::tuple<Columns...>>> rows::next() {
+    if (static_cast<std::size_t>(next_) >= count()) return std::optional<std::tuple<Columns...>>{};
+    const int row = next_++;
+    return sql::decode_row<Columns...>(
+        [this, row]<class T>(std::type_identity<T>, int at) {
+            return column<T>::read(cell{result_.get(), row, at, shift_});
+        },
+        [this](std::size_t bad) { return misread(bad); });
+}
+
+template <class... Columns>
+result<std::tuple<Columns...>> rows::only() {
+    auto row = next<Columns...>();
+    if (!row) return std::move(row).error();
+    if (!*row) return no_row();
+    return **std::move(row);
+}
+
+/// What the statements of a batch answered, in their order. All of them succeeded, and are committed.
+using answers = std::vector<rows>;
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/detail/postgres/failure.hpp>
+
+struct pg_conn;
+struct pg_result;
+
+namespace tollgate::inline v0::postgres {
+
+/// What is left when statements failed.
+enum class aftermath : std::uint8_t {
+    refused,    ///< nothing happened, says the server: the transaction was rolled back
+    try_again,  ///< nothing happened, and only because of what others did at the same time
+    lost,       ///< the connection is of no use any more, and whether anything happened is not known
+};
+
+struct run_failure {
+    error why;
+    aftermath after = aftermath::lost;
+    bool hung = false;  ///< lost because nothing was heard any more
+};
+
+/// A result that is an error: unavailable for what may pass (a time-out, a shutdown, a full disk), not_found for a
+/// reference to what is not there, conflict for another broken constraint, invalid for text that is none to PostgreSQL,
+/// internal for the rest. `doing` is the statement. The cause has the server's message without its detail, which may
+/// hold values.
+[[nodiscard]] TOLLGATE_DECL run_failure failure(const pg_result* result, std::string_view doing);
+
+/// A connection that broke, or never was: unavailable.
+[[nodiscard]] TOLLGATE_DECL run_failure connection_failure(const pg_conn* connection, std::string_view doing);
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/detail/postgres/server_list.hpp>
+
+namespace tollgate::inline v0::postgres {
+
+/// One server of a connection string, as libpq's parameters.
+using server_parameters = std::vector<std::pair<std::string, std::string>>;
+
+/// The servers that a connection string names: several where its `host` has commas. They are taken apart here, because
+/// a host that does not answer may take up only its own share of a connection's time.
+///
+/// What the string does not say: that the server must accept writes (`target_session_attrs=read-write`, so that of a
+/// primary and its standbys the primary is found), how soon a silent peer is given up, and a name
+/// (`application_name=tollgate`). TLS is libpq's: `sslmode=verify-full sslrootcert=...` in the string, or PGSSLMODE.
+///
+/// Problem (invalid) for a string that is none. It is not quoted, for there may be a password in it.
+[[nodiscard]] TOLLGATE_DECL result<std::vector<server_parameters>> servers_of(const std::string& connection_string);
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/detail/postgres/connection.hpp>
+
+struct pg_conn;
+
+namespace tollgate::inline v0::postgres {
+
+struct connection_settings {
+    /// How long connecting to one server may take, TLS and password included.
+    milliseconds connect_wait_max{3000};
+    /// How long the answers to one batch may take. The server gives up a statement after three quarters of it, so that
+    /// it says so itself; a connection that says nothing is given up.
+    milliseconds answer_wait_max{4000};
+};
+
+/// What somebody told (NOTIFY) those who listen.
+struct notice {
+    std::string channel;
+    std::string payload;
+};
+
+/// What came of a batch: its answers, or the run_failure.
+struct run_result {
+    answers given{};
+    std::optional<run_failure> failed{};
+};
+
+/// One connection to a server. It never waits longer than its settings say, also when the other side hangs: the socket
+/// does not block, and every wait is a poll with an end (all but the look-up of a host's name, which is the system's;
+/// an address in the connection string needs none).
+///
+/// Each statement is prepared when it is used for the first time, in the same round trip. Sessions are READ COMMITTED,
+/// and wait for the disk at each commit even where the server's default is not to (synchronous_commit=off).
+///
+/// Thread rule: one thread at a time. Blocking.
+class connection {
+public:
+    using steady = std::chrono::steady_clock;
+
+    static TOLLGATE_DECL result<connection> open(const server_parameters& server, const connection_settings& settings,
+                                                  server_clock& clock);
+
+    /// Sends a batch and waits until the server says that it is committed. After `aftermath::lost` the connection is
+    /// closed.
+    [[nodiscard]] TOLLGATE_DECL run_result run(const batch& asked);
+
+    /// Several statements, separated by semicolons, without parameters and in a transaction of their own: for schemas.
+    [[nodiscard]] TOLLGATE_DECL result<void> run_script(std::string_view text);
+
+    /// Whether it can be used as far as can be seen without asking the server: it was not closed from the other side.
+    [[nodiscard]] TOLLGATE_DECL bool is_sound() noexcept;
+    /// For how long answers are waited for from now on; the server is not told.
+    void set_answer_wait_max(milliseconds wait_max) noexcept { settings_.answer_wait_max = wait_max; }
+
+    /// Waits for something to come from the server: a notification, or its end. False when it is of no use any more.
+    [[nodiscard]] TOLLGATE_DECL bool wait_for_notice(milliseconds wait_max, int wake_descriptor);
+    /// The next of the notices that have come, with batches' answers, too; none when all were taken.
+    [[nodiscard]] TOLLGATE_DECL std::optional<notice> take_notice();
+
+private:
+    struct closer {
+        TOLLGATE_DECL void operator()(pg_conn* open) const noexcept;
+    };
+    enum class command_kind { asks_the_time, prepares, executes, ends_transaction };
+    struct command {
+        command_kind kind;
+        statement_text text;
+    };
+    struct prepared_statement {
+        std::string_view text;
+        std::size_t number;
+    };
+    enum class waited { ready, timed_out, failed };
+    struct reception;
+
+    connection() = default;
+    TOLLGATE_DECL result<void> connect(const server_parameters& server);
+    TOLLGATE_DECL result<void> set_up();
+    /// Throws what the heap throws, perhaps in the middle of it.
+    TOLLGATE_DECL run_result converse(const batch& asked);
+    TOLLGATE_DECL bool send(const batch& asked, std::vector<command>& commands);
+    TOLLGATE_DECL bool send_statement(const batch& asked, std::size_t index, std::vector<command>& commands);
+    /// One result; true when it was the last that there will be.
+    TOLLGATE_DECL bool take_result(reception& into);
+    TOLLGATE_DECL bool take_end_of_command(reception& into);
+    TOLLGATE_DECL void take_error(reception& into, const pg_result* result);
+    TOLLGATE_DECL void forget_prepared(std::string_view text);
+    TOLLGATE_DECL waited wait(bool to_write, steady::time_point end, int wake_descriptor = -1) noexcept;
+    TOLLGATE_DECL run_failure lose(std::string_view doing, waited why);
+    TOLLGATE_DECL run_result lose(reception& into, waited why);
+
+    std::unique_ptr<pg_conn, closer> handle_;
+    connection_settings settings_;
+    server_clock* clock_ = nullptr;
+    std::vector<prepared_statement> prepared_;  // as many as the program has literals
+    std::size_t last_number_ = 0;
+};
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/detail/postgres/migrations.hpp>
+
+namespace tollgate::inline v0::postgres {
+
+/// One step of a component's tables.
+struct schema_step {
+    statement_text script;
+    /// Releases that do not know this step cannot work with what it leaves. Most steps only add, and do not break them.
+    bool breaks_older = false;
+};
+
+/// Brings the tables of one `component` up to date: runs those of `steps` that the database has not seen yet, in order,
+/// all or none. Tables are at version n when n steps were done; a released step is never changed, only followed.
+///
+/// Any number of nodes may start at once: one does the work under an advisory lock, the others wait and find it done.
+/// Nodes of an older release go on working beside a newer one, and may be started again, as long as no step that they
+/// do not know breaks them; then it is a problem (internal) that says so, and each new connection of theirs is one,
+/// too. A step that finds a table locked for longer than any request takes is a problem (unavailable), and nothing has
+/// happened.
+///
+/// Where there is nothing to do the connection's role needs no right to make tables.
+///
+/// `on` is for this alone, and of no use afterwards: it may hold locks.
+[[nodiscard]] TOLLGATE_DECL result<void> migrate(connection& on, std::string_view component,
+                                                  std::span<const schema_step> steps, milliseconds wait_max);
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres_database.hpp>
+
+namespace tollgate::inline v0 {
+
+struct postgres_database_settings {
+    /// Connections of one process. Each is a process at the server, which stops getting faster at about twice its
+    /// cores, and has 100 for all nodes by default (max_connections).
+    std::size_t connections_max = 8;
+    /// How long a call waits for one of them.
+    milliseconds connection_wait_max{2000};
+    postgres::connection_settings each{};
+    /// The clock by which callers tell the time, see `postgres::server_clock`.
+    postgres::server_clock::node_clock callers_clock = &postgres::server_clock::node_now;
+};
+
+namespace postgres {
+
+/// Whether a batch may be sent again when a connection broke and it is not known whether it was committed.
+enum class repeat : std::uint8_t {
+    never,    ///< it changes something
+    allowed,  ///< it reads, or changes nothing the second time
+};
+
+class transaction;
+
+}  // namespace postgres
+
+/// A PostgreSQL database for tables of your own, which may be the database that a `postgres_store` is in.
+///
+///     auto opened = postgres_database::open("dbname=shop");
+///     static constexpr postgres::schema_step steps[] = {{"CREATE TABLE orders (id bigint PRIMARY KEY, name text)"}};
+///     if (auto done = opened->migrate("shop", steps); !done) return done;
+///     auto rows = opened->ask("SELECT name FROM orders WHERE id = $1", id);
+///     if (!rows) return std::move(rows).error();
+///     auto name = rows->next<std::string>();
+///
+/// Connections are opened as they are needed, and replaced when they broke. While the server cannot be reached, or does
+/// not answer, calls fail at once but for one that tries again (`reconnecting_pool`).
+///
+/// Thread rule: any thread. Blocking. Movable; nothing may be running while it moves or is destroyed.
+class postgres_database {
+public:
+    /// `connection_string` is libpq's; of several hosts, the one that takes writes is used. Errors: invalid for a text
+    /// that is not a connection string, unavailable when no server accepts a connection.
+    static TOLLGATE_DECL result<postgres_database> open(const std::string& connection_string,
+                                                         const postgres_database_settings& settings = {});
+    /// Whether it is a connection string, without connecting. The error does not quote it: it may hold a password.
+    static TOLLGATE_DECL result<void> validate(const std::string& connection_string);
+
+    TOLLGATE_DECL postgres_database(postgres_database&&) noexcept;
+    TOLLGATE_DECL postgres_database& operator=(postgres_database&&) noexcept;
+    TOLLGATE_DECL ~postgres_database();
+
+    /// Brings the tables of one `component` up to date, see `postgres::migrate`. From then on a connection to a database
+    /// in which a later release has broken compatibility with these steps is an error.
+    TOLLGATE_DECL result<void> migrate(std::string_view component, std::span<const postgres::schema_step> steps,
+                                        milliseconds wait_max = seconds{60});
+
+    /// An empty batch, which shifts moments to the server's clock.
+    [[nodiscard]] TOLLGATE_DECL postgres::batch make_batch() const;
+
+    /// One round trip and one transaction. Errors: unavailable when no connection came free in time, and as
+    /// `postgres::failure` says. What the server rolled back because of a concurrent transaction is tried again, twice
+    /// at most.
+    [[nodiscard]] TOLLGATE_DECL result<postgres::answers> run(const postgres::batch& batch,
+                                                               postgres::repeat when_lost = postgres::repeat::never);
+    /// The same, with another bound on the wait for a connection.
+    [[nodiscard]] TOLLGATE_DECL result<postgres::answers> run(const postgres::batch& batch, postgres::repeat when_lost,
+                                                               milliseconds connection_wait_max);
+
+    /// One statement that changes nothing.
+    template <class... Values>
+    [[nodiscard]] result<postgres::rows> ask(postgres::statement_text text, const Values&... values) {
+        postgres::batch single = make_batch();
+        single.add(text, values...);
+        return run_one(single, postgres::repeat::allowed);
+    }
+    /// One statement that changes something.
+    template <class... Values>
+    [[nodiscard]] result<postgres::rows> change(postgres::statement_text text, const Values&... values) {
+        postgres::batch single = make_batch();
+        single.add(text, values...);
+        return run_one(single, postgres::repeat::never);
+    }
+
+    /// A connection for a transaction of several round trips.
+    [[nodiscard]] TOLLGATE_DECL result<postgres::transaction> begin();
+
+    /// A connection outside of the pool, which does not count for its bound.
+    [[nodiscard]] TOLLGATE_DECL result<postgres::connection> open_another() const;
+
+    /// Outlives the database for as long as it is held.
+    [[nodiscard]] TOLLGATE_DECL const std::shared_ptr<postgres::server_clock>& clock() const noexcept;
+
+private:
+    struct state;
+    explicit postgres_database(std::unique_ptr<state> made) noexcept;
+    TOLLGATE_DECL result<postgres::rows> run_one(const postgres::batch& batch, postgres::repeat when_lost);
+
+    std::unique_ptr<state> state_;
+};
+
+namespace postgres {
+
+/// A transaction that takes several batches, because what is sent depends on earlier answers. The first batch begins
+/// with BEGIN, and one holds COMMIT; without that it is rolled back at the end of the scope. The server ends a
+/// transaction that is idle for as long as an answer may take.
+class transaction {
+public:
+    TOLLGATE_DECL transaction(transaction&&) noexcept;
+    transaction& operator=(transaction&&) = delete;
+    TOLLGATE_DECL ~transaction();
+
+    /// As the database's, but nothing is tried again.
+    [[nodiscard]] TOLLGATE_DECL result<answers> run(const batch& next);
+    /// It was committed: there is nothing to roll back.
+    void committed() noexcept { is_open_ = false; }
+    /// Whether the server rolled it back because of a concurrent transaction: it may be tried again, as a whole.
+    [[nodiscard]] bool may_be_tried_again() const noexcept { return may_be_tried_again_; }
+
+private:
+    friend class tollgate::postgres_database;
+    struct leased;
+    explicit transaction(std::unique_ptr<leased> on) noexcept;
+
+    std::unique_ptr<leased> on_;  // null when the connection was lost
+    bool is_open_ = false;
+    bool may_be_tried_again_ = false;
+};
+
+}  // namespace postgres
+
+/// Rows of one query, by their key, for as long as `cache_invalidation_feed` (see `postgres_store::changes`) knows of no
+/// change. See `row_cache` for its bounds.
+template <class Key, class Row>
+using postgres_row_cache = row_cache<Key, Row, cache_invalidation_feed>;
 
 }  // namespace tollgate
 
@@ -30661,209 +31304,21 @@ TOLLGATE_DECL bool server_clock::wants_observation() noexcept {
 
 }  // namespace tollgate::postgres
 
-// <tollgate/store/detail/postgres/statement.hpp>
-
-struct pg_result;
+// <tollgate/store/detail/postgres/leases.hpp>
 
 namespace tollgate::inline v0::postgres {
 
-/// One statement of SQL, known while compiling: values reach a database as parameters alone, so there is nothing to
-/// inject into. Parameters are `$1`, `$2` and so on.
-class sql {
+/// `due_hooks` and `lease`, one round trip each.
+class leases {
 public:
-    consteval sql(const char* literal) : text_{literal} {}
-    /// The exception: one that was put together of literals and of what the program's own settings say, never of what a
-    /// request does. `text` outlives each connection that it is used on.
-    [[nodiscard]] static sql composed(const std::string& text) noexcept { return sql{std::string_view{text}}; }
-    static sql composed(std::string&&) = delete;
-    [[nodiscard]] constexpr std::string_view text() const noexcept { return text_; }
-    /// It ends where a NUL stands.
-    [[nodiscard]] constexpr const char* c_str() const noexcept { return text_.data(); }
+    explicit leases(postgres_database& connections) : connections_{connections} {}
+
+    TOLLGATE_DECL result<due_hook_page> list_due_hooks(instant now, std::size_t rows_max);
+    /// Hosts that another transaction has locked at that moment are passed over: their hooks stay listed.
+    TOLLGATE_DECL result<std::vector<due_delivery>> lease(std::span<const lease_request> requests, const lease_time& time);
 
 private:
-    explicit constexpr sql(std::string_view text) noexcept : text_{text} {}
-
-    std::string_view text_;
-};
-
-/// A type of PostgreSQL's and its arrays', by the numbers that never change (src/include/catalog/pg_type.dat).
-struct wire_type {
-    unsigned number;
-    unsigned array_number;
-
-    friend constexpr bool operator==(const wire_type&, const wire_type&) noexcept = default;
-};
-
-inline constexpr wire_type wire_boolean{16, 1000};
-inline constexpr wire_type wire_bytes{17, 1001};
-inline constexpr wire_type wire_integer{20, 1016};
-inline constexpr wire_type wire_text{25, 1009};
-
-/// Takes one parameter's value, in the binary format: no quoting, no locale, no number that is rounded.
-class parameter {
-public:
-    /// `shift`: what is added to moments, see `server_clock`.
-    parameter(std::string& to, milliseconds shift) noexcept : to_{to}, shift_{shift} {}
-
-    void null() noexcept { is_null_ = true; }
-    TOLLGATE_DECL void boolean(bool value);
-    TOLLGATE_DECL void integer(std::int64_t value);
-    TOLLGATE_DECL void moment(instant value);
-    void text(std::string_view value) { to_.append(value); }
-    void blob(std::string_view value) { to_.append(value); }
-
-    [[nodiscard]] bool is_null() const noexcept { return is_null_; }
-
-    /// Begins an array of this many elements of one type; each comes with `element`.
-    TOLLGATE_DECL void begin_array(wire_type of, std::size_t count);
-    template <class T>
-    void element(const T& value);
-
-private:
-    [[nodiscard]] TOLLGATE_DECL std::size_t begin_element();
-    TOLLGATE_DECL void end_element(std::size_t begun_at, bool is_null) noexcept;
-
-    std::string& to_;
-    milliseconds shift_;
-    bool is_null_ = false;
-};
-
-/// One column of one row. Each function is none when the column holds something else.
-class cell {
-public:
-    cell(const pg_result* of, int row, int column, milliseconds shift) noexcept
-        : of_{of}, row_{row}, column_{column}, shift_{shift} {}
-
-    [[nodiscard]] TOLLGATE_DECL bool is_null() const noexcept;
-    [[nodiscard]] TOLLGATE_DECL std::optional<bool> boolean() const noexcept;
-    [[nodiscard]] TOLLGATE_DECL std::optional<std::int64_t> integer() const noexcept;
-    [[nodiscard]] TOLLGATE_DECL std::optional<instant> moment() const noexcept;
-    /// Valid as long as the rows are.
-    [[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> text() const noexcept;
-    /// Valid as long as the rows are.
-    [[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> blob() const noexcept;
-
-private:
-    [[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> bytes_of(wire_type wanted) const noexcept;
-
-    const pg_result* of_;
-    int row_;
-    int column_;
-    milliseconds shift_;
-};
-
-/// How a `T` is kept in one column; `read` is none when the column holds no `T`. Specialise it for types of your own.
-///
-///     template <>
-///     struct column<colour> {
-///         static constexpr wire_type type = wire_text;
-///         static std::optional<colour> read(const cell& from);
-///         static void write(parameter& to, const colour& value);
-///     };
-template <class T>
-struct column;
-
-template <class T>
-void parameter::element(const T& value) {
-    const std::size_t at = begin_element();
-    parameter into{to_, shift_};
-    column<T>::write(into, value);
-    end_element(at, into.is_null());
-}
-
-template <>
-struct column<std::int64_t> {
-    static constexpr wire_type type = wire_integer;
-    static std::optional<std::int64_t> read(const cell& from) noexcept { return from.integer(); }
-    static void write(parameter& to, std::int64_t value) { to.integer(value); }
-};
-
-template <>
-struct column<bool> {
-    static constexpr wire_type type = wire_boolean;
-    static std::optional<bool> read(const cell& from) noexcept { return from.boolean(); }
-    static void write(parameter& to, bool value) { to.boolean(value); }
-};
-
-template <>
-struct column<std::string> {
-    static constexpr wire_type type = wire_text;
-    static std::optional<std::string> read(const cell& from) {
-        const auto text = from.text();
-        return text ? std::optional<std::string>{std::in_place, *text} : std::nullopt;
-    }
-    static void write(parameter& to, std::string_view value) { to.text(value); }
-};
-
-/// To bind; a row is read into a type that owns its text.
-template <>
-struct column<std::string_view> {
-    static constexpr wire_type type = wire_text;
-    static void write(parameter& to, std::string_view value) { to.text(value); }
-};
-
-template <std::size_t Capacity>
-struct column<inline_text<Capacity>> {
-    static constexpr wire_type type = wire_text;
-    static std::optional<inline_text<Capacity>> read(const cell& from) noexcept {
-        const auto text = from.text();
-        return text ? inline_text<Capacity>::from(*text) : std::nullopt;
-    }
-    static void write(parameter& to, const inline_text<Capacity>& value) { to.text(value.view()); }
-};
-
-template <class Tag>
-struct column<id<Tag>> {
-    static constexpr wire_type type = wire_integer;
-    static std::optional<id<Tag>> read(const cell& from) noexcept {
-        const auto value = from.integer();
-        return value ? id<Tag>::from(*value) : std::nullopt;
-    }
-    static void write(parameter& to, id<Tag> value) { to.integer(value.value()); }
-};
-
-/// Milliseconds since 1970, by the database's clock.
-template <>
-struct column<instant> {
-    static constexpr wire_type type = wire_integer;
-    static std::optional<instant> read(const cell& from) noexcept { return from.moment(); }
-    static void write(parameter& to, instant value) { to.moment(value); }
-};
-
-template <>
-struct column<milliseconds> {
-    static constexpr wire_type type = wire_integer;
-    static std::optional<milliseconds> read(const cell& from) noexcept {
-        const auto count = from.integer();
-        return count ? std::optional{milliseconds{*count}} : std::nullopt;
-    }
-    static void write(parameter& to, milliseconds value) { to.integer(value.count()); }
-};
-
-/// NULL is the empty one.
-template <class T>
-struct column<std::optional<T>> {
-    static constexpr wire_type type = column<T>::type;
-    static std::optional<std::optional<T>> read(const cell& from) {
-        if (from.is_null()) return std::optional<std::optional<T>>{std::in_place};
-        auto value = column<T>::read(from);
-        if (!value) return std::nullopt;
-        return std::optional<std::optional<T>>{std::in_place, std::move(value)};
-    }
-    static void write(parameter& to, const std::optional<T>& value) {
-        if (value) column<T>::write(to, *value);
-        else to.null();
-    }
-};
-
-/// An array, to bind: what one statement does with many values, it does in one round trip.
-template <class T>
-struct column<std::vector<T>> {
-    static constexpr wire_type type{column<T>::type.array_number, 0};
-    static void write(parameter& to, const std::vector<T>& values) {
-        to.begin_array(column<T>::type, values.size());
-        for (const T& each : values) to.element(each);
-    }
+    postgres_database& connections_;
 };
 
 }  // namespace tollgate::postgres
@@ -30872,562 +31327,40 @@ struct column<std::vector<T>> {
 
 namespace tollgate::inline v0::postgres {
 
-/// The statements that look a credential up, with its owner's quota beside it where an integrator's query says how: one
-/// statement, so that what every request needs of both is one round trip.
+/// The statements that look up a credential together with its owner's quota, if an integrator's query says how to find
+/// that: what every request needs costs one round trip.
 ///
-/// Outlives the connections on which they are prepared.
+/// Must outlive the connections on which they are prepared.
 class credential_lookup {
 public:
-    /// See `postgres_settings::owner_quota_query`; empty: no quota is told.
+    /// See `postgres_settings::owner_quota_query`; empty: no quota is looked up.
     TOLLGATE_DECL explicit credential_lookup(const std::string& owner_quota_query);
     credential_lookup(const credential_lookup&) = delete;
     credential_lookup& operator=(const credential_lookup&) = delete;
 
     /// $1 is the username.
-    [[nodiscard]] sql personal() const noexcept { return sql::composed(personal_); }
+    [[nodiscard]] statement_text personal() const noexcept { return statement_text::composed(personal_); }
     /// $1 is the digest.
-    [[nodiscard]] sql access() const noexcept { return sql::composed(access_); }
+    [[nodiscard]] statement_text access() const noexcept { return statement_text::composed(access_); }
 
-    /// What the last three columns of either are.
+    /// The credential that a row of `personal()` holds.
+    [[nodiscard]] static TOLLGATE_DECL result<std::optional<token_credential>> read_personal(rows& found);
+    /// The credential that a row of `access()` holds.
+    [[nodiscard]] static TOLLGATE_DECL result<std::optional<token_credential>> read_access(rows& found,
+                                                                                            const digest& token);
+
+    /// The last three columns of either.
     struct quota_columns {
         bool is_told;
         std::optional<std::int64_t> requests;
         std::optional<std::int64_t> window_seconds;
     };
-    /// Problem (internal) for numbers that are no quota.
+    /// Error (internal) for numbers that are not a quota.
     [[nodiscard]] static TOLLGATE_DECL result<quota_told> to_quota(const quota_columns& read);
 
 private:
     std::string personal_;
     std::string access_;
-};
-
-}  // namespace tollgate::postgres
-
-// <tollgate/store/detail/postgres/batch.hpp>
-
-namespace tollgate::inline v0::postgres {
-
-/// Statements with their parameters that go to the server together: one round trip, and one transaction, in which each
-/// sees what those before it did and what others have committed by the time it begins. So the first may take a lock,
-/// and the next reads what that lock protects.
-///
-/// Made without a connection, so that it can be sent again.
-class batch {
-public:
-    /// `shift`: what is added to moments, see `server_clock`.
-    explicit batch(milliseconds shift) noexcept : shift_{shift} {}
-
-    template <class... Values>
-    void add(sql text, const Values&... values) {
-        begin(text, sizeof...(Values));
-        (add_value(values), ...);
-    }
-
-    /// Goes along, behind the transaction; whether it succeeds is nobody's business. Nothing is added after it.
-    void add_afterthought(sql text) {
-        transaction_size_ = statements_.size();
-        begin(text, 0);
-    }
-
-    /// For the rare batch that may take longer than others. To be said first.
-    TOLLGATE_DECL void take_up_to(milliseconds answer_wait_max);
-    [[nodiscard]] std::optional<milliseconds> answer_wait_max() const noexcept { return answer_wait_max_; }
-
-    struct value {
-        unsigned type;
-        std::size_t at;
-        std::size_t size;
-        bool is_null;
-    };
-    struct statement {
-        sql text;
-        std::size_t first_value;
-        std::size_t value_count;
-    };
-    [[nodiscard]] const std::vector<statement>& statements() const noexcept { return statements_; }
-    /// Of the statements, how many are the transaction.
-    [[nodiscard]] std::size_t transaction_size() const noexcept {
-        return transaction_size_ == 0 ? statements_.size() : transaction_size_;
-    }
-    [[nodiscard]] const value& value_at(std::size_t index) const noexcept { return values_[index]; }
-    [[nodiscard]] const char* bytes_of(const value& which) const noexcept { return bytes_.data() + which.at; }
-    [[nodiscard]] milliseconds shift() const noexcept { return shift_; }
-
-private:
-    TOLLGATE_DECL void begin(sql text, std::size_t value_count);
-    TOLLGATE_DECL void keep(wire_type type, std::size_t begun_at, bool is_null);
-
-    template <class T>
-    void add_value(const T& given) {
-        const std::size_t at = bytes_.size();
-        parameter to{bytes_, shift_};
-        column<T>::write(to, given);
-        keep(column<T>::type, at, to.is_null());
-    }
-
-    milliseconds shift_;
-    std::optional<milliseconds> answer_wait_max_;
-    std::size_t transaction_size_ = 0;  // 0: all
-    std::vector<statement> statements_;
-    std::vector<value> values_;
-    std::string bytes_;
-};
-
-/// What one statement answered: its rows, which are read from first to last.
-///
-///     for (;;) {
-///         auto row = rows.next<account_id, std::string>();
-///         if (!row) return std::move(row).error();
-///         if (!*row) break;
-///         auto& [id, name] = **row;
-///     }
-class rows {
-public:
-    /// Takes the result over.
-    rows(pg_result* result, milliseconds shift, sql of) noexcept : result_{result}, shift_{shift}, of_{of} {}
-
-    /// The next row, decoded; none when there is no further one. A column that does not hold what it should is an
-    /// internal problem: somebody else changed the table.
-    template <class... Columns>
-    [[nodiscard]] result<std::optional<std::tuple<Columns...>>> next();
-
-    /// The first row, where there always is one.
-    template <class... Columns>
-    [[nodiscard]] result<std::tuple<Columns...>> only();
-
-    [[nodiscard]] TOLLGATE_DECL std::size_t count() const noexcept;
-    /// How many rows the INSERT, UPDATE, DELETE or SELECT touched.
-    [[nodiscard]] TOLLGATE_DECL std::int64_t touched() const noexcept;
-
-private:
-    struct clearer {
-        TOLLGATE_DECL void operator()(pg_result* result) const noexcept;
-    };
-    TOLLGATE_DECL error misread(std::size_t column) const;
-    TOLLGATE_DECL error no_row() const;
-
-    std::unique_ptr<pg_result, clearer> result_;
-    milliseconds shift_;
-    sql of_;
-    int next_ = 0;
-};
-
-template <class... Columns>
-result<std::optional<std::tuple<Columns...>>> rows::next() {
-    using row = std::tuple<Columns...>;
-    if (static_cast<std::size_t>(next_) >= count()) return std::optional<row>{};
-    const int at = next_++;
-    return [this, at]<std::size_t... I>(std::index_sequence<I...>) -> result<std::optional<row>> {
-        std::tuple<std::optional<Columns>...> read{
-            column<Columns>::read(cell{result_.get(), at, static_cast<int>(I), shift_})...};
-        std::size_t bad = sizeof...(Columns);
-        ((std::get<I>(read) ? void() : void(bad = I)), ...);
-        if (bad != sizeof...(Columns)) return misread(bad);
-        return std::optional<row>{std::in_place, *std::move(std::get<I>(read))...};
-    }(std::index_sequence_for<Columns...>{});
-}
-
-template <class... Columns>
-result<std::tuple<Columns...>> rows::only() {
-    auto row = next<Columns...>();
-    if (!row) return std::move(row).error();
-    if (!*row) return no_row();
-    return **std::move(row);
-}
-
-/// What the statements of a batch answered, in their order. All of them succeeded, and are committed.
-using answers = std::vector<rows>;
-
-}  // namespace tollgate::postgres
-
-// <tollgate/store/detail/postgres/failure.hpp>
-
-struct pg_conn;
-struct pg_result;
-
-namespace tollgate::inline v0::postgres {
-
-/// What is left when statements failed.
-enum class aftermath : std::uint8_t {
-    refused,    ///< nothing happened, says the server: the transaction was rolled back
-    try_again,  ///< nothing happened, and only because of what others did at the same time
-    lost,       ///< the connection is of no use any more, and whether anything happened is not known
-};
-
-struct trouble {
-    error why;
-    aftermath after = aftermath::lost;
-    bool hung = false;  ///< lost because nothing was heard any more
-};
-
-/// A result that is an error: unavailable for what may pass (a time-out, a shutdown, a full disk), not_found for a
-/// reference to what is not there, conflict for another broken constraint, invalid for text that is none to PostgreSQL,
-/// internal for the rest. `doing` is the statement. The cause has the server's message without its detail, which may
-/// hold values.
-[[nodiscard]] TOLLGATE_DECL trouble failure(const pg_result* result, std::string_view doing);
-
-/// A connection that broke, or never was: unavailable.
-[[nodiscard]] TOLLGATE_DECL trouble connection_failure(const pg_conn* connection, std::string_view doing);
-
-}  // namespace tollgate::postgres
-
-// <tollgate/store/detail/postgres/server_list.hpp>
-
-namespace tollgate::inline v0::postgres {
-
-/// One server of a connection string, as libpq's parameters.
-using server_parameters = std::vector<std::pair<std::string, std::string>>;
-
-/// The servers that a connection string names: several where its `host` has commas. They are taken apart here, because
-/// a host that does not answer may take up only its own share of a connection's time.
-///
-/// What the string does not say: that the server must accept writes (`target_session_attrs=read-write`, so that of a
-/// primary and its standbys the primary is found), how soon a silent peer is given up, and a name
-/// (`application_name=tollgate`). TLS is libpq's: `sslmode=verify-full sslrootcert=...` in the string, or PGSSLMODE.
-///
-/// Problem (invalid) for a string that is none. It is not quoted, for there may be a password in it.
-[[nodiscard]] TOLLGATE_DECL result<std::vector<server_parameters>> servers_of(const std::string& connection_string);
-
-}  // namespace tollgate::postgres
-
-// <tollgate/store/detail/postgres/connection.hpp>
-
-struct pg_conn;
-
-namespace tollgate::inline v0::postgres {
-
-struct connection_settings {
-    /// How long connecting to one server may take, TLS and password included.
-    milliseconds connect_wait_max{3000};
-    /// How long the answers to one batch may take. The server gives up a statement after three quarters of it, so that
-    /// it says so itself; a connection that says nothing is given up.
-    milliseconds answer_wait_max{4000};
-};
-
-/// What somebody told (NOTIFY) those who listen.
-struct notice {
-    std::string channel;
-    std::string payload;
-};
-
-/// What came of a batch: its answers, or the trouble.
-struct run_result {
-    answers given{};
-    std::optional<trouble> failed{};
-};
-
-/// One connection to a server. It never waits longer than its settings say, also when the other side hangs: the socket
-/// does not block, and every wait is a poll with an end (all but the look-up of a host's name, which is the system's;
-/// an address in the connection string needs none).
-///
-/// Each statement is prepared when it is used for the first time, in the same round trip. Sessions are READ COMMITTED,
-/// and wait for the disk at each commit even where the server's default is not to (synchronous_commit=off).
-///
-/// Thread rule: one thread at a time. Blocking.
-class connection {
-public:
-    using steady = std::chrono::steady_clock;
-
-    static TOLLGATE_DECL result<connection> open(const server_parameters& server, const connection_settings& settings,
-                                                  server_clock& clock);
-
-    /// Sends a batch and waits until the server says that it is committed. After `aftermath::lost` the connection is
-    /// closed.
-    [[nodiscard]] TOLLGATE_DECL run_result run(const batch& asked);
-
-    /// Several statements, separated by semicolons, without parameters and in a transaction of their own: for schemas.
-    [[nodiscard]] TOLLGATE_DECL result<void> run_script(std::string_view text);
-
-    /// Whether it can be used as far as can be seen without asking the server: it was not closed from the other side.
-    [[nodiscard]] TOLLGATE_DECL bool is_sound() noexcept;
-    /// For how long answers are waited for from now on; the server is not told.
-    void set_answer_wait_max(milliseconds wait_max) noexcept { settings_.answer_wait_max = wait_max; }
-
-    /// Waits for something to come from the server: a notification, or its end. False when it is of no use any more.
-    [[nodiscard]] TOLLGATE_DECL bool wait_for_notice(milliseconds wait_max, int wake_descriptor);
-    /// The next of the notices that have come, with batches' answers, too; none when all were taken.
-    [[nodiscard]] TOLLGATE_DECL std::optional<notice> take_notice();
-
-private:
-    struct closer {
-        TOLLGATE_DECL void operator()(pg_conn* open) const noexcept;
-    };
-    enum class command_kind { asks_the_time, prepares, executes, ends_transaction };
-    struct command {
-        command_kind kind;
-        sql text;
-    };
-    struct prepared_statement {
-        std::string_view text;
-        std::size_t number;
-    };
-    enum class waited { ready, timed_out, failed };
-    struct reception;
-
-    connection() = default;
-    TOLLGATE_DECL result<void> connect(const server_parameters& server);
-    TOLLGATE_DECL result<void> set_up();
-    /// Throws what the heap throws, perhaps in the middle of it.
-    TOLLGATE_DECL run_result converse(const batch& asked);
-    TOLLGATE_DECL bool send(const batch& asked, std::vector<command>& commands);
-    TOLLGATE_DECL bool send_statement(const batch& asked, std::size_t index, std::vector<command>& commands);
-    /// One result; true when it was the last that there will be.
-    TOLLGATE_DECL bool take_result(reception& into);
-    TOLLGATE_DECL bool take_end_of_command(reception& into);
-    TOLLGATE_DECL void take_error(reception& into, const pg_result* result);
-    TOLLGATE_DECL void forget_prepared(std::string_view text);
-    TOLLGATE_DECL waited wait(bool to_write, steady::time_point end, int wake_descriptor = -1) noexcept;
-    TOLLGATE_DECL trouble lose(std::string_view doing, waited why);
-    TOLLGATE_DECL run_result lose(reception& into, waited why);
-
-    std::unique_ptr<pg_conn, closer> handle_;
-    connection_settings settings_;
-    server_clock* clock_ = nullptr;
-    std::vector<prepared_statement> prepared_;  // as many as the program has literals
-    std::size_t last_number_ = 0;
-};
-
-}  // namespace tollgate::postgres
-
-// <tollgate/store/detail/postgres/pool.hpp>
-
-namespace tollgate::inline v0::postgres {
-
-struct pool_settings {
-    /// Connections of one process. Each is a process at the server, which stops getting faster at about twice its
-    /// cores, and has 100 for all nodes by default (max_connections).
-    std::size_t connections_max = 8;
-    /// How long a call waits for one of them.
-    milliseconds connection_wait_max{2000};
-    connection_settings each{};
-    /// By what clock callers tell the time, see `server_clock`.
-    server_clock::node_clock callers_clock = &server_clock::node_now;
-};
-
-/// Whether a batch may be sent again when a connection broke and nobody knows what became of it.
-enum class repeat : std::uint8_t {
-    never,    ///< it changes something: the first may have been committed
-    allowed,  ///< it reads, or changes nothing the second time
-};
-
-class conversation;
-
-/// The connections of one process to a server, opened as they are needed.
-///
-/// One that broke is noticed before it is used, where its end has arrived, and replaced. Where no connection comes
-/// about, the next is tried after a while (a tenth of a second at first, two at last, with jitter, so that nodes do not
-/// come together), and who asks meanwhile is told at once. A connection that was given up because it hung takes all
-/// idle ones with it: they go the same way, and each would hold up somebody for as long.
-///
-/// Thread rule: any thread. Blocking. Movable; nothing may be running while it moves or dies.
-class pool {
-public:
-    static TOLLGATE_DECL result<pool> open(const std::string& connection_string, const pool_settings& settings = {});
-
-    TOLLGATE_DECL pool(pool&&) noexcept;
-    TOLLGATE_DECL pool& operator=(pool&&) noexcept;
-    TOLLGATE_DECL ~pool();
-
-    /// An empty batch, for moments as callers speak of them.
-    [[nodiscard]] TOLLGATE_DECL batch make_batch() const;
-
-    /// Problem (unavailable) when no connection came free in time, and as `failure` says. What the server rolled back
-    /// because of what others did at the same time is tried again, twice at most.
-    [[nodiscard]] TOLLGATE_DECL result<answers> run(const batch& asked, repeat when_lost = repeat::never);
-    /// The same, with another patience for the connection.
-    [[nodiscard]] TOLLGATE_DECL result<answers> run(const batch& asked, repeat when_lost,
-                                                     milliseconds connection_wait_max);
-
-    /// One statement that changes nothing.
-    template <class... Values>
-    [[nodiscard]] result<rows> ask(sql text, const Values&... values) {
-        batch asked = make_batch();
-        asked.add(text, values...);
-        return run_one(asked, repeat::allowed);
-    }
-    /// One statement that changes something.
-    template <class... Values>
-    [[nodiscard]] result<rows> change(sql text, const Values&... values) {
-        batch asked = make_batch();
-        asked.add(text, values...);
-        return run_one(asked, repeat::never);
-    }
-
-    /// For what takes more than one round trip.
-    [[nodiscard]] TOLLGATE_DECL result<conversation> converse();
-
-    /// From now on each new connection is refused whose database has `component` in a version that this one cannot work
-    /// with, see `migrate`.
-    TOLLGATE_DECL void require(std::string_view component, std::int64_t version);
-
-    /// A connection of one's own, which counts for nobody.
-    [[nodiscard]] TOLLGATE_DECL result<connection> open_another() const;
-
-    /// Lives as long as anybody has it.
-    [[nodiscard]] TOLLGATE_DECL const std::shared_ptr<server_clock>& clock() const noexcept;
-
-private:
-    friend class conversation;
-    struct state;
-    class lease;
-    explicit pool(std::unique_ptr<state> made) noexcept;
-    TOLLGATE_DECL result<rows> run_one(const batch& asked, repeat when_lost);
-
-    std::unique_ptr<state> state_;
-};
-
-/// A connection for a transaction that takes several batches, because what is sent depends on what was answered. The
-/// first begins with BEGIN, and one holds COMMIT; without that it is rolled back at the end of the scope. The server
-/// ends a transaction that says nothing for as long as an answer may take.
-class conversation {
-public:
-    TOLLGATE_DECL conversation(conversation&&) noexcept;
-    conversation& operator=(conversation&&) = delete;
-    TOLLGATE_DECL ~conversation();
-
-    /// As pool's, but nothing is tried again.
-    [[nodiscard]] TOLLGATE_DECL result<answers> run(const batch& asked);
-    /// It was committed, and there is nothing to roll back.
-    void committed() noexcept { is_open_ = false; }
-    /// Whether the transaction was rolled back only because of what others did: it may be tried again, as a whole.
-    [[nodiscard]] bool may_be_tried_again() const noexcept { return may_be_tried_again_; }
-
-private:
-    friend class pool;
-    explicit conversation(std::unique_ptr<pool::lease> on) noexcept;
-
-    std::unique_ptr<pool::lease> on_;  // null when the connection was lost
-    bool is_open_ = false;
-    bool may_be_tried_again_ = false;
-};
-
-}  // namespace tollgate::postgres
-
-// <tollgate/store/detail/postgres/access_tokens.hpp>
-
-namespace tollgate::inline v0::postgres {
-
-/// The access-token verbs of `token_store`, on PostgreSQL. Each is one round trip; none where a credential is
-/// remembered.
-class access_tokens {
-public:
-    access_tokens(pool& connections, const credential_lookup& lookup, cache_invalidation_feed& changes,
-                  std::size_t cached_max)
-        : connections_{connections}, lookup_{lookup}, changes_{changes}, credentials_{changes, cached_max} {}
-
-    TOLLGATE_DECL result<std::optional<token_credential>> find(const digest& token);
-    [[nodiscard]] lookup<token_credential> cached(const digest& token) const noexcept {
-        return credentials_.cached(token);
-    }
-    TOLLGATE_DECL result<void> create(const new_access_token& made);
-    TOLLGATE_DECL result<bool> revoke(const digest& token);
-    /// Also of its grant. Waits for no connection for long, and for no disk: a request does.
-    TOLLGATE_DECL result<void> record_use(const digest& token, instant now);
-
-private:
-    TOLLGATE_DECL result<std::optional<token_credential>> read(const digest& token);
-
-    pool& connections_;
-    const credential_lookup& lookup_;
-    cache_invalidation_feed& changes_;
-    row_cache<digest, token_credential, cache_invalidation_feed> credentials_;
-};
-
-/// To be called when a verb that takes tokens away has failed: perhaps it did so all the same.
-TOLLGATE_DECL error forget_all_after(error why, cache_invalidation_feed& changes) noexcept;
-
-/// Forgets those access tokens that the user and the application of this one have too many of; nothing where there is
-/// no such token. The message of a conflict is for all verbs that make one.
-TOLLGATE_DECL void trim_access_tokens(batch& in, const digest& newest);
-[[nodiscard]] TOLLGATE_DECL error token_exists(error why);
-
-}  // namespace tollgate::postgres
-
-// <tollgate/store/detail/postgres/applications.hpp>
-
-namespace tollgate::inline v0::postgres {
-
-/// The verbs of `application_store`, on PostgreSQL. Each is one round trip.
-class applications {
-public:
-    applications(pool& connections, cache_invalidation_feed& changes) : connections_{connections}, changes_{changes} {}
-
-    TOLLGATE_DECL result<application_id> create(const new_application& made, std::size_t applications_per_user_max);
-    TOLLGATE_DECL result<std::optional<application>> find(std::string_view client_id);
-    TOLLGATE_DECL result<std::vector<application>> of(user_id owner);
-    TOLLGATE_DECL result<bool> replace_secret(user_id owner, application_id id, const digest& secret);
-    TOLLGATE_DECL result<bool> remove(user_id owner, application_id id);
-
-private:
-    pool& connections_;
-    cache_invalidation_feed& changes_;
-};
-
-}  // namespace tollgate::postgres
-
-// <tollgate/store/detail/postgres/leases.hpp>
-
-namespace tollgate::inline v0::postgres {
-
-/// `due_hooks` and `lease`, one round trip each.
-class leases {
-public:
-    explicit leases(pool& connections) : connections_{connections} {}
-
-    TOLLGATE_DECL result<due_hook_page> list_due_hooks(instant now, std::size_t rows_max);
-    /// Hosts that another transaction has locked at that moment are passed over: their hooks stay listed.
-    TOLLGATE_DECL result<std::vector<due_delivery>> lease(std::span<const lease_request> requests, const lease_time& time);
-
-private:
-    pool& connections_;
-};
-
-}  // namespace tollgate::postgres
-
-// <tollgate/store/detail/postgres/grants.hpp>
-
-namespace tollgate::inline v0::postgres {
-
-/// The verbs of `grant_store`, on PostgreSQL. Each is one round trip.
-class grants {
-public:
-    grants(pool& connections, cache_invalidation_feed& changes) : connections_{connections}, changes_{changes} {}
-
-    TOLLGATE_DECL result<std::optional<scope_set>> granted(user_id user, application_id application);
-    TOLLGATE_DECL result<code_result> create_code(const new_authorization_code& made);
-    TOLLGATE_DECL result<redeemed_code> redeem(const code_redemption& shown);
-    TOLLGATE_DECL result<refreshed_token> refresh(const token_refresh& shown);
-    TOLLGATE_DECL result<void> revoke_token(application_id application, const digest& token);
-    TOLLGATE_DECL result<std::vector<grant>> of(user_id user);
-    TOLLGATE_DECL result<bool> revoke(user_id user, application_id application);
-    TOLLGATE_DECL result<std::size_t> sweep_expired(instant now, std::size_t rows_max);
-
-private:
-    pool& connections_;
-    cache_invalidation_feed& changes_;
-};
-
-}  // namespace tollgate::postgres
-
-// <tollgate/store/detail/postgres/hooks.hpp>
-
-namespace tollgate::inline v0::postgres {
-
-/// The verbs of `hook_store`, on PostgreSQL. Each is one round trip.
-class hooks {
-public:
-    explicit hooks(pool& connections) : connections_{connections} {}
-
-    TOLLGATE_DECL result<hook_id> create(const new_hook& made, std::size_t hooks_per_event_max);
-    TOLLGATE_DECL result<std::vector<hook>> of(const account_ref& account);
-    TOLLGATE_DECL result<std::optional<account_ref>> account_of(const service_name& service, hook_id id);
-    TOLLGATE_DECL result<bool> replace_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                               instant old_valid_until);
-    TOLLGATE_DECL result<bool> remove(const account_ref& account, hook_id id);
-
-private:
-    pool& connections_;
 };
 
 }  // namespace tollgate::postgres
@@ -31461,13 +31394,13 @@ public:
     /// So that two signs of life in a row may be late before anything is forgotten.
     static constexpr milliseconds asked_every{250};
 
-    explicit listener(pool& connections) noexcept : connections_{connections} {}
+    explicit listener(postgres_database& connections) noexcept : connections_{connections} {}
     listener(const listener&) = delete;
     listener& operator=(const listener&) = delete;
     TOLLGATE_DECL ~listener();
 
     /// From now on what is heard of rows is told to `changes`. To be called before anything else, if at all.
-    TOLLGATE_DECL void tell(std::shared_ptr<cache_invalidation_feed> changes) noexcept;
+    TOLLGATE_DECL void feed(std::shared_ptr<cache_invalidation_feed> changes) noexcept;
 
     /// Another number whenever deliveries were heard of, or may have been missed; none while nothing can be heard.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() noexcept;
@@ -31483,7 +31416,7 @@ private:
     /// True when it is time to stop.
     TOLLGATE_DECL bool pause(milliseconds length) noexcept;
 
-    pool& connections_;
+    postgres_database& connections_;
     std::shared_ptr<cache_invalidation_feed> changes_;  // null: no rows are remembered
     std::once_flag started_;
     std::atomic<bool> listens_{false};
@@ -31493,33 +31426,6 @@ private:
     int wake_writing_ = -1;
     std::thread thread_;
 };
-
-}  // namespace tollgate::postgres
-
-// <tollgate/store/detail/postgres/migrations.hpp>
-
-namespace tollgate::inline v0::postgres {
-
-/// One step of a component's tables.
-struct schema_step {
-    sql script;
-    /// Releases that do not know this step cannot work with what it leaves. Most steps only add, and do not break them.
-    bool breaks_older = false;
-};
-
-/// Brings the tables of one `component` up to date: runs those of `steps` that the database has not seen yet, in order,
-/// all or none. Tables are at version n when n steps were done; a released step is never changed, only followed.
-///
-/// Any number of nodes may start at once: one does the work under an advisory lock, the others wait and find it done.
-/// Nodes of an older release go on working beside a newer one, and may be started again, as long as no step that they
-/// do not know breaks them; then it is a problem (internal) that says so, and each new connection of theirs is one,
-/// too. A step that finds a table locked for longer than any request takes is a problem (unavailable), and nothing has
-/// happened.
-///
-/// Where there is nothing to do the connection's role needs no right to make tables.
-[[nodiscard]] TOLLGATE_DECL result<void> migrate(pool& on, std::string_view component,
-                                                  std::span<const schema_step> steps,
-                                                  milliseconds wait_max = seconds{60});
 
 }  // namespace tollgate::postgres
 
@@ -31534,7 +31440,7 @@ namespace tollgate::inline v0::postgres {
 /// because transactions that notify are committed one after the other.
 class outbox {
 public:
-    explicit outbox(pool& connections) : connections_{connections} {}
+    explicit outbox(postgres_database& connections) : connections_{connections} {}
 
     TOLLGATE_DECL result<std::size_t> append(const event& happened, const message_seed& seed, instant now);
     TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of,
@@ -31547,41 +31453,879 @@ public:
     TOLLGATE_DECL result<std::size_t> sweep(instant ended_before, std::size_t rows_max);
 
 private:
-    pool& connections_;
+    postgres_database& connections_;
 };
 
 }  // namespace tollgate::postgres
 
-// <tollgate/store/detail/postgres/personal_tokens.hpp>
+// <tollgate/store/detail/postgres/completions.hpp>
 
 namespace tollgate::inline v0::postgres {
 
-/// The personal-token verbs of `token_store`, on PostgreSQL. Each is one round trip; none where a credential is
-/// remembered.
-class personal_tokens {
+/// `complete`, on PostgreSQL: one round trip to lock and read the deliveries, one to write the results.
+class completions {
 public:
-    personal_tokens(pool& connections, const credential_lookup& lookup, cache_invalidation_feed& changes,
-                    std::size_t cached_max)
-        : connections_{connections}, lookup_{lookup}, changes_{changes}, credentials_{changes, cached_max} {}
+    explicit completions(postgres_database& connections) : connections_{connections} {}
 
-    TOLLGATE_DECL result<std::optional<token_credential>> find(std::string_view username);
-    TOLLGATE_DECL lookup<token_credential> cached(std::string_view username) const noexcept;
-    TOLLGATE_DECL result<token_id> create(const new_personal_token& made, std::size_t tokens_per_user_max);
-    TOLLGATE_DECL result<std::vector<personal_token>> of(user_id user);
-    TOLLGATE_DECL result<bool> revoke(token_id id);
-    /// Waits for no connection for long, and for no disk: a request does.
-    TOLLGATE_DECL result<void> record_use(std::string_view username, instant now);
+    TOLLGATE_DECL result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now);
 
 private:
-    TOLLGATE_DECL result<std::optional<token_credential>> read(const token_username& username);
+    struct ledger;
 
-    pool& connections_;
-    const credential_lookup& lookup_;
-    cache_invalidation_feed& changes_;
-    row_cache<token_username, token_credential, cache_invalidation_feed> credentials_;
+    TOLLGATE_DECL result<std::vector<completion>> complete_once(std::span<const attempt_result> ended, instant now,
+                                                                  bool& may_be_tried_again);
+    TOLLGATE_DECL result<ledger> open(transaction& talk, std::span<const attempt_result> ended);
+    static TOLLGATE_DECL completion complete_one(ledger& in, const attempt_result& ended, instant now);
+    TOLLGATE_DECL result<void> close(transaction& talk, const ledger& in, std::span<const attempt_result> ended,
+                                      instant now);
+
+    /// Those of which enough ended since the last time.
+    TOLLGATE_DECL std::vector<hook_id> hooks_with_history_to_trim(const ledger& in);
+
+    postgres_database& connections_;
+    std::mutex mutex_;
+    std::unordered_map<hook_id, std::size_t> ended_;  // of each hook, since it was trimmed
 };
 
 }  // namespace tollgate::postgres
+
+// <tollgate/store/detail/postgres/store_impl.hpp>
+
+namespace tollgate::inline v0 {
+
+/// What the verbs work on. Each is defined in the file of its family: personal_tokens.ipp, access_tokens.ipp, hooks.ipp,
+/// applications.ipp, grants.ipp, sessions.ipp and outbox.ipp.
+struct postgres_store::impl {
+    impl(postgres_database opened, const postgres_settings& settings)
+        : lookup{settings.owner_quota_query},
+          database{std::move(opened)},
+          changes{std::make_shared<cache_invalidation_feed>(
+              cache_invalidation_feed_settings{.row_lifetime = settings.cached_for})},
+          personal_tokens{*changes, settings.cached_credentials_max},
+          access_tokens{*changes, settings.cached_credentials_max},
+          outbox{database},
+          leases{database},
+          completions{database},
+          listener{database} {
+        if (settings.cached_credentials_max > 0) listener.feed(changes);
+    }
+
+    /// Called when a verb that revokes tokens has failed, because it may have been committed all the same.
+    error forget_all_after(error why) const noexcept {
+        // With other kinds the server said that nothing was done.
+        if (why.kind == error_kind::unavailable || why.kind == error_kind::internal) changes->forget_all();
+        return why;
+    }
+
+    postgres::credential_lookup lookup;  // outlives the connections, which prepare its texts
+    postgres_database database;
+    std::shared_ptr<cache_invalidation_feed> changes;
+    postgres_row_cache<token_username, token_credential> personal_tokens;
+    postgres_row_cache<digest, token_credential> access_tokens;
+    postgres::outbox outbox;
+    postgres::leases leases;
+    postgres::completions completions;
+    postgres::listener listener;  // ends before the database does
+};
+
+namespace postgres {
+
+/// Transactions that count the same rows wait until this batch is committed, and its later statements see what they
+/// inserted. Keys are hashed: two that collide wait for each other, which does no harm.
+inline void lock_for_counting(batch& in, std::string_view key) {
+    in.add("SELECT pg_advisory_xact_lock(hashtextextended('tollgate ' || $1, 0))", key);
+}
+
+/// The commit does not wait for the disk: a loss of power may undo what this batch changes.
+inline void commit_asynchronously(batch& in) { in.add("SELECT set_config('synchronous_commit', 'off', true)"); }
+
+/// The wait for a connection for what is not worth waiting for: short enough for a request whose purpose is another.
+inline constexpr milliseconds short_connection_wait{100};
+
+/// Deletes the access tokens that the user and the application of this one have beyond the bound; nothing if it does
+/// not exist.
+TOLLGATE_DECL void trim_access_tokens(batch& in, const digest& newest);
+
+}  // namespace postgres
+
+}  // namespace tollgate
+
+// <tollgate/store/detail/postgres/access_tokens.ipp>
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL void postgres::trim_access_tokens(batch& in, const digest& newest) {
+    in.add(
+        "DELETE FROM tollgate_access_tokens WHERE token_digest = ANY (ARRAY("
+        "SELECT older.token_digest FROM tollgate_access_tokens AS newest JOIN tollgate_access_tokens AS older "
+        "USING (application_id, user_id) WHERE newest.token_digest = $1 AND older.token_digest <> $1 "
+        "ORDER BY older.expires_at DESC OFFSET $2))",
+        newest, limits::access_tokens_per_grant_max - 1);
+}
+
+TOLLGATE_DECL result<std::optional<token_credential>> postgres_store::find_access_token(const digest& token) noexcept {
+    return detail::without_exceptions([&]() -> result<std::optional<token_credential>> {
+        return impl_->access_tokens.find(token, [&]() -> result<std::optional<token_credential>> {
+            auto found = impl_->database.ask(impl_->lookup.access(), token);
+            if (!found) return std::move(found).error();
+            return postgres::credential_lookup::read_access(*found, token);
+        });
+    });
+}
+
+TOLLGATE_DECL lookup<token_credential> postgres_store::cached_access_token(const digest& token) const noexcept {
+    return impl_->access_tokens.cached(token);
+}
+
+TOLLGATE_DECL result<void> postgres_store::create_access_token(const new_access_token& made) noexcept {
+    return detail::without_exceptions([&]() -> result<void> {
+        auto batch = impl_->database.make_batch();
+        batch.add(
+            "INSERT INTO tollgate_access_tokens (token_digest, user_id, application_id, scopes, created_at, expires_at) "
+            "VALUES ($1, $2, $3, $4, $5, $6)",
+            made.token_digest, made.user, made.application, made.scopes, made.created_at, made.expires_at);
+        postgres::trim_access_tokens(batch, made.token_digest);
+        auto done = impl_->database.run(batch);
+        if (!done) return token_exists(std::move(done).error());
+        impl_->changes->forget_key(impl_->access_tokens.hash_of(made.token_digest));
+        if (done->back().touched() > 0) impl_->changes->forget(made.user);
+        return {};
+    });
+}
+
+TOLLGATE_DECL result<bool> postgres_store::revoke_access_token(const digest& token) noexcept {
+    return detail::without_exceptions([&]() -> result<bool> {
+        auto done = impl_->database.change("DELETE FROM tollgate_access_tokens WHERE token_digest = $1", token);
+        if (!done) return impl_->forget_all_after(std::move(done).error());
+        impl_->changes->forget_key(impl_->access_tokens.hash_of(token));
+        return done->touched() > 0;
+    });
+}
+
+TOLLGATE_DECL result<void> postgres_store::record_access_token_use(const digest& token, instant now) noexcept {
+    return detail::without_exceptions([&]() -> result<void> {
+        auto batch = impl_->database.make_batch();
+        postgres::commit_asynchronously(batch);
+        // The grant is locked first, as in the verbs that revoke a grant's tokens.
+        batch.add(
+            "UPDATE tollgate_grants SET last_used_at = $1 FROM tollgate_access_tokens AS tokens "
+            "WHERE tokens.token_digest = $2 AND tollgate_grants.user_id = tokens.user_id "
+            "AND tollgate_grants.application_id = tokens.application_id",
+            now, token);
+        batch.add("UPDATE tollgate_access_tokens SET last_used_at = $1 WHERE token_digest = $2", now, token);
+        auto done = impl_->database.run(batch, postgres::repeat::never, postgres::short_connection_wait);
+        if (!done) return std::move(done).error();
+        // Otherwise the cached row would show the use as unrecorded.
+        impl_->changes->forget_key(impl_->access_tokens.hash_of(token));
+        return {};
+    });
+}
+
+}  // namespace tollgate
+
+// <tollgate/store/detail/postgres/applications.ipp>
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL result<application_id> postgres_store::create_application(
+    const new_application& made, std::size_t applications_per_user_max) noexcept {
+    return detail::without_exceptions([&]() -> result<application_id> {
+        auto batch = impl_->database.make_batch();
+        postgres::lock_for_counting(batch, "applications " + std::to_string(made.owner.value()));
+        batch.add(
+            "INSERT INTO tollgate_applications "
+            "(owner_id, client_id, secret_digest, name, website, description, redirect_url, created_at) "
+            "SELECT $1, $2, $3, $4, $5, $6, $7, $8 "
+            "WHERE $9 > (SELECT count(*) FROM tollgate_applications WHERE owner_id = $1) RETURNING id",
+            made.owner, made.client_id, made.secret_digest, made.name, made.website, made.description, made.redirect_url,
+            made.created_at, applications_per_user_max);
+        auto results = impl_->database.run(batch);
+        if (!results) return application_exists(std::move(results).error());
+        const auto row = results->back().next<application_id>();
+        if (!row) return row.error();
+        if (!*row) return too_many_applications(applications_per_user_max);
+        return std::get<0>(**row);
+    });
+}
+
+TOLLGATE_DECL result<std::optional<application>> postgres_store::find_application(std::string_view client_id) noexcept {
+    return detail::without_exceptions([&]() -> result<std::optional<application>> {
+        if (client_id.size() > client_id_text::bytes_max || !postgres::is_storable(client_id))
+            return std::optional<application>{};
+        auto listed = impl_->database.ask(
+            "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_url, created_at "
+            "FROM tollgate_applications WHERE client_id = $1",
+            client_id);
+        if (!listed) return std::move(listed).error();
+        return sql::first_of(sql::read_applications(*listed));
+    });
+}
+
+TOLLGATE_DECL result<std::vector<application>> postgres_store::applications_of(user_id owner) noexcept {
+    return detail::without_exceptions([&]() -> result<std::vector<application>> {
+        auto listed = impl_->database.ask(
+            "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_url, created_at "
+            "FROM tollgate_applications WHERE owner_id = $1 ORDER BY id",
+            owner);
+        if (!listed) return std::move(listed).error();
+        return sql::read_applications(*listed);
+    });
+}
+
+TOLLGATE_DECL result<bool> postgres_store::replace_client_secret(
+    user_id owner, application_id id, const digest& secret) noexcept {
+    return detail::without_exceptions([&]() -> result<bool> {
+        auto done = impl_->database.change(
+            "UPDATE tollgate_applications SET secret_digest = $1 WHERE id = $2 AND owner_id = $3", secret, id, owner);
+        if (!done) return std::move(done).error();
+        return done->touched() > 0;
+    });
+}
+
+TOLLGATE_DECL result<bool> postgres_store::delete_application(user_id owner, application_id id) noexcept {
+    return detail::without_exceptions([&]() -> result<bool> {
+        auto batch = impl_->database.make_batch();
+        batch.take_up_to(seconds{60});  // hundreds of thousands of users may have authorized it
+        // Waits for verbs that make a grant or its tokens, so that the last statement sees all tokens.
+        batch.add("SELECT id FROM tollgate_applications WHERE id = $1 AND owner_id = $2 FOR UPDATE", id, owner);
+        batch.add(
+            "SELECT count(*) FROM (SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_applications AS owned "
+            "ON owned.id = application_id WHERE application_id = $1 AND owned.owner_id = $2 "
+            "ORDER BY grants.id FOR UPDATE OF grants) AS locked",
+            id, owner);
+        // The schema deletes its grants with it, and their codes and refresh tokens.
+        batch.add(
+            "WITH gone AS (DELETE FROM tollgate_applications WHERE id = $1 AND owner_id = $2 RETURNING id), "
+            "tokens AS (DELETE FROM tollgate_access_tokens USING gone WHERE application_id = gone.id RETURNING user_id) "
+            "SELECT (SELECT count(*) FROM tokens) FROM gone",
+            id, owner);
+        auto results = impl_->database.run(batch);
+        if (!results) return impl_->forget_all_after(std::move(results).error());
+        const auto row = results->back().next<std::int64_t>();
+        if (!row) return impl_->forget_all_after(row.error());
+        if (!*row) return false;
+        if (std::get<0>(**row) > 0) impl_->changes->forget_all();  // the users may be many
+        return true;
+    });
+}
+
+}  // namespace tollgate
+
+// <tollgate/store/detail/postgres/grants.ipp>
+
+// A verb that creates or removes a grant's codes or tokens locks the grant's row first, with a statement of its own. For
+// one user and one application these verbs thus come one after the other, and each statement after the lock sees what
+// earlier verbs did. FOR NO KEY UPDATE, so that foreign key checks of others do not wait.
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL result<std::optional<scope_set>> postgres_store::granted_scopes(user_id user,
+                                                                              application_id application) noexcept {
+    return detail::without_exceptions([&]() -> result<std::optional<scope_set>> {
+        auto found = impl_->database.ask(
+            "SELECT scopes FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user, application);
+        if (!found) return std::move(found).error();
+        return sql::read_value<scope_set>(*found);
+    });
+}
+
+TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authorization_code& made) noexcept {
+    return detail::without_exceptions([&]() -> result<code_result> {
+        auto batch = impl_->database.make_batch();
+        batch.add(
+            "INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) SELECT $1, $2, '', $3 "
+            "WHERE NOT $5 AND NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4) "
+            "ON CONFLICT (user_id, application_id) DO NOTHING",
+            made.user, made.application, made.created_at, made.code_digest, made.only_if_granted);
+        batch.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE", made.user,
+                  made.application);
+        // Scopes that were granted before stay in front, in their order.
+        batch.add(
+            "WITH there AS (SELECT refresh_token_id IS NOT NULL AS is_spent FROM tollgate_codes WHERE code_digest = $1), "
+            "widened AS (SELECT id, scopes AS before, ("
+            "SELECT coalesce(string_agg(scope, ' ' ORDER BY place), '') FROM ("
+            "SELECT scope, min(place) AS place FROM unnest(string_to_array(scopes, ' ') || string_to_array($4, ' ')) "
+            "WITH ORDINALITY AS listed (scope, place) WHERE scope <> '' GROUP BY scope) AS each) AS scopes "
+            "FROM tollgate_grants WHERE user_id = $2 AND application_id = $3 AND NOT EXISTS (SELECT FROM there)), "
+            "fitting AS (SELECT id, before, scopes FROM widened WHERE octet_length(scopes) <= $5 "
+            "AND (scopes = before OR NOT $9)), "
+            "grown AS (UPDATE tollgate_grants AS grants SET scopes = fitting.scopes FROM fitting "
+            "WHERE grants.id = fitting.id AND fitting.scopes <> fitting.before), "
+            "made AS (INSERT INTO tollgate_codes "
+            "(code_digest, grant_id, scopes, redirect, code_challenge, expires_at, forget_at) "
+            "SELECT $1, id, $4, $6, $7, $8, $8 FROM fitting RETURNING id) "
+            "SELECT (SELECT is_spent FROM there), EXISTS (SELECT FROM widened), EXISTS (SELECT FROM made)",
+            made.code_digest, made.user, made.application, made.scopes, limits::scope_text_bytes_max, made.redirect,
+            made.code_challenge, made.expires_at, made.only_if_granted);
+        batch.add(
+            "DELETE FROM tollgate_codes WHERE id = ANY (ARRAY(SELECT codes.id FROM tollgate_codes AS codes "
+            "JOIN tollgate_grants AS grants ON grants.id = grant_id WHERE user_id = $1 AND application_id = $2 "
+            "ORDER BY codes.id DESC OFFSET $3))",
+            made.user, made.application, limits::codes_per_grant_max);
+        auto results = impl_->database.run(batch);
+        if (!results) return std::move(results).error();
+        const auto row = (*results)[2].only<std::optional<bool>, bool, bool>();
+        if (!row) return row.error();
+        const auto& [is_spent, has_grant, is_made] = *row;
+        if (is_spent) return *is_spent ? code_result::spent : code_result::waiting;
+        if (is_made) return code_result::created;
+        if (made.only_if_granted) return code_result::not_granted;
+        return has_grant ? too_many_scopes() : not_found();
+    });
+}
+
+TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redemption& shown) noexcept {
+    return detail::without_exceptions([&]() -> result<redeemed_code> {
+        auto batch = impl_->database.make_batch();
+        batch.add(
+            "SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_codes AS codes ON grants.id = codes.grant_id "
+            "WHERE code_digest = $1 AND application_id = $2 FOR NO KEY UPDATE OF grants",
+            shown.code_digest, shown.application);
+        // NULL neither equals nor differs from anything: a redirect_uri that was not sent passes.
+        batch.add(
+            "WITH shown AS (SELECT codes.id, grant_id, user_id, codes.scopes, expires_at, refresh_token_id, "
+            "CASE WHEN refresh_token_id IS NOT NULL THEN 'reused' WHEN expires_at <= $3 THEN 'expired' "
+            "WHEN redirect <> $4 THEN 'redirect' "
+            "WHEN code_challenge IS DISTINCT FROM $5 THEN 'verifier' ELSE 'redeemed' END AS result "
+            "FROM tollgate_codes AS codes JOIN tollgate_grants AS grants ON grants.id = grant_id "
+            "WHERE code_digest = $1 AND application_id = $2), "
+            "refresh AS (INSERT INTO tollgate_refresh_tokens (token_digest, grant_id, scopes, expires_at, ends_at) "
+            "SELECT $6, grant_id, scopes, least($7, $8), $8 FROM shown WHERE result = 'redeemed' RETURNING id), "
+            "access AS (INSERT INTO tollgate_access_tokens "
+            "(token_digest, user_id, application_id, scopes, created_at, expires_at, refresh_token_id) "
+            "SELECT $9, user_id, $2, scopes, $3, $10, refresh.id FROM shown, refresh), "
+            "spent AS (UPDATE tollgate_codes AS codes SET refresh_token_id = refresh.id, "
+            "forget_at = shown.expires_at + $11 FROM shown, refresh WHERE codes.id = shown.id), "
+            "revoked_access AS (DELETE FROM tollgate_access_tokens AS tokens USING shown "
+            "WHERE result = 'reused' AND tokens.refresh_token_id = shown.refresh_token_id), "
+            "revoked AS (DELETE FROM tollgate_refresh_tokens AS tokens USING shown "
+            "WHERE result = 'reused' AND tokens.id = shown.refresh_token_id) "
+            "SELECT result, user_id, scopes FROM shown",
+            shown.code_digest, shown.application, shown.now, shown.redirect_uri, shown.code_challenge,
+            shown.tokens.refresh_digest, shown.tokens.refresh_expires_at, shown.tokens.refresh_ends_at,
+            shown.tokens.access_digest, shown.tokens.access_expires_at, milliseconds{seconds{limits::spent_code_seconds}});
+        // The token that expires last was used last.
+        batch.add(
+            "DELETE FROM tollgate_refresh_tokens WHERE id = ANY (ARRAY(SELECT older.id FROM tollgate_refresh_tokens AS "
+            "newest "
+            "JOIN tollgate_refresh_tokens AS older USING (grant_id) WHERE newest.token_digest = $1 "
+            "AND older.token_digest <> $1 ORDER BY older.expires_at DESC OFFSET $2))",
+            shown.tokens.refresh_digest, limits::refresh_tokens_per_grant_max - 1);
+        postgres::trim_access_tokens(batch, shown.tokens.access_digest);
+        auto results = impl_->database.run(batch);
+        // A code that was used before revokes tokens.
+        if (!results) return impl_->forget_all_after(token_exists(std::move(results).error()));
+        const auto row = (*results)[1].next<std::string, user_id, scope_set>();
+        if (!row) return impl_->forget_all_after(row.error());
+        if (!*row) return redeemed_code{};
+        const auto& [result, user, scopes] = **row;
+        impl_->changes->forget_key(std::hash<digest>{}(shown.tokens.access_digest));
+        impl_->changes->forget(user);
+        if (result == "redeemed") return redeemed_code{redemption_result::redeemed, user, scopes};
+        if (result == "reused") return redeemed_code{redemption_result::reused, {}, {}};
+        if (result == "expired") return redeemed_code{redemption_result::expired, {}, {}};
+        if (result == "redirect") return redeemed_code{redemption_result::redirect_mismatch, {}, {}};
+        if (result == "verifier") return redeemed_code{redemption_result::verifier_mismatch, {}, {}};
+        return redeemed_code{};
+    });
+}
+
+TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const token_refresh& shown) noexcept {
+    return detail::without_exceptions([&]() -> result<refreshed_token> {
+        auto batch = impl_->database.make_batch();
+        batch.add(
+            "SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_refresh_tokens AS tokens "
+            "ON grants.id = tokens.grant_id WHERE token_digest = $1 AND application_id = $2 FOR NO KEY UPDATE OF grants",
+            shown.refresh_digest, shown.application);
+        batch.add(
+            "WITH shown AS (SELECT tokens.id, user_id, coalesce($4, tokens.scopes) AS scopes, "
+            "coalesce(string_to_array($4, ' ') <@ string_to_array(tokens.scopes, ' '), true) AS fits "
+            "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
+            "WHERE token_digest = $1 AND application_id = $2 AND expires_at > $3), "
+            "access AS (INSERT INTO tollgate_access_tokens "
+            "(token_digest, user_id, application_id, scopes, created_at, expires_at, refresh_token_id) "
+            "SELECT $5, user_id, $2, scopes, $3, $6, id FROM shown WHERE fits), "
+            "used AS (UPDATE tollgate_refresh_tokens AS tokens SET expires_at = least($7, ends_at) FROM shown "
+            "WHERE tokens.id = shown.id AND fits) "
+            "SELECT scopes, fits, user_id FROM shown",
+            shown.refresh_digest, shown.application, shown.now, shown.narrowed, shown.access_digest,
+            shown.access_expires_at, instant{shown.now + shown.refresh_lifetime});
+        postgres::trim_access_tokens(batch, shown.access_digest);
+        auto results = impl_->database.run(batch);
+        if (!results) return token_exists(std::move(results).error());
+        const auto row = (*results)[1].next<scope_set, bool, user_id>();
+        if (!row) return row.error();
+        if (!*row) return refreshed_token{};
+        const auto& [scopes, fits, user] = **row;
+        impl_->changes->forget_key(std::hash<digest>{}(shown.access_digest));
+        if (results->back().touched() > 0) impl_->changes->forget(user);  // older ones went
+        if (!fits) return refreshed_token{refresh_result::too_wide, {}};
+        return refreshed_token{refresh_result::refreshed, scopes};
+    });
+}
+
+TOLLGATE_DECL result<void> postgres_store::revoke_oauth_token(
+    application_id application, const digest& token) noexcept {
+    return detail::without_exceptions([&]() -> result<void> {
+        auto batch = impl_->database.make_batch();
+        batch.add(
+            "SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_refresh_tokens AS tokens "
+            "ON grants.id = tokens.grant_id WHERE token_digest = $1 AND application_id = $2 FOR NO KEY UPDATE OF grants",
+            token, application);
+        batch.add(
+            "WITH refresh AS (DELETE FROM tollgate_refresh_tokens AS tokens USING tollgate_grants AS grants "
+            "WHERE grants.id = grant_id AND token_digest = $1 AND application_id = $2 RETURNING tokens.id) "
+            "DELETE FROM tollgate_access_tokens WHERE refresh_token_id = (SELECT id FROM refresh) RETURNING user_id",
+            token, application);
+        batch.add("DELETE FROM tollgate_access_tokens WHERE token_digest = $1 AND application_id = $2", token, application);
+        auto done = impl_->database.run(batch);
+        if (!done) return impl_->forget_all_after(std::move(done).error());
+        impl_->changes->forget_key(std::hash<digest>{}(token));
+        const auto row = (*done)[1].next<user_id>();  // all are of one
+        if (!row) return impl_->forget_all_after(row.error());
+        if (*row) impl_->changes->forget(std::get<0>(**row));
+        return {};
+    });
+}
+
+TOLLGATE_DECL result<std::vector<grant>> postgres_store::grants_of(user_id user) noexcept {
+    return detail::without_exceptions([&]() -> result<std::vector<grant>> {
+        auto listed = impl_->database.ask(
+            "SELECT grants.id, application_id, name, website, scopes, grants.created_at, last_used_at "
+            "FROM tollgate_grants AS grants JOIN tollgate_applications AS applications "
+            "ON application_id = applications.id WHERE user_id = $1 ORDER BY grants.id",
+            user);
+        if (!listed) return std::move(listed).error();
+        return sql::read_grants(*listed, user);
+    });
+}
+
+TOLLGATE_DECL result<bool> postgres_store::revoke_grant(user_id user, application_id application) noexcept {
+    return detail::without_exceptions([&]() -> result<bool> {
+        auto batch = impl_->database.make_batch();
+        batch.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR UPDATE", user,
+                  application);
+        // Also those without a grant: the application must lose all access.
+        batch.add("DELETE FROM tollgate_access_tokens WHERE application_id = $1 AND user_id = $2", application, user);
+        batch.add("DELETE FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user, application);
+        auto results = impl_->database.run(batch);
+        if (!results) return impl_->forget_all_after(std::move(results).error());
+        impl_->changes->forget(user);
+        return results->back().touched() > 0;
+    });
+}
+
+TOLLGATE_DECL result<std::size_t> postgres_store::sweep_expired(instant now, std::size_t rows_max) noexcept {
+    return detail::without_exceptions([&]() -> result<std::size_t> {
+        if (rows_max == 0) return std::size_t{0};
+        // Nodes that sweep at the same time each take other rows.
+        auto swept = impl_->database.change(
+            "WITH codes AS (DELETE FROM tollgate_codes WHERE id = ANY (ARRAY("
+            "SELECT id FROM tollgate_codes WHERE forget_at <= $1 ORDER BY forget_at LIMIT $2 FOR UPDATE SKIP LOCKED)) "
+            "RETURNING id), "
+            "access AS (DELETE FROM tollgate_access_tokens WHERE token_digest = ANY (ARRAY("
+            "SELECT token_digest FROM tollgate_access_tokens WHERE expires_at <= $1 ORDER BY expires_at "
+            "LIMIT $2 - (SELECT count(*) FROM codes) FOR UPDATE SKIP LOCKED)) RETURNING token_digest), "
+            "refresh AS (DELETE FROM tollgate_refresh_tokens WHERE id = ANY (ARRAY("
+            "SELECT id FROM tollgate_refresh_tokens WHERE expires_at <= $1 ORDER BY expires_at "
+            "LIMIT $2 - (SELECT count(*) FROM codes) - (SELECT count(*) FROM access) FOR UPDATE SKIP LOCKED)) RETURNING "
+            "id) "
+            "SELECT (SELECT count(*) FROM codes) + (SELECT count(*) FROM access) + (SELECT count(*) FROM refresh)",
+            now, rows_max);
+        if (!swept) return std::move(swept).error();
+        const auto row = swept->only<std::int64_t>();
+        if (!row) return row.error();
+        return static_cast<std::size_t>(std::get<0>(*row));
+    });
+}
+
+}  // namespace tollgate
+
+// <tollgate/store/detail/postgres/delivery_columns.hpp>
+
+namespace tollgate::inline v0::postgres {
+
+template <>
+struct column<disable_reason> {
+    static constexpr wire_type type = wire_text;
+    static std::optional<disable_reason> read(const cell& from) noexcept {
+        const auto text = from.text();
+        if (text == std::string_view{"gone"}) return disable_reason::gone;
+        if (text == std::string_view{"failing"}) return disable_reason::failing;
+        return std::nullopt;
+    }
+    static void write(parameter& to, disable_reason value) {
+        to.text(value == disable_reason::gone ? "gone" : "failing");
+    }
+};
+
+/// An enumeration by its number, which is never given to something else.
+template <class E, E Last>
+struct numbered_column {
+    static constexpr wire_type type = wire_integer;
+    static std::optional<E> read(const cell& from) noexcept {
+        const auto number = from.integer();
+        if (!number || *number < 0 || *number > static_cast<std::int64_t>(Last)) return std::nullopt;
+        return static_cast<E>(*number);
+    }
+    static void write(parameter& to, E value) { to.integer(static_cast<std::int64_t>(value)); }
+};
+
+template <>
+struct column<delivery_state> : numbered_column<delivery_state, delivery_state::held> {};
+static_assert(static_cast<int>(delivery_state::waiting) == 0 && static_cast<int>(delivery_state::held) == 3);
+
+template <>
+struct column<attempt_end> : numbered_column<attempt_end, attempt_end::bad_answer> {};
+
+template <>
+struct column<message_seed> {
+    static constexpr wire_type type = wire_bytes;
+    static std::optional<message_seed> read(const cell& from) noexcept {
+        const auto bytes = from.blob();
+        message_seed seed{};
+        if (!bytes || bytes->size() != seed.size()) return std::nullopt;
+        std::memcpy(seed.data(), bytes->data(), seed.size());
+        return seed;
+    }
+    static void write(parameter& to, const message_seed& value) {
+        to.blob({reinterpret_cast<const char*>(value.data()), value.size()});
+    }
+};
+
+/// What a target answered: bytes of any kind.
+struct raw_bytes {
+    std::string value;
+};
+
+template <>
+struct column<raw_bytes> {
+    static constexpr wire_type type = wire_bytes;
+    static std::optional<raw_bytes> read(const cell& from) {
+        const auto bytes = from.blob();
+        return bytes ? std::optional{raw_bytes{std::string{*bytes}}} : std::nullopt;
+    }
+    static void write(parameter& to, const raw_bytes& value) { to.blob(value.value); }
+};
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/detail/postgres/removal.hpp>
+
+namespace tollgate::inline v0::postgres {
+
+/// How many deliveries one transaction changes or removes beside its own business: tens of milliseconds.
+inline constexpr std::size_t backlog_rows_max = 1000;
+
+/// Removes deliveries with their attempts, and events that have none left. Two round trips each; of nodes that remove
+/// at once each takes others. How many deliveries.
+class removal {
+public:
+    explicit removal(postgres_database& connections) : connections_{connections} {}
+
+    /// That were delivered, given up or held since before then, the first first.
+    TOLLGATE_DECL result<std::size_t> ended_before(instant then, std::size_t rows_max);
+    /// That a hook has delivered or given up, beyond the newest so many.
+    TOLLGATE_DECL result<std::size_t> ended_beyond(hook_id of, std::size_t kept, std::size_t rows_max);
+    /// Of this hook or, where none is named, of one that was deleted; with the last of them goes its row.
+    TOLLGATE_DECL result<std::size_t> of_deleted(std::optional<hook_id> which, std::size_t rows_max);
+
+private:
+    /// `listing` begins a transaction, and its last statement says which, and of which events.
+    TOLLGATE_DECL result<std::size_t> remove(const batch& listing, bool of_deleted);
+    TOLLGATE_DECL result<std::size_t> remove_once(const batch& listing, bool of_deleted, bool& may_be_tried_again);
+
+    postgres_database& connections_;
+};
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/detail/postgres/hooks.ipp>
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL result<hook_id> postgres_store::create_hook(
+    const new_hook& made, std::size_t hooks_per_event_max) noexcept {
+    return detail::without_exceptions([&]() -> result<hook_id> {
+        auto batch = impl_->database.make_batch();
+        const std::string host = delivery_host(made.target_url);
+        postgres::lock_for_counting(batch, "hooks " + std::string{made.account.service.view()} + " " +
+                                     std::to_string(made.account.account.value()) + " " + made.event);
+        // Also locks a row that exists, so that it is not deleted before the hook is inserted.
+        batch.add(
+            "INSERT INTO tollgate_hosts AS hosts (name) SELECT $1 WHERE $5 > (SELECT count(*) FROM tollgate_hooks "
+            "WHERE service = $2 AND account_id = $3 AND event = $4) "
+            "ON CONFLICT (name) DO UPDATE SET name = excluded.name",
+            host, made.account.service, made.account.account, made.event, hooks_per_event_max);
+        batch.add(
+            "INSERT INTO tollgate_hooks "
+            "(service, account_id, event, source, type, target_url, host_id, secret, created_at) "
+            "SELECT $1, $2, $3, $4, $5, $6, id, $7, $8 FROM tollgate_hosts WHERE name = $9 AND $10 > ("
+            "SELECT count(*) FROM tollgate_hooks WHERE service = $1 AND account_id = $2 AND event = $3) RETURNING id",
+            made.account.service, made.account.account, made.event, made.source, made.type, made.target_url, made.secret,
+            made.created_at, host, hooks_per_event_max);
+        auto results = impl_->database.run(batch);
+        if (!results) return std::move(results).error();
+        const auto row = results->back().next<hook_id>();
+        if (!row) return row.error();
+        if (!*row) return too_many_hooks(hooks_per_event_max);
+        return std::get<0>(**row);
+    });
+}
+
+TOLLGATE_DECL result<std::vector<hook>> postgres_store::hooks_of(const account_ref& account) noexcept {
+    return detail::without_exceptions([&]() -> result<std::vector<hook>> {
+        auto listed = impl_->database.ask(
+            "SELECT id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since "
+            "FROM tollgate_hooks WHERE service = $1 AND account_id = $2 ORDER BY id",
+            account.service, account.account);
+        if (!listed) return std::move(listed).error();
+        return sql::read_hooks(*listed, account);
+    });
+}
+
+TOLLGATE_DECL result<std::optional<account_ref>> postgres_store::account_of_hook(
+    const service_name& service, hook_id id) noexcept {
+    return detail::without_exceptions([&]() -> result<std::optional<account_ref>> {
+        if (!postgres::is_storable(service)) return std::optional<account_ref>{};
+        auto found = impl_->database.ask(
+            "SELECT account_id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id <> 0", id, service);
+        if (!found) return std::move(found).error();
+        return sql::read_one<account_id>(*found,
+                                         [&](account_id account) { return account_ref{service, account}; });
+    });
+}
+
+TOLLGATE_DECL result<bool> postgres_store::replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
+                                                               instant old_valid_until) noexcept {
+    return detail::without_exceptions([&]() -> result<bool> {
+        auto batch = impl_->database.make_batch();
+        batch.add("SELECT id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE", id,
+                  account.service, account.account);
+        batch.add(
+            "INSERT INTO tollgate_hook_secrets (hook_id, secret, valid_until) SELECT id, secret, $4 FROM tollgate_hooks "
+            "WHERE id = $1 AND service = $2 AND account_id = $3",
+            id, account.service, account.account, old_valid_until);
+        batch.add(
+            "DELETE FROM tollgate_hook_secrets WHERE id = ANY (ARRAY("
+            "SELECT id FROM tollgate_hook_secrets WHERE hook_id = $1 ORDER BY id DESC OFFSET $2))",
+            id, limits::previous_secrets_max);
+        batch.add("UPDATE tollgate_hooks SET secret = $4 WHERE id = $1 AND service = $2 AND account_id = $3", id,
+                  account.service, account.account, secret);
+        auto results = impl_->database.run(batch);
+        if (!results) return std::move(results).error();
+        return results->back().touched() > 0;
+    });
+}
+
+TOLLGATE_DECL result<bool> postgres_store::delete_hook(const account_ref& account, hook_id id) noexcept {
+    return detail::without_exceptions([&]() -> result<bool> {
+        auto batch = impl_->database.make_batch();
+        // The host's row is the lock on its deliveries.
+        batch.add(
+            "SELECT hosts.id FROM tollgate_hosts AS hosts JOIN tollgate_hooks AS hooks ON hosts.id = host_id "
+            "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR UPDATE OF hosts",
+            id, account.service, account.account);
+        // It belongs to no account from now on, so that no verb finds it.
+        batch.add(
+            "UPDATE tollgate_hooks SET account_id = 0, secret = '', has_backlog = true, ready_at = NULL "
+            "WHERE id = $1 AND service = $2 AND account_id = $3",
+            id, account.service, account.account);
+        batch.add(
+            "DELETE FROM tollgate_hook_secrets USING tollgate_hooks AS hooks "
+            "WHERE hook_id = hooks.id AND hooks.id = $1 AND account_id = 0",
+            id);
+        // Its deliveries give up their leases.
+        batch.add(
+            "UPDATE tollgate_deliveries AS deliveries SET is_leased = false, lease_is_open = false "
+            "FROM tollgate_hooks AS hooks WHERE deliveries.host_id = hooks.host_id AND hook_id = hooks.id AND state = 0 "
+            "AND is_leased AND hooks.id = $1 AND account_id = 0",
+            id);
+        batch.add(
+            "DELETE FROM tollgate_due_notices WHERE id = ANY (ARRAY(SELECT notices.id FROM tollgate_due_notices AS notices "
+            "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE hook_id = $1 AND account_id = 0 LIMIT $2))",
+            id, postgres::backlog_rows_max);
+        batch.add(
+            "WITH gone AS (DELETE FROM tollgate_hooks WHERE id = $1 AND account_id = 0 "
+            "AND NOT EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = $1) RETURNING host_id), "
+            "unused AS (DELETE FROM tollgate_hosts AS hosts USING gone WHERE hosts.id = gone.host_id AND NOT EXISTS ("
+            "SELECT FROM tollgate_hooks AS others WHERE others.host_id = hosts.id AND others.id <> $1)) "
+            "SELECT host_id FROM gone",
+            id);
+        auto results = impl_->database.run(batch);
+        if (!results) return std::move(results).error();
+        if ((*results)[1].touched() == 0) return false;
+        // Its deliveries are neither listed nor claimed any more. If this fails, or there are more of them, claims and
+        // sweeps remove the rest.
+        if (results->back().count() == 0)
+            static_cast<void>(postgres::removal{impl_->database}.of_deleted(id, postgres::backlog_rows_max));
+        return true;
+    });
+}
+
+}  // namespace tollgate
+
+// <tollgate/store/detail/postgres/personal_tokens.ipp>
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL result<std::optional<token_credential>> postgres_store::find_personal_token(
+    std::string_view username) noexcept {
+    return detail::without_exceptions([&]() -> result<std::optional<token_credential>> {
+        const auto name = token_username::from(username);
+        if (!name || !postgres::is_storable(username)) return std::optional<token_credential>{};  // there is none
+        return impl_->personal_tokens.find(*name, [&]() -> result<std::optional<token_credential>> {
+            auto found = impl_->database.ask(impl_->lookup.personal(), *name);
+            if (!found) return std::move(found).error();
+            return postgres::credential_lookup::read_personal(*found);
+        });
+    });
+}
+
+TOLLGATE_DECL lookup<token_credential> postgres_store::cached_personal_token(std::string_view username) const noexcept {
+    const auto name = token_username::from(username);
+    if (!name) return lookup<token_credential>::unknown();
+    return impl_->personal_tokens.cached(*name);
+}
+
+TOLLGATE_DECL result<token_id> postgres_store::create_personal_token(const new_personal_token& made,
+                                                                     std::size_t tokens_per_user_max) noexcept {
+    return detail::without_exceptions([&]() -> result<token_id> {
+        auto batch = impl_->database.make_batch();
+        postgres::lock_for_counting(batch, "personal_tokens " + std::to_string(made.user.value()));
+        batch.add(
+            "INSERT INTO tollgate_personal_tokens (user_id, username, secret_digest, description, scopes, created_at) "
+            "SELECT $1, $2, $3, $4, $5, $6 "
+            "WHERE $7 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user_id = $1) RETURNING id",
+            made.user, made.username, made.secret_digest, made.description, made.scopes, made.created_at,
+            tokens_per_user_max);
+        auto results = impl_->database.run(batch);
+        if (!results) return personal_token_exists(std::move(results).error());
+        const auto row = results->back().next<token_id>();
+        if (!row) return row.error();
+        if (!*row) return too_many_personal_tokens(tokens_per_user_max);
+        impl_->changes->forget_key(impl_->personal_tokens.hash_of(made.username));
+        return std::get<0>(**row);
+    });
+}
+
+TOLLGATE_DECL result<std::vector<personal_token>> postgres_store::personal_tokens_of(user_id user) noexcept {
+    return detail::without_exceptions([&]() -> result<std::vector<personal_token>> {
+        auto listed = impl_->database.ask(
+            "SELECT id, username, description, scopes, created_at, last_used_at FROM tollgate_personal_tokens "
+            "WHERE user_id = $1 ORDER BY id",
+            user);
+        if (!listed) return std::move(listed).error();
+        return sql::read_personal_tokens(*listed, user);
+    });
+}
+
+TOLLGATE_DECL result<bool> postgres_store::revoke_personal_token(token_id id) noexcept {
+    return detail::without_exceptions([&]() -> result<bool> {
+        auto done = impl_->database.change("DELETE FROM tollgate_personal_tokens WHERE id = $1 RETURNING user_id", id);
+        if (!done) return impl_->forget_all_after(std::move(done).error());
+        const auto row = done->next<user_id>();
+        if (!row) return impl_->forget_all_after(row.error());
+        if (!*row) return false;
+        impl_->changes->forget(std::get<0>(**row));
+        return true;
+    });
+}
+
+TOLLGATE_DECL result<void> postgres_store::record_personal_token_use(std::string_view username, instant now) noexcept {
+    return detail::without_exceptions([&]() -> result<void> {
+        auto batch = impl_->database.make_batch();
+        postgres::commit_asynchronously(batch);
+        batch.add("UPDATE tollgate_personal_tokens SET last_used_at = $1 WHERE username = $2", now, username);
+        auto done = impl_->database.run(batch, postgres::repeat::never, postgres::short_connection_wait);
+        if (!done) return std::move(done).error();
+        // Otherwise the cached row would show the use as unrecorded.
+        if (const auto name = token_username::from(username))
+            impl_->changes->forget_key(impl_->personal_tokens.hash_of(*name));
+        return {};
+    });
+}
+
+}  // namespace tollgate
+
+// <tollgate/store/detail/postgres/sessions.ipp>
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL result<void> postgres_store::create_session(const stored_session& made) noexcept {
+    return detail::without_exceptions([&]() -> result<void> {
+        auto batch = impl_->database.make_batch();
+        batch.add(
+            "INSERT INTO tollgate_sessions (cookie_digest, user_id, login, created_at, last_seen_at) "
+            "VALUES ($1, $2, $3, $4, $5)",
+            made.cookie_digest, made.user, made.login, made.created_at, made.last_seen_at);
+        batch.add(
+            "DELETE FROM tollgate_sessions WHERE cookie_digest = ANY (ARRAY(SELECT cookie_digest FROM tollgate_sessions "
+            "WHERE user_id = $1 AND cookie_digest <> $2 ORDER BY last_seen_at DESC OFFSET $3))",
+            made.user, made.cookie_digest, limits::sessions_per_user_max - 1);
+        auto done = impl_->database.run(batch);
+        if (!done) return session_exists(std::move(done).error());
+        return {};
+    });
+}
+
+TOLLGATE_DECL result<std::optional<stored_session>> postgres_store::find_session(const digest& cookie) noexcept {
+    return detail::without_exceptions([&]() -> result<std::optional<stored_session>> {
+        auto found = impl_->database.ask(
+            "SELECT user_id, login, created_at, last_seen_at FROM tollgate_sessions WHERE cookie_digest = $1", cookie);
+        if (!found) return std::move(found).error();
+        return sql::read_session(*found, cookie);
+    });
+}
+
+TOLLGATE_DECL result<void> postgres_store::touch_session(const digest& cookie, instant now) noexcept {
+    return detail::without_exceptions([&]() -> result<void> {
+        auto done =
+            impl_->database.change("UPDATE tollgate_sessions SET last_seen_at = $1 WHERE cookie_digest = $2", now, cookie);
+        if (!done) return std::move(done).error();
+        return {};
+    });
+}
+
+TOLLGATE_DECL result<bool> postgres_store::end_session(const digest& cookie) noexcept {
+    return detail::without_exceptions([&]() -> result<bool> {
+        auto done = impl_->database.change("DELETE FROM tollgate_sessions WHERE cookie_digest = $1", cookie);
+        if (!done) return std::move(done).error();
+        return done->touched() > 0;
+    });
+}
+
+TOLLGATE_DECL result<void> postgres_store::end_sessions_of(user_id user) noexcept {
+    return detail::without_exceptions([&]() -> result<void> {
+        auto done = impl_->database.change("DELETE FROM tollgate_sessions WHERE user_id = $1", user);
+        if (!done) return std::move(done).error();
+        return {};
+    });
+}
+
+TOLLGATE_DECL result<std::size_t> postgres_store::sweep_sessions(
+    instant created_before, instant seen_before, std::size_t rows_max) noexcept {
+    return detail::without_exceptions([&]() -> result<std::size_t> {
+        if (rows_max == 0) return std::size_t{0};
+        // Nodes that sweep at the same time each take other rows.
+        auto swept = impl_->database.change(
+            "WITH over AS (DELETE FROM tollgate_sessions WHERE cookie_digest = ANY (ARRAY("
+            "SELECT cookie_digest FROM tollgate_sessions WHERE created_at < $1 ORDER BY created_at LIMIT $3 "
+            "FOR UPDATE SKIP LOCKED)) RETURNING cookie_digest), "
+            "idle AS (DELETE FROM tollgate_sessions WHERE cookie_digest = ANY (ARRAY("
+            "SELECT cookie_digest FROM tollgate_sessions WHERE last_seen_at < $2 AND created_at >= $1 ORDER BY "
+            "last_seen_at "
+            "LIMIT $3 - (SELECT count(*) FROM over) FOR UPDATE SKIP LOCKED)) RETURNING cookie_digest) "
+            "SELECT (SELECT count(*) FROM over) + (SELECT count(*) FROM idle)",
+            created_before, seen_before, rows_max);
+        if (!swept) return std::move(swept).error();
+        const auto row = swept->only<std::int64_t>();
+        if (!row) return row.error();
+        return static_cast<std::size_t>(std::get<0>(*row));
+    });
+}
+
+}  // namespace tollgate
 
 // <tollgate/store/detail/postgres/schema.hpp>
 
@@ -31891,354 +32635,93 @@ inline constexpr std::array store_steps{
 
 }  // namespace tollgate::postgres
 
-// <tollgate/store/detail/postgres/sessions.hpp>
-
-namespace tollgate::inline v0::postgres {
-
-/// The verbs of `session_store`, on PostgreSQL. Each is one round trip.
-class sessions {
-public:
-    explicit sessions(pool& connections) : connections_{connections} {}
-
-    TOLLGATE_DECL result<void> create(const stored_session& made);
-    TOLLGATE_DECL result<std::optional<stored_session>> find(const digest& cookie);
-    TOLLGATE_DECL result<void> touch(const digest& cookie, instant now);
-    TOLLGATE_DECL result<bool> end(const digest& cookie);
-    TOLLGATE_DECL result<void> end_all_of(user_id user);
-    TOLLGATE_DECL result<std::size_t> sweep(instant created_before, instant seen_before, std::size_t rows_max);
-
-private:
-    pool& connections_;
-};
-
-}  // namespace tollgate::postgres
-
-// <tollgate/store/detail/postgres/completions.hpp>
-
-namespace tollgate::inline v0::postgres {
-
-/// `complete`, on PostgreSQL: one round trip to lock and read the deliveries, one to write the results.
-class completions {
-public:
-    explicit completions(pool& connections) : connections_{connections} {}
-
-    TOLLGATE_DECL result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now);
-
-private:
-    struct ledger;
-
-    TOLLGATE_DECL result<std::vector<completion>> complete_once(std::span<const attempt_result> ended, instant now,
-                                                                  bool& may_be_tried_again);
-    TOLLGATE_DECL result<ledger> open(conversation& talk, std::span<const attempt_result> ended);
-    static TOLLGATE_DECL completion complete_one(ledger& in, const attempt_result& ended, instant now);
-    TOLLGATE_DECL result<void> close(conversation& talk, const ledger& in, std::span<const attempt_result> ended,
-                                      instant now);
-
-    /// Those of which enough ended since the last time.
-    TOLLGATE_DECL std::vector<hook_id> hooks_with_history_to_trim(const ledger& in);
-
-    pool& connections_;
-    std::mutex mutex_;
-    std::unordered_map<hook_id, std::size_t> ended_;  // of each hook, since it was trimmed
-};
-
-}  // namespace tollgate::postgres
-
 // <tollgate/store/postgres.ipp>
 
 namespace tollgate::inline v0 {
 
-/// One room for each family of verbs, all on the same connections.
-struct postgres_store::rooms {
-    rooms(postgres::pool opened, const postgres_settings& settings)
-        : lookup{settings.owner_quota_query},
-          connections{std::move(opened)},
-          changes{std::make_shared<cache_invalidation_feed>(cache_invalidation_feed_settings{.row_lifetime = settings.cached_for})},
-          personal{connections, lookup, *changes, settings.cached_credentials_max},
-          access{connections, lookup, *changes, settings.cached_credentials_max},
-          hooks{connections},
-          applications{connections, *changes},
-          grants{connections, *changes},
-          sessions{connections},
-          outbox{connections},
-          leases{connections},
-          completions{connections},
-          heard{connections} {
-        if (settings.cached_credentials_max > 0) heard.tell(changes);
-    }
-
-    postgres::credential_lookup lookup;  // its texts are used by connections to their end
-    postgres::pool connections;
-    std::shared_ptr<cache_invalidation_feed> changes;
-    postgres::personal_tokens personal;
-    postgres::access_tokens access;
-    postgres::hooks hooks;
-    postgres::applications applications;
-    postgres::grants grants;
-    postgres::sessions sessions;
-    postgres::outbox outbox;
-    postgres::leases leases;
-    postgres::completions completions;
-    postgres::listener heard;  // ends before the connections do
-};
-
-TOLLGATE_DECL result<std::unique_ptr<postgres_store::rooms>> postgres_store::open_rooms(
+TOLLGATE_DECL result<std::unique_ptr<postgres_store::impl>> postgres_store::open_impl(
     const std::string& connection_string, const postgres_settings& settings) {
-    auto connections =
-        postgres::pool::open(connection_string, {.connections_max = settings.connections_max,
-                                                 .connection_wait_max = settings.connection_wait_max,
-                                                 .each = {settings.connect_wait_max, settings.answer_wait_max},
-                                                 .callers_clock = settings.callers_clock});
-    if (!connections) return std::move(connections).error();
-    if (auto done = postgres::migrate(*connections, postgres::store_component, postgres::store_steps); !done)
+    auto opened =
+        postgres_database::open(connection_string, {.connections_max = settings.connections_max,
+                                                    .connection_wait_max = settings.connection_wait_max,
+                                                    .each = {settings.connect_wait_max, settings.answer_wait_max},
+                                                    .callers_clock = settings.callers_clock});
+    if (!opened) return std::move(opened).error();
+    if (auto done = opened->migrate(postgres::store_component, postgres::store_steps); !done)
         return std::move(done).error();
-    auto made = std::make_unique<rooms>(*std::move(connections), settings);
-    // So that a query that will not do is known now, and not with the first request.
+    auto made = std::make_unique<impl>(*std::move(opened), settings);
+    // A wrong query is reported now, not with the first request.
     if (!settings.owner_quota_query.empty())
-        if (auto tried = made->personal.find({}); !tried) return std::move(tried).error();
+        if (auto tried = made->database.ask(made->lookup.personal(), std::string_view{}); !tried)
+            return std::move(tried).error();
     return made;
 }
 
 TOLLGATE_DECL postgres_store::postgres_store(const std::string& connection_string, const postgres_settings& settings) {
-    auto opened = open_rooms(connection_string, settings);
+    auto opened = open_impl(connection_string, settings);
     if (!opened) throw store_error{opened.error().cause.empty() ? opened.error().message : opened.error().cause};
-    rooms_ = *std::move(opened);
+    impl_ = *std::move(opened);
 }
 
 TOLLGATE_DECL result<postgres_store> postgres_store::open(const std::string& connection_string,
                                                            const postgres_settings& settings) noexcept {
-    return detail::contained([&]() -> result<postgres_store> {
-        auto opened = open_rooms(connection_string, settings);
+    return detail::without_exceptions([&]() -> result<postgres_store> {
+        auto opened = open_impl(connection_string, settings);
         if (!opened) return std::move(opened).error();
         return postgres_store{*std::move(opened)};
     });
 }
 
-TOLLGATE_DECL postgres_store::postgres_store(std::unique_ptr<rooms> opened) noexcept : rooms_{std::move(opened)} {}
+TOLLGATE_DECL postgres_store::postgres_store(std::unique_ptr<impl> opened) noexcept : impl_{std::move(opened)} {}
 TOLLGATE_DECL postgres_store::postgres_store(postgres_store&&) noexcept = default;
 TOLLGATE_DECL postgres_store& postgres_store::operator=(postgres_store&&) noexcept = default;
 TOLLGATE_DECL postgres_store::~postgres_store() = default;
 
 TOLLGATE_DECL postgres_clock postgres_store::clock() const noexcept {
-    return postgres_clock{rooms_->connections.clock()};
+    return postgres_clock{impl_->database.clock()};
 }
 
 TOLLGATE_DECL const std::shared_ptr<cache_invalidation_feed>& postgres_store::changes() const noexcept {
-    return rooms_->changes;
-}
-
-TOLLGATE_DECL result<std::optional<token_credential>> postgres_store::find_personal_token(
-    std::string_view username) noexcept {
-    return detail::contained([&] { return rooms_->personal.find(username); });
-}
-TOLLGATE_DECL result<token_id> postgres_store::create_personal_token(const new_personal_token& made,
-                                                                      std::size_t tokens_per_user_max) noexcept {
-    return detail::contained([&] { return rooms_->personal.create(made, tokens_per_user_max); });
-}
-TOLLGATE_DECL result<std::vector<personal_token>> postgres_store::personal_tokens_of(user_id user) noexcept {
-    return detail::contained([&] { return rooms_->personal.of(user); });
-}
-TOLLGATE_DECL result<bool> postgres_store::revoke_personal_token(token_id id) noexcept {
-    return detail::contained([&] { return rooms_->personal.revoke(id); });
-}
-TOLLGATE_DECL result<void> postgres_store::record_personal_token_use(std::string_view username, instant now) noexcept {
-    return detail::contained([&] { return rooms_->personal.record_use(username, now); });
-}
-
-TOLLGATE_DECL result<std::optional<token_credential>> postgres_store::find_access_token(const digest& token) noexcept {
-    return detail::contained([&] { return rooms_->access.find(token); });
-}
-
-TOLLGATE_DECL lookup<token_credential> postgres_store::cached_personal_token(std::string_view username) const noexcept {
-    return rooms_->personal.cached(username);
-}
-
-TOLLGATE_DECL lookup<token_credential> postgres_store::cached_access_token(const digest& token) const noexcept {
-    return rooms_->access.cached(token);
-}
-TOLLGATE_DECL result<void> postgres_store::create_access_token(const new_access_token& made) noexcept {
-    return detail::contained([&] { return rooms_->access.create(made); });
-}
-TOLLGATE_DECL result<bool> postgres_store::revoke_access_token(const digest& token) noexcept {
-    return detail::contained([&] { return rooms_->access.revoke(token); });
-}
-
-TOLLGATE_DECL result<void> postgres_store::record_access_token_use(const digest& token, instant now) noexcept {
-    return detail::contained([&] { return rooms_->access.record_use(token, now); });
-}
-
-TOLLGATE_DECL result<hook_id> postgres_store::create_hook(const new_hook& made,
-                                                           std::size_t hooks_per_event_max) noexcept {
-    return detail::contained([&] { return rooms_->hooks.create(made, hooks_per_event_max); });
-}
-TOLLGATE_DECL result<std::vector<hook>> postgres_store::hooks_of(const account_ref& account) noexcept {
-    return detail::contained([&] { return rooms_->hooks.of(account); });
-}
-TOLLGATE_DECL result<std::optional<account_ref>> postgres_store::account_of_hook(const service_name& service,
-                                                                                  hook_id id) noexcept {
-    return detail::contained([&] { return rooms_->hooks.account_of(service, id); });
-}
-TOLLGATE_DECL result<bool> postgres_store::replace_hook_secret(const account_ref& account, hook_id id,
-                                                                const std::string& secret,
-                                                                instant old_valid_until) noexcept {
-    return detail::contained([&] { return rooms_->hooks.replace_secret(account, id, secret, old_valid_until); });
-}
-TOLLGATE_DECL result<bool> postgres_store::delete_hook(const account_ref& account, hook_id id) noexcept {
-    return detail::contained([&] { return rooms_->hooks.remove(account, id); });
-}
-
-TOLLGATE_DECL result<application_id> postgres_store::create_application(
-    const new_application& made, std::size_t applications_per_user_max) noexcept {
-    return detail::contained([&] { return rooms_->applications.create(made, applications_per_user_max); });
-}
-TOLLGATE_DECL result<std::optional<application>> postgres_store::find_application(
-    std::string_view client_id) noexcept {
-    return detail::contained([&] { return rooms_->applications.find(client_id); });
-}
-TOLLGATE_DECL result<std::vector<application>> postgres_store::applications_of(user_id owner) noexcept {
-    return detail::contained([&] { return rooms_->applications.of(owner); });
-}
-TOLLGATE_DECL result<bool> postgres_store::replace_client_secret(user_id owner, application_id id,
-                                                                  const digest& secret) noexcept {
-    return detail::contained([&] { return rooms_->applications.replace_secret(owner, id, secret); });
-}
-TOLLGATE_DECL result<bool> postgres_store::delete_application(user_id owner, application_id id) noexcept {
-    return detail::contained([&] { return rooms_->applications.remove(owner, id); });
-}
-
-TOLLGATE_DECL result<std::optional<scope_set>> postgres_store::granted_scopes(user_id user,
-                                                                               application_id application) noexcept {
-    return detail::contained([&] { return rooms_->grants.granted(user, application); });
-}
-TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authorization_code& made) noexcept {
-    return detail::contained([&] { return rooms_->grants.create_code(made); });
-}
-TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redemption& shown) noexcept {
-    return detail::contained([&] { return rooms_->grants.redeem(shown); });
-}
-TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const token_refresh& shown) noexcept {
-    return detail::contained([&] { return rooms_->grants.refresh(shown); });
-}
-TOLLGATE_DECL result<void> postgres_store::revoke_oauth_token(application_id application,
-                                                               const digest& token) noexcept {
-    return detail::contained([&] { return rooms_->grants.revoke_token(application, token); });
-}
-TOLLGATE_DECL result<std::vector<grant>> postgres_store::grants_of(user_id user) noexcept {
-    return detail::contained([&] { return rooms_->grants.of(user); });
-}
-TOLLGATE_DECL result<bool> postgres_store::revoke_grant(user_id user, application_id application) noexcept {
-    return detail::contained([&] { return rooms_->grants.revoke(user, application); });
-}
-TOLLGATE_DECL result<std::size_t> postgres_store::sweep_expired(instant now, std::size_t rows_max) noexcept {
-    return detail::contained([&] { return rooms_->grants.sweep_expired(now, rows_max); });
-}
-
-TOLLGATE_DECL result<void> postgres_store::create_session(const stored_session& made) noexcept {
-    return detail::contained([&] { return rooms_->sessions.create(made); });
-}
-TOLLGATE_DECL result<std::optional<stored_session>> postgres_store::find_session(const digest& cookie) noexcept {
-    return detail::contained([&] { return rooms_->sessions.find(cookie); });
-}
-TOLLGATE_DECL result<void> postgres_store::touch_session(const digest& cookie, instant now) noexcept {
-    return detail::contained([&] { return rooms_->sessions.touch(cookie, now); });
-}
-TOLLGATE_DECL result<bool> postgres_store::end_session(const digest& cookie) noexcept {
-    return detail::contained([&] { return rooms_->sessions.end(cookie); });
-}
-TOLLGATE_DECL result<void> postgres_store::end_sessions_of(user_id user) noexcept {
-    return detail::contained([&] { return rooms_->sessions.end_all_of(user); });
-}
-TOLLGATE_DECL result<std::size_t> postgres_store::sweep_sessions(instant created_before, instant seen_before,
-                                                                  std::size_t rows_max) noexcept {
-    return detail::contained([&] { return rooms_->sessions.sweep(created_before, seen_before, rows_max); });
+    return impl_->changes;
 }
 
 TOLLGATE_DECL result<std::size_t> postgres_store::append_event(const event& happened, const message_seed& seed,
                                                                 instant now) noexcept {
-    return detail::contained([&] { return rooms_->outbox.append(happened, seed, now); });
+    return detail::without_exceptions([&] { return impl_->outbox.append(happened, seed, now); });
 }
 TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::size_t rows_max) noexcept {
-    return detail::contained([&] { return rooms_->leases.list_due_hooks(now, rows_max); });
+    return detail::without_exceptions([&] { return impl_->leases.list_due_hooks(now, rows_max); });
 }
 TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<const lease_request> requests,
                                                                       const lease_time& lease) noexcept {
-    return detail::contained([&] { return rooms_->leases.lease(requests, lease); });
+    return detail::without_exceptions([&] { return impl_->leases.lease(requests, lease); });
 }
 TOLLGATE_DECL result<std::vector<completion>> postgres_store::complete(std::span<const attempt_result> ended,
                                                                        instant now) noexcept {
-    return detail::contained([&] { return rooms_->completions.complete(ended, now); });
+    return detail::without_exceptions([&] { return impl_->completions.complete(ended, now); });
 }
 TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(
     const account_ref& account, hook_id hook, std::size_t rows_max, std::optional<delivery_id> before) noexcept {
-    return detail::contained([&] { return rooms_->outbox.deliveries_of(account, hook, rows_max, before); });
+    return detail::without_exceptions([&] { return impl_->outbox.deliveries_of(account, hook, rows_max, before); });
 }
 TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
     const account_ref& account, hook_id hook, std::size_t rows_max, std::optional<delivery_id> made_for) noexcept {
-    return detail::contained([&] { return rooms_->outbox.attempts_of(account, hook, rows_max, made_for); });
+    return detail::without_exceptions([&] { return impl_->outbox.attempts_of(account, hook, rows_max, made_for); });
 }
 TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {
-    return detail::contained([&] { return rooms_->outbox.resend(account, id, now); });
+    return detail::without_exceptions([&] { return impl_->outbox.resend(account, id, now); });
 }
 TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& account, hook_id hook,
                                                         instant now) noexcept {
-    return detail::contained([&] { return rooms_->outbox.enable_hook(account, hook, now); });
+    return detail::without_exceptions([&] { return impl_->outbox.enable_hook(account, hook, now); });
 }
 TOLLGATE_DECL result<std::size_t> postgres_store::sweep_deliveries(instant ended_before,
                                                                     std::size_t rows_max) noexcept {
-    return detail::contained([&] { return rooms_->outbox.sweep(ended_before, rows_max); });
+    return detail::without_exceptions([&] { return impl_->outbox.sweep(ended_before, rows_max); });
 }
 
 TOLLGATE_DECL std::optional<std::uint64_t> postgres_store::changes_seen() const noexcept {
-    return rooms_->heard.changes_seen();
-}
-
-}  // namespace tollgate
-
-// <tollgate/store/detail/postgres/append_event.hpp>
-
-namespace tollgate::inline v0::postgres {
-
-/// Tells other nodes that deliveries are due now.
-inline constexpr sql notify_other_nodes{
-    "SELECT pg_notify('tollgate_deliveries', '') WHERE EXISTS (SELECT FROM tollgate_due_notices)"};
-
-/// What `append_event` of `event_sink` does, as one statement, and how many deliveries it answers there were.
-TOLLGATE_DECL void append_event(batch& to, const event& happened, const message_seed& seed, instant now);
-[[nodiscard]] TOLLGATE_DECL result<std::size_t> appended_count(rows& answered);
-
-}  // namespace tollgate::postgres
-
-// <tollgate/store/detail/postgres/foreign_transaction.hpp>
-
-struct pg_conn;
-
-namespace tollgate::inline v0::postgres {
-
-/// Runs a batch on somebody else's connection, within the transaction that they have begun and will end: what it does
-/// is as durable, and as undone, as all else there. One round trip, behind a savepoint: a problem takes back what the
-/// batch has done (in a second one), and nothing else.
-///
-/// Problem (invalid) unless the connection is within a transaction that has not failed, waits for no answer, and speaks
-/// UTF8. Blocks as that connection does, without an end of its own.
-[[nodiscard]] TOLLGATE_DECL result<answers> run_within(pg_conn* transaction, const batch& asked);
-
-}  // namespace tollgate::postgres
-
-// <tollgate/store/postgres_own_transaction.ipp>
-
-namespace tollgate::inline v0 {
-
-TOLLGATE_DECL result<std::size_t> postgres_own_transaction::append_event(const event& happened,
-                                                                          const message_seed& seed,
-                                                                          instant now) noexcept {
-    return detail::contained([&]() -> result<std::size_t> {
-        postgres::batch asked{clock_.shift()};
-        postgres::append_event(asked, happened, seed, now);
-        asked.add(postgres::notify_other_nodes);  // heard when the transaction is committed
-        auto answered = postgres::run_within(connection_, asked);
-        if (!answered) return std::move(answered).error();
-        return postgres::appended_count(answered->front());
-    });
+    return impl_->listener.changes_seen();
 }
 
 }  // namespace tollgate
@@ -32347,64 +32830,11 @@ TOLLGATE_DECL std::optional<std::string_view> cell::blob() const noexcept { retu
 
 }  // namespace tollgate::postgres
 
-// <tollgate/store/detail/postgres/credential_lookup.ipp>
-
-namespace tollgate::inline v0::postgres {
-
-namespace detail {
-
-struct lookup_parts {
-    std::string_view columns;
-    std::string_view table;
-    std::string_view key;
-};
-
-inline std::string compose_lookup(const lookup_parts& parts, std::string_view owner_quota_query) {
-    std::string text{"SELECT "};
-    text.append(parts.columns);
-    if (owner_quota_query.empty()) {
-        text.append(", false, NULL::bigint, NULL::bigint FROM ").append(parts.table).append(" AS tokens");
-    } else {
-        // A line of its own, for the query may end with a comment.
-        text.append(", own.is_told IS NOT NULL, own.requests::bigint, own.window_seconds::bigint FROM ")
-            .append(parts.table)
-            .append(" AS tokens CROSS JOIN LATERAL (SELECT tokens.user_id AS id) AS owner "
-                    "LEFT JOIN LATERAL (SELECT true AS is_told, asked.requests, asked.window_seconds FROM (\n")
-            .append(owner_quota_query)
-            .append("\n) AS asked (requests, window_seconds)) AS own ON true");
-    }
-    return text.append(" WHERE tokens.").append(parts.key).append(" = $1");
-}
-
-}  // namespace detail
-
-TOLLGATE_DECL credential_lookup::credential_lookup(const std::string& owner_quota_query)
-    : personal_{detail::compose_lookup({"tokens.user_id, tokens.secret_digest, tokens.scopes, tokens.last_used_at",
-                                        "tollgate_personal_tokens", "username"},
-                                       owner_quota_query)},
-      access_{detail::compose_lookup(
-          {"tokens.user_id, tokens.application_id, tokens.scopes, tokens.expires_at, tokens.last_used_at",
-           "tollgate_access_tokens", "token_digest"},
-          owner_quota_query)} {}
-
-TOLLGATE_DECL result<quota_told> credential_lookup::to_quota(const quota_columns& read) {
-    if (!read.is_told) return quota_told{};
-    if (!read.requests) return quota_told{true, std::nullopt};
-    constexpr std::int64_t requests_max = (std::numeric_limits<std::uint32_t>::max)();
-    constexpr std::int64_t window_seconds_max = std::int64_t{366} * 24 * 60 * 60;  // longer ones are a mistake in units
-    if (*read.requests < 0 || *read.requests > requests_max || !read.window_seconds ||
-        *read.window_seconds < 1 || *read.window_seconds > window_seconds_max)
-        return internal_error("PostgreSQL: owner_quota_query gave numbers that are no quota");
-    return quota_told{true, quota{static_cast<std::uint32_t>(*read.requests), seconds{*read.window_seconds}}};
-}
-
-}  // namespace tollgate::postgres
-
 // <tollgate/store/detail/postgres/batch.ipp>
 
 namespace tollgate::inline v0::postgres {
 
-TOLLGATE_DECL void batch::begin(sql text, std::size_t value_count) {
+TOLLGATE_DECL void batch::begin(statement_text text, std::size_t value_count) {
     values_.reserve(values_.size() + value_count);
     statements_.push_back({text, values_.size(), value_count});
 }
@@ -32475,23 +32905,23 @@ inline std::string in_one_line(std::string_view message) {
 
 }  // namespace detail
 
-TOLLGATE_DECL trouble failure(const pg_result* result, std::string_view doing) {
+TOLLGATE_DECL run_failure failure(const pg_result* result, std::string_view doing) {
     const char* const message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
     const char* const code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const std::string_view state = code == nullptr ? std::string_view{} : std::string_view{code};
     std::string cause = "PostgreSQL: ";
     cause += detail::in_one_line(message != nullptr ? message : PQresultErrorMessage(result));
     if (!state.empty()) (cause += " (SQLSTATE ") += std::string{state} + ")";
-    cause += ": " + tollgate::detail::to_statement_line(doing);
+    cause += ": " + tollgate::sql::to_log_line(doing);
     // Without a state it was libpq that failed, and with it the connection.
     if (state.empty()) return {unavailable(std::move(cause)), aftermath::lost};
     const bool because_of_others = state == "40001" || state == "40P01";
     return {detail::problem_of(state, std::move(cause)), because_of_others ? aftermath::try_again : aftermath::refused};
 }
 
-TOLLGATE_DECL trouble connection_failure(const pg_conn* connection, std::string_view doing) {
+TOLLGATE_DECL run_failure connection_failure(const pg_conn* connection, std::string_view doing) {
     std::string cause = "PostgreSQL: " + detail::in_one_line(PQerrorMessage(connection));
-    if (!doing.empty()) cause += ": " + tollgate::detail::to_statement_line(doing);
+    if (!doing.empty()) cause += ": " + tollgate::sql::to_log_line(doing);
     return {unavailable(std::move(cause)), aftermath::lost};
 }
 
@@ -32566,42 +32996,13 @@ TOLLGATE_DECL result<std::vector<server_parameters>> servers_of(const std::strin
 
 }  // namespace tollgate::postgres
 
-// <tollgate/store/detail/postgres/wire_values.hpp>
-
-namespace tollgate::inline v0::postgres {
-
-/// One statement's values as libpq takes them; views of the batch.
-struct wire_values {
-    wire_values(const batch& of, const batch::statement& statement) {
-        types.reserve(statement.value_count);
-        values.reserve(statement.value_count);
-        sizes.reserve(statement.value_count);
-        for (std::size_t i = 0; i < statement.value_count; ++i) {
-            const batch::value& each = of.value_at(statement.first_value + i);
-            types.push_back(each.type);
-            values.push_back(each.is_null ? nullptr : of.bytes_of(each));
-            sizes.push_back(static_cast<int>(each.size));
-        }
-        formats.assign(statement.value_count, 1);  // binary
-    }
-
-    [[nodiscard]] int count() const noexcept { return static_cast<int>(types.size()); }
-
-    std::vector<unsigned> types;
-    std::vector<const char*> values;
-    std::vector<int> sizes;
-    std::vector<int> formats;
-};
-
-}  // namespace tollgate::postgres
-
 // <tollgate/store/detail/postgres/connection.ipp>
 
 namespace tollgate::inline v0::postgres {
 
 namespace detail {
 
-inline constexpr sql ask_the_time{"SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"};
+inline constexpr statement_text ask_the_time{"SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"};
 
 /// Oldest release that is tested for and still maintained when this was written.
 inline constexpr std::int64_t server_version_min = 13'00'00;
@@ -32701,9 +33102,9 @@ TOLLGATE_DECL connection::waited connection::wait(bool to_write, steady::time_po
     }
 }
 
-TOLLGATE_DECL trouble connection::lose(std::string_view doing, waited why) {
-    trouble made = why == waited::timed_out
-                       ? trouble{unavailable("PostgreSQL: no answer within " +
+TOLLGATE_DECL run_failure connection::lose(std::string_view doing, waited why) {
+    run_failure made = why == waited::timed_out
+                       ? run_failure{unavailable("PostgreSQL: no answer within " +
                                              std::to_string(settings_.answer_wait_max.count()) + " ms"),
                                  aftermath::lost, true}
                        : connection_failure(handle_.get(), doing);
@@ -32733,7 +33134,7 @@ TOLLGATE_DECL run_result connection::lose(reception& into, waited why) {
 
 TOLLGATE_DECL run_result connection::run(const batch& asked) {
     if (asked.statements().empty()) return {};
-    if (handle_ == nullptr) return {{}, trouble{unavailable("PostgreSQL: the connection is closed"), aftermath::lost}};
+    if (handle_ == nullptr) return {{}, run_failure{unavailable("PostgreSQL: the connection is closed"), aftermath::lost}};
     try {
         return converse(asked);
     } catch (...) {
@@ -32844,7 +33245,7 @@ TOLLGATE_DECL void connection::take_error(reception& into, const pg_result* resu
     const bool lost = PQstatus(handle_.get()) == CONNECTION_BAD || why.after == aftermath::lost;
     if (lost) handle_.reset();
     if (into.is_committed) return;
-    if (lost) into.made = {{}, trouble{std::move(why.why), aftermath::lost}};
+    if (lost) into.made = {{}, run_failure{std::move(why.why), aftermath::lost}};
     else if (!into.made.failed) into.made.failed = std::move(why);
 }
 
@@ -32907,140 +33308,147 @@ TOLLGATE_DECL std::optional<notice> connection::take_notice() {
 
 }  // namespace tollgate::postgres
 
-// <tollgate/store/detail/postgres/pool.ipp>
+// <tollgate/store/detail/postgres/migrations.ipp>
 
 namespace tollgate::inline v0::postgres {
 
-struct pool::state {
-    using steady = std::chrono::steady_clock;
+namespace detail {
+
+struct schema_state {
+    std::int64_t version = 0;
+    std::int64_t works_with = 0;  ///< of releases' versions, the lowest that can work with these tables
+};
+
+inline result<rows> run_one(connection& on, const batch& asked) {
+    auto answered = on.run(asked);
+    if (answered.failed) return std::move(answered.failed->why);
+    return std::move(answered.given.front());
+}
+
+template <class... Values>
+result<rows> ask(connection& on, statement_text text, const Values&... values) {
+    batch asked{milliseconds{0}};
+    asked.add(text, values...);
+    return run_one(on, asked);
+}
+
+/// None of a component, or a database, that has seen no step.
+inline result<schema_state> read_schema_state(connection& of, std::string_view component) {
+    auto asked = ask(of, "SELECT to_regclass('tollgate_schema') IS NOT NULL");
+    if (!asked) return std::move(asked).error();
+    const auto is_there = asked->only<bool>();
+    if (!is_there) return is_there.error();
+    if (!std::get<0>(*is_there)) return schema_state{};
+    asked = ask(of, "SELECT version, works_with FROM tollgate_schema WHERE component = $1", component);
+    if (!asked) return std::move(asked).error();
+    const auto row = asked->next<std::int64_t, std::int64_t>();
+    if (!row) return row.error();
+    if (!*row) return schema_state{};
+    return schema_state{std::get<0>(**row), std::get<1>(**row)};
+}
+
+inline result<void> run_steps(connection& on, std::string_view component, std::span<const schema_step> steps,
+                               schema_state from) {
+    auto done = on.run_script(
+        "CREATE TABLE IF NOT EXISTS tollgate_schema ("
+        "component text PRIMARY KEY, version bigint NOT NULL, works_with bigint NOT NULL);"
+        // Behind somebody's long transaction a lock on a table would hold up everybody else's short ones, too.
+        "SET LOCAL lock_timeout = '5s'");
+    if (!done) return done;
+    for (std::size_t i = static_cast<std::size_t>(from.version); i < steps.size(); ++i) {
+        if (done = on.run_script(steps[i].script.text()); !done) return done;
+        if (steps[i].breaks_older) from.works_with = static_cast<std::int64_t>(i) + 1;
+    }
+    auto kept = ask(on,
+                    "INSERT INTO tollgate_schema (component, version, works_with) VALUES ($1, $2, $3) "
+                    "ON CONFLICT (component) DO UPDATE SET version = $2, works_with = $3",
+                    component, static_cast<std::int64_t>(steps.size()), from.works_with);
+    if (!kept) return std::move(kept).error();
+    return on.run_script("COMMIT");
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL result<void> migrate(connection& on, std::string_view component, std::span<const schema_step> steps,
+                                    milliseconds wait_max) {
+    const auto newest = static_cast<std::int64_t>(steps.size());
+    const auto judge = [&](const detail::schema_state& found) -> result<void> {
+        if (found.works_with <= newest) return {};
+        return internal_error("PostgreSQL: the tables of \"" + std::string{component} + "\" are of version " +
+                              std::to_string(found.version) + ", made by a later release, and can be used from " +
+                              std::to_string(found.works_with) + " on; this release knows them up to version " +
+                              std::to_string(newest));
+    };
+
+    // Without the lock first: nearly every start finds everything done.
+    auto found = detail::read_schema_state(on, component);
+    if (!found) return std::move(found).error();
+    if (found->version >= newest) return judge(*found);
+
+    on.set_answer_wait_max(wait_max);
+    // Locked before the transaction begins: one that had begun would not see tables that were made while it waited.
+    // All of it ends with the connection.
+    auto done = on.run_script(
+        "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = '1min';"
+        "SELECT pg_advisory_lock(hashtextextended('tollgate_schema', 0))");
+    if (!done) return done;
+    if (done = on.run_script("BEGIN"); !done) return done;
+    found = detail::read_schema_state(on, component);
+    if (!found) return std::move(found).error();
+    if (found->version >= newest) return judge(*found);  // another node was quicker
+    return detail::run_steps(on, component, steps, *found);
+}
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres_database.ipp>
+
+namespace tollgate::inline v0 {
+
+struct postgres_database::state {
+    using connections = reconnecting_pool<postgres::connection>;
 
     struct requirement {
         std::string component;
         std::int64_t version;
     };
-    struct idle_connection {
-        std::unique_ptr<connection> held;
-        std::uint64_t generation;
-    };
 
-    state(std::vector<server_parameters> servers_, const pool_settings& settings_)
+    state(std::vector<postgres::server_parameters> servers_, const postgres_database_settings& settings_)
         : servers{std::move(servers_)},
           settings{settings_},
-          clock{std::make_shared<server_clock>(settings_.callers_clock)} {
-        settings.connections_max = (std::max)(settings.connections_max, std::size_t{1});
-        idle.reserve(settings.connections_max);  // so that nothing throws when a connection comes back
+          clock{std::make_shared<postgres::server_clock>(settings_.callers_clock)},
+          pool{{.name = "PostgreSQL", .connections_max = settings_.connections_max, .probes_at_once = true},
+               [this]() -> result<std::unique_ptr<postgres::connection>> {
+                   auto made = connect();
+                   if (!made) return std::move(made).error();
+                   return std::make_unique<postgres::connection>(*std::move(made));
+               }} {}
+
+    result<postgres::connection> connect();
+    result<void> check_requirements(postgres::connection& made);
+    void require(std::string_view component, std::int64_t version);
+    static void end(connections::lease& lost, const postgres::run_failure& why) noexcept {
+        // One that hung is not the only one: the others would hold up a caller each for as long.
+        if (why.hung) lost.trip(why.why.cause);
+        else lost.drop(why.why.cause);
     }
 
-    result<lease> take(milliseconds wait_max);
-    result<connection> connect();
-    result<void> check_requirements(connection& made);
-    milliseconds backoff() noexcept;
-    void put(std::unique_ptr<connection> returned, std::uint64_t of_generation) noexcept;
-    void drop(bool hung) noexcept;
+    const std::vector<postgres::server_parameters> servers;
+    const postgres_database_settings settings;
+    const std::shared_ptr<postgres::server_clock> clock;
 
-    const std::vector<server_parameters> servers;
-    pool_settings settings;
-    const std::shared_ptr<server_clock> clock;
-
-    std::mutex mutex;
-    std::condition_variable came_free;
-    std::vector<idle_connection> idle;
-    std::size_t opened = 0;  // those that are being opened, and lent, included
-    std::uint64_t generation = 0;
-    std::size_t answering_server = 0;  // which was the last that answered
+    std::mutex mutex;  // for the next two
+    std::size_t answering_server = 0;  // which one answered last
     std::vector<requirement> requirements;
 
-    unsigned failures = 0;  // to connect, one after the other
-    steady::time_point try_again_at{};
-    std::string last_failure;
-    std::minstd_rand jitter{
-        static_cast<unsigned>(steady::now().time_since_epoch().count() ^ reinterpret_cast<std::intptr_t>(this))};
+    connections pool;
 };
 
-/// A connection on loan.
-class pool::lease {
-public:
-    lease(state& from, std::unique_ptr<connection> lent, std::uint64_t generation) noexcept
-        : from_{&from}, lent_{std::move(lent)}, generation_{generation} {}
-    lease(lease&& other) noexcept
-        : from_{std::exchange(other.from_, nullptr)}, lent_{std::move(other.lent_)}, generation_{other.generation_} {}
-    lease& operator=(lease&&) = delete;
-    ~lease() {
-        if (from_ != nullptr) from_->put(std::move(lent_), generation_);
-    }
-
-    /// It is of no use any more.
-    void drop(bool hung) noexcept {
-        lent_.reset();
-        std::exchange(from_, nullptr)->drop(hung);
-    }
-
-    connection* operator->() const noexcept { return lent_.get(); }
-
-private:
-    state* from_;
-    std::unique_ptr<connection> lent_;
-    std::uint64_t generation_;
+struct postgres::transaction::leased {
+    reconnecting_pool<connection>::lease held;
 };
 
-inline milliseconds pool::state::backoff() noexcept {
-    constexpr std::int64_t first = 100, last = 2000;
-    const std::int64_t full = (std::min)(first << (std::min)(failures, 10U), last);
-    return milliseconds{full / 2 + static_cast<std::int64_t>(jitter()) % (full / 2)};
-}
-
-inline result<pool::lease> pool::state::take(milliseconds wait_max) {
-    const auto end = steady::now() + wait_max;
-    std::unique_lock lock{mutex};
-    for (;;) {
-        while (!idle.empty()) {  // the one that was used last first: its plans are warm
-            auto chosen = std::move(idle.back());
-            idle.pop_back();
-            if (chosen.generation == generation && chosen.held->is_sound())
-                return lease{*this, std::move(chosen.held), chosen.generation};
-            --opened;
-        }
-        const auto now = steady::now();
-        const bool may_open = opened < settings.connections_max;
-        if (may_open && now >= try_again_at) break;
-        if (opened == 0) return unavailable("PostgreSQL: not connected, and tried again in a moment: " + last_failure);
-        if (now >= end)
-            return unavailable("PostgreSQL: no connection came free within " + std::to_string(wait_max.count()) +
-                               " ms; there are " + std::to_string(opened));
-        came_free.wait_until(lock, may_open ? (std::min)(end, try_again_at) : end);
-    }
-    ++opened;
-    const std::uint64_t of_generation = generation;
-    // One at a time tries a server that does not answer.
-    if (failures > 0) try_again_at = steady::now() + backoff();
-    lock.unlock();
-    std::unique_ptr<connection> owned;
-    std::optional<error> why;
-    try {
-        auto made = connect();
-        if (made) owned = std::make_unique<connection>(*std::move(made));
-        else why = std::move(made).error();
-    } catch (...) {
-        lock.lock();
-        --opened;
-        came_free.notify_one();
-        throw;
-    }
-    lock.lock();
-    if (owned == nullptr) {
-        --opened;
-        ++failures;
-        try_again_at = steady::now() + backoff();
-        last_failure = why->cause;
-        came_free.notify_all();
-        return *std::move(why);
-    }
-    failures = 0;
-    try_again_at = {};
-    return lease{*this, std::move(owned), of_generation};
-}
-
-inline result<connection> pool::state::connect() {
+inline result<postgres::connection> postgres_database::state::connect() {
     std::size_t first = 0;
     {
         const std::scoped_lock lock{mutex};
@@ -33049,7 +33457,7 @@ inline result<connection> pool::state::connect() {
     std::optional<error> why;
     for (std::size_t i = 0; i < servers.size(); ++i) {
         const std::size_t which = (first + i) % servers.size();
-        auto made = connection::open(servers[which], settings.each, *clock);
+        auto made = postgres::connection::open(servers[which], settings.each, *clock);
         if (made) {
             if (auto fits = check_requirements(*made); !fits) return std::move(fits).error();
             const std::scoped_lock lock{mutex};
@@ -33062,391 +33470,252 @@ inline result<connection> pool::state::connect() {
     return *std::move(why);
 }
 
-inline result<void> pool::state::check_requirements(connection& made) {
-    batch asked{milliseconds{0}};
+inline result<void> postgres_database::state::check_requirements(postgres::connection& made) {
+    postgres::batch checks{milliseconds{0}};
     {
         const std::scoped_lock lock{mutex};
         for (const requirement& each : requirements)
-            asked.add("SELECT component FROM tollgate_schema WHERE component = $1 AND works_with > $2", each.component,
-                      each.version);
+            checks.add("SELECT component FROM tollgate_schema WHERE component = $1 AND works_with > $2", each.component,
+                       each.version);
     }
-    auto answered = made.run(asked);
+    auto answered = made.run(checks);
     if (answered.failed) return std::move(answered.failed->why);
-    for (const rows& each : answered.given)
+    for (const postgres::rows& each : answered.given)
         if (each.count() > 0)
             return internal_error(
-                "PostgreSQL: the tables were brought to a version by a later release that this one "
-                "cannot work with");
+                "PostgreSQL: a later release has brought the tables to a version that this one cannot work with");
     return {};
 }
 
-inline void pool::state::put(std::unique_ptr<connection> returned, std::uint64_t of_generation) noexcept {
-    {
-        const std::scoped_lock lock{mutex};
-        if (of_generation == generation) idle.push_back({std::move(returned), of_generation});
-        else --opened;
-    }
-    came_free.notify_one();
+inline void postgres_database::state::require(std::string_view component, std::int64_t version) {
+    const std::scoped_lock lock{mutex};
+    for (requirement& each : requirements)
+        if (each.component == component) return void(each.version = version);
+    requirements.push_back({std::string{component}, version});
 }
 
-inline void pool::state::drop(bool hung) noexcept {
-    std::vector<idle_connection> gone;  // closed without the lock
-    {
-        const std::scoped_lock lock{mutex};
-        --opened;
-        if (hung) {
-            ++generation;
-            opened -= idle.size();
-            gone.swap(idle);
-        }
-    }
-    came_free.notify_all();
-}
+TOLLGATE_DECL postgres_database::postgres_database(std::unique_ptr<state> made) noexcept : state_{std::move(made)} {}
+TOLLGATE_DECL postgres_database::postgres_database(postgres_database&&) noexcept = default;
+TOLLGATE_DECL postgres_database& postgres_database::operator=(postgres_database&&) noexcept = default;
+TOLLGATE_DECL postgres_database::~postgres_database() = default;
 
-TOLLGATE_DECL pool::pool(std::unique_ptr<state> made) noexcept : state_{std::move(made)} {}
-TOLLGATE_DECL pool::pool(pool&&) noexcept = default;
-TOLLGATE_DECL pool& pool::operator=(pool&&) noexcept = default;
-TOLLGATE_DECL pool::~pool() = default;
-
-TOLLGATE_DECL result<pool> pool::open(const std::string& connection_string, const pool_settings& settings) {
-    auto servers = servers_of(connection_string);
+TOLLGATE_DECL result<postgres_database> postgres_database::open(const std::string& connection_string,
+                                                                 const postgres_database_settings& settings) {
+    auto servers = postgres::servers_of(connection_string);
     if (!servers) return std::move(servers).error();
-    pool made{std::make_unique<state>(*std::move(servers), settings)};
-    // So that a wrong address or password is known now.
-    if (auto first = made.state_->take(settings.connection_wait_max); !first) return std::move(first).error();
+    postgres_database made{std::make_unique<state>(*std::move(servers), settings)};
+    // A wrong address or password is reported now, not with the first request.
+    if (auto first = made.state_->pool.take(settings.connection_wait_max); !first) return std::move(first).error();
     return made;
 }
 
-TOLLGATE_DECL batch pool::make_batch() const { return batch{state_->clock->shift()}; }
-
-TOLLGATE_DECL const std::shared_ptr<server_clock>& pool::clock() const noexcept { return state_->clock; }
-
-TOLLGATE_DECL result<connection> pool::open_another() const { return state_->connect(); }
-
-TOLLGATE_DECL void pool::require(std::string_view component, std::int64_t version) {
-    const std::scoped_lock lock{state_->mutex};
-    for (state::requirement& each : state_->requirements)
-        if (each.component == component) return void(each.version = version);
-    state_->requirements.push_back({std::string{component}, version});
+TOLLGATE_DECL result<void> postgres_database::validate(const std::string& connection_string) {
+    auto servers = postgres::servers_of(connection_string);
+    if (!servers) return std::move(servers).error();
+    return {};
 }
 
-TOLLGATE_DECL result<answers> pool::run(const batch& asked, repeat when_lost) {
-    return run(asked, when_lost, state_->settings.connection_wait_max);
+TOLLGATE_DECL result<void> postgres_database::migrate(std::string_view component,
+                                                       std::span<const postgres::schema_step> steps,
+                                                       milliseconds wait_max) {
+    auto on = open_another();
+    if (!on) return std::move(on).error();
+    if (auto done = postgres::migrate(*on, component, steps, wait_max); !done) return done;
+    state_->require(component, static_cast<std::int64_t>(steps.size()));
+    return {};
 }
 
-TOLLGATE_DECL result<answers> pool::run(const batch& asked, repeat when_lost, milliseconds connection_wait_max) {
+TOLLGATE_DECL postgres::batch postgres_database::make_batch() const { return postgres::batch{state_->clock->shift()}; }
+
+TOLLGATE_DECL const std::shared_ptr<postgres::server_clock>& postgres_database::clock() const noexcept {
+    return state_->clock;
+}
+
+TOLLGATE_DECL result<postgres::connection> postgres_database::open_another() const { return state_->connect(); }
+
+TOLLGATE_DECL result<postgres::answers> postgres_database::run(const postgres::batch& batch,
+                                                                postgres::repeat when_lost) {
+    return run(batch, when_lost, state_->settings.connection_wait_max);
+}
+
+TOLLGATE_DECL result<postgres::answers> postgres_database::run(const postgres::batch& batch,
+                                                                postgres::repeat when_lost,
+                                                                milliseconds connection_wait_max) {
+    using enum postgres::aftermath;
     constexpr int tries_max = 3;
     for (int tries = 1;; ++tries) {
-        auto on = state_->take(connection_wait_max);
+        auto on = state_->pool.take(connection_wait_max);
         if (!on) return std::move(on).error();
-        auto done = (*on)->run(asked);
+        auto done = (*on)->run(batch);
         if (!done.failed) return std::move(done.given);
-        const aftermath after = done.failed->after;
-        if (after == aftermath::lost) on->drop(done.failed->hung);
-        // Of a connection that hung the next one would, too: its time was all that a call may take.
-        const bool again =
-            tries < tries_max && (after == aftermath::try_again ||
-                                  (after == aftermath::lost && when_lost == repeat::allowed && !done.failed->hung));
+        const postgres::aftermath after = done.failed->after;
+        if (after == lost) state::end(*on, *done.failed);
+        // After a connection that hung there is no second try: its time was all that a call may take.
+        const bool again = tries < tries_max &&
+                           (after == try_again || (after == lost && when_lost == postgres::repeat::allowed &&
+                                                   !done.failed->hung));
         if (!again) {
-            if (after == aftermath::lost && when_lost == repeat::never)
+            if (after == lost && when_lost == postgres::repeat::never)
                 done.failed->why.cause += " (whether it was done before is not known)";
             return std::move(done.failed->why);
         }
-        // Those who met once should not meet again.
-        if (after == aftermath::try_again) std::this_thread::sleep_for(milliseconds{5 * tries});
+        // Two transactions that met once should not meet again.
+        if (after == try_again) std::this_thread::sleep_for(milliseconds{5 * tries});
     }
 }
 
-TOLLGATE_DECL result<conversation> pool::converse() {
-    auto on = state_->take(state_->settings.connection_wait_max);
-    if (!on) return std::move(on).error();
-    return conversation{std::make_unique<lease>(*std::move(on))};
+TOLLGATE_DECL result<postgres::rows> postgres_database::run_one(const postgres::batch& batch,
+                                                                 postgres::repeat when_lost) {
+    auto answered = run(batch, when_lost);
+    if (!answered) return std::move(answered).error();
+    return std::move(answered->front());
 }
 
-TOLLGATE_DECL conversation::conversation(std::unique_ptr<pool::lease> on) noexcept : on_{std::move(on)} {}
-TOLLGATE_DECL conversation::conversation(conversation&&) noexcept = default;
+TOLLGATE_DECL result<postgres::transaction> postgres_database::begin() {
+    auto on = state_->pool.take(state_->settings.connection_wait_max);
+    if (!on) return std::move(on).error();
+    return postgres::transaction{std::make_unique<postgres::transaction::leased>(*std::move(on))};
+}
 
-TOLLGATE_DECL conversation::~conversation() {
+namespace postgres {
+
+TOLLGATE_DECL transaction::transaction(std::unique_ptr<leased> on) noexcept : on_{std::move(on)} {}
+TOLLGATE_DECL transaction::transaction(transaction&&) noexcept = default;
+
+TOLLGATE_DECL transaction::~transaction() {
     if (on_ == nullptr || !is_open_) return;
     try {
-        batch asked{milliseconds{0}};
-        asked.add("ROLLBACK");
-        if (!(*on_)->run(asked).failed) return;
-    } catch (...) {  // memory: the connection goes, and the transaction with it
+        batch undoing{milliseconds{0}};
+        undoing.add("ROLLBACK");
+        if (!on_->held->run(undoing).failed) return;
+    } catch (...) {  // memory: the connection is closed, and the transaction with it
     }
-    on_->drop(false);
+    on_->held.drop("PostgreSQL: a transaction could not be rolled back");
 }
 
-TOLLGATE_DECL result<answers> conversation::run(const batch& asked) {
+TOLLGATE_DECL result<answers> transaction::run(const batch& next) {
     if (on_ == nullptr) return unavailable("PostgreSQL: the connection is closed");
     is_open_ = true;
-    auto done = (*on_)->run(asked);
+    auto done = on_->held->run(next);
     if (!done.failed) return std::move(done.given);
     may_be_tried_again_ = done.failed->after == aftermath::try_again;
     if (done.failed->after == aftermath::lost) {
-        on_->drop(done.failed->hung);
+        if (done.failed->hung) on_->held.trip(done.failed->why.cause);
+        else on_->held.drop(done.failed->why.cause);
         on_.reset();
         done.failed->why.cause += " (whether it was done before is not known)";
     }
     return std::move(done.failed->why);
 }
 
-TOLLGATE_DECL result<rows> pool::run_one(const batch& asked, repeat when_lost) {
-    auto answered = run(asked, when_lost);
-    if (!answered) return std::move(answered).error();
-    return std::move(answered->front());
-}
+}  // namespace postgres
 
-}  // namespace tollgate::postgres
+}  // namespace tollgate
 
-// <tollgate/store/detail/postgres/columns.hpp>
+// <tollgate/store/detail/postgres/append_event.hpp>
 
 namespace tollgate::inline v0::postgres {
 
-/// Whether there can be a text like this in a database: one that clients send to be looked up need not be any.
-[[nodiscard]] constexpr bool is_keepable(std::string_view text) noexcept {
-    return text.find('\0') == std::string_view::npos && is_utf8(text);
-}
+/// Tells other nodes that deliveries are due now.
+inline constexpr statement_text notify_other_nodes{
+    "SELECT pg_notify('tollgate_deliveries', '') WHERE EXISTS (SELECT FROM tollgate_due_notices)"};
 
-/// A bound. What no column holds is no bound at all: the largest number that one does.
-template <>
-struct column<std::size_t> {
-    static constexpr wire_type type = wire_integer;
-    static void write(parameter& to, std::size_t value) {
-        constexpr std::size_t largest = (std::numeric_limits<std::int64_t>::max)();
-        to.integer(static_cast<std::int64_t>((std::min)(value, largest)));
-    }
-};
-
-/// 32 bytes.
-template <>
-struct column<digest> {
-    static constexpr wire_type type = wire_bytes;
-    static std::optional<digest> read(const cell& from) noexcept {
-        const auto bytes = from.blob();
-        return bytes ? digest::from(*bytes) : std::nullopt;
-    }
-    static void write(parameter& to, const digest& value) { to.blob(value.raw()); }
-};
-
-/// Text, separated by single spaces.
-template <>
-struct column<scope_set> {
-    static constexpr wire_type type = wire_text;
-    static std::optional<scope_set> read(const cell& from) noexcept {
-        const auto text = from.text();
-        return text ? scope_set::parse(*text) : std::nullopt;
-    }
-    static void write(parameter& to, const scope_set& value) { to.text(value.text()); }
-};
-
-/// Text: NUMERIC has all digits, too, but not those that were given (1.0 and 01 are one number).
-template <>
-struct column<decimal> {
-    static constexpr wire_type type = wire_text;
-    static std::optional<decimal> read(const cell& from) noexcept {
-        const auto text = from.text();
-        return text ? decimal::parse(*text) : std::nullopt;
-    }
-    static void write(parameter& to, const decimal& value) { to.text(value.text()); }
-};
+/// What `append_event` of `event_sink` does, as one statement, and how many deliveries it answers there were.
+TOLLGATE_DECL void append_event(batch& to, const event& happened, const message_seed& seed, instant now);
+[[nodiscard]] TOLLGATE_DECL result<std::size_t> appended_count(rows& answered);
 
 }  // namespace tollgate::postgres
 
-// <tollgate/store/detail/postgres/locks.hpp>
+// <tollgate/store/postgres_own_transaction.ipp>
 
-namespace tollgate::inline v0::postgres {
+namespace tollgate::inline v0 {
 
-/// Others that count the same things wait until this batch is committed; what follows in it sees what they made. Names
-/// are hashed: two that meet by chance wait for each other, and no more than that.
-inline void lock_for_counting(batch& in, std::string_view things) {
-    in.add("SELECT pg_advisory_xact_lock(hashtextextended('tollgate ' || $1, 0))", things);
-}
-
-/// What this batch changes may be lost with the server's power: nobody misses it.
-inline void wait_for_no_disk(batch& in) { in.add("SELECT set_config('synchronous_commit', 'off', true)"); }
-
-/// For what is not worth waiting for: short enough for a request that does something else.
-inline constexpr milliseconds connection_wait_of_little_use{100};
-
-}  // namespace tollgate::postgres
-
-// <tollgate/store/detail/postgres/access_tokens.ipp>
-
-namespace tollgate::inline v0::postgres {
-
-TOLLGATE_DECL void trim_access_tokens(batch& in, const digest& newest) {
-    in.add(
-        "DELETE FROM tollgate_access_tokens WHERE token_digest = ANY (ARRAY("
-        "SELECT older.token_digest FROM tollgate_access_tokens AS newest JOIN tollgate_access_tokens AS older "
-        "USING (application_id, user_id) WHERE newest.token_digest = $1 AND older.token_digest <> $1 "
-        "ORDER BY older.expires_at DESC OFFSET $2))",
-        newest, limits::access_tokens_per_grant_max - 1);
-}
-
-TOLLGATE_DECL error token_exists(error why) {
-    if (why.kind == error_kind::conflict) why.message = "This token exists already.";
-    return why;
-}
-
-TOLLGATE_DECL error forget_all_after(error why, cache_invalidation_feed& changes) noexcept {
-    // Others are the caller's mistake, or the database's word that nothing was done.
-    if (why.kind == error_kind::unavailable || why.kind == error_kind::internal) changes.forget_all();
-    return why;
-}
-
-TOLLGATE_DECL result<std::optional<token_credential>> access_tokens::find(const digest& token) {
-    return credentials_.find(token, [&] { return read(token); });
-}
-
-TOLLGATE_DECL result<std::optional<token_credential>> access_tokens::read(const digest& token) {
-    auto found = connections_.ask(lookup_.access(), token);
-    if (!found) return std::move(found).error();
-    const auto row = found->next<user_id, application_id, scope_set, instant, std::optional<instant>, bool,
-                                 std::optional<std::int64_t>, std::optional<std::int64_t>>();
-    if (!row) return row.error();
-    if (!*row) return std::optional<token_credential>{};
-    const auto& [user, application, scopes, expires_at, last_used_at, is_told, requests, window_seconds] = **row;
-    auto own = credential_lookup::to_quota({is_told, requests, window_seconds});
-    if (!own) return std::move(own).error();
-    return std::optional{token_credential{user, token, scopes, expires_at, application, last_used_at, *own}};
-}
-
-TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& made) {
-    auto asked = connections_.make_batch();
-    asked.add(
-        "INSERT INTO tollgate_access_tokens (token_digest, user_id, application_id, scopes, created_at, expires_at) "
-        "VALUES ($1, $2, $3, $4, $5, $6)",
-        made.token_digest, made.user, made.application, made.scopes, made.created_at, made.expires_at);
-    trim_access_tokens(asked, made.token_digest);
-    auto done = connections_.run(asked);
-    if (!done) return token_exists(std::move(done).error());
-    changes_.forget_key(credentials_.hash_of(made.token_digest));
-    if (done->back().touched() > 0) changes_.forget(made.user);
-    return {};
-}
-
-TOLLGATE_DECL result<bool> access_tokens::revoke(const digest& token) {
-    auto done = connections_.change("DELETE FROM tollgate_access_tokens WHERE token_digest = $1", token);
-    if (!done) return forget_all_after(std::move(done).error(), changes_);
-    changes_.forget_key(credentials_.hash_of(token));
-    return done->touched() > 0;
-}
-
-TOLLGATE_DECL result<void> access_tokens::record_use(const digest& token, instant now) {
-    auto asked = connections_.make_batch();
-    wait_for_no_disk(asked);
-    // The grant first, as whoever takes a grant's tokens away does.
-    asked.add(
-        "UPDATE tollgate_grants SET last_used_at = $1 FROM tollgate_access_tokens AS tokens "
-        "WHERE tokens.token_digest = $2 AND tollgate_grants.user_id = tokens.user_id "
-        "AND tollgate_grants.application_id = tokens.application_id",
-        now, token);
-    asked.add("UPDATE tollgate_access_tokens SET last_used_at = $1 WHERE token_digest = $2", now, token);
-    auto done = connections_.run(asked, repeat::never, connection_wait_of_little_use);
-    if (!done) return std::move(done).error();
-    changes_.forget_key(credentials_.hash_of(token));  // or it would seem to be unrecorded for as long
-    return {};
-}
-
-}  // namespace tollgate::postgres
-
-// <tollgate/store/detail/postgres/applications.ipp>
-
-namespace tollgate::inline v0::postgres {
+namespace postgres {
 
 namespace detail {
 
-inline result<std::vector<application>> read_applications(result<rows> listed) {
-    if (!listed) return std::move(listed).error();
-    std::vector<application> found;
-    for (;;) {
-        auto row = listed->next<application_id, user_id, client_id_text, digest, std::string, std::string, std::string,
-                                std::optional<std::string>, instant>();
-        if (!row) return std::move(row).error();
-        if (!*row) return found;
-        auto& [id, owner, client_id, secret_digest, name, website, description, redirect_url, created_at] = **row;
-        found.push_back({id, owner, client_id, secret_digest, std::move(name), std::move(website),
-                         std::move(description), std::move(redirect_url), created_at});
+inline bool send_within(pg_conn* connection, const batch& sent) {
+    const auto send_plain = [connection](const char* text) {
+        return PQsendQueryParams(connection, text, 0, nullptr, nullptr, nullptr, nullptr, 1) == 1;
+    };
+    if (!send_plain("SAVEPOINT tollgate")) return false;
+    for (const auto& statement : sent.statements()) {
+        const wire_values with{sent, statement};
+        if (PQsendQueryParams(connection, statement.text.c_str(), with.count(), with.types.data(), with.values.data(),
+                              with.sizes.data(), with.formats.data(), 1) != 1)
+            return false;
+    }
+    return send_plain("RELEASE SAVEPOINT tollgate") && PQpipelineSync(connection) == 1;
+}
+
+inline result<answers> receive_within(pg_conn* connection, const batch& sent) {
+    answers given;
+    given.reserve(sent.statements().size());
+    std::optional<error> why;
+    bool was_end = false;
+    for (std::size_t at = 0;;) {  // the savepoint is the first
+        pg_result* const result = PQgetResult(connection);
+        if (result == nullptr) {  // the end of a command's results; where nothing is left, of the connection
+            if (was_end || PQstatus(connection) == CONNECTION_BAD)
+                return why ? *std::move(why) : connection_failure(connection, {}).why;
+            was_end = true;
+            ++at;
+            continue;
+        }
+        was_end = false;
+        const statement_text doing = sent.statements()[at == 0 || at > sent.statements().size() ? 0 : at - 1].text;
+        rows owned{result, sent.shift(), doing};
+        switch (PQresultStatus(result)) {
+            case PGRES_PIPELINE_SYNC:
+                if (why) return *std::move(why);
+                return given;
+            case PGRES_COMMAND_OK:
+            case PGRES_TUPLES_OK:
+                if (at != 0 && at <= sent.statements().size()) given.push_back(std::move(owned));
+                break;
+            case PGRES_PIPELINE_ABORTED: break;
+            default:
+                if (!why) why = failure(result, doing.text()).why;
+        }
     }
 }
 
 }  // namespace detail
 
-TOLLGATE_DECL result<application_id> applications::create(const new_application& made,
-                                                           std::size_t applications_per_user_max) {
-    auto asked = connections_.make_batch();
-    lock_for_counting(asked, "applications " + std::to_string(made.owner.value()));
-    asked.add(
-        "INSERT INTO tollgate_applications "
-        "(owner_id, client_id, secret_digest, name, website, description, redirect_url, created_at) "
-        "SELECT $1, $2, $3, $4, $5, $6, $7, $8 "
-        "WHERE $9 > (SELECT count(*) FROM tollgate_applications WHERE owner_id = $1) RETURNING id",
-        made.owner, made.client_id, made.secret_digest, made.name, made.website, made.description, made.redirect_url,
-        made.created_at, applications_per_user_max);
-    auto answered = connections_.run(asked);
-    if (!answered) {
-        auto why = std::move(answered).error();
-        if (why.kind == error_kind::conflict) why.message = "An application of this client_id exists already.";
-        return why;
-    }
-    const auto row = answered->back().next<application_id>();
-    if (!row) return row.error();
-    if (!*row) return too_many_applications(applications_per_user_max);
-    return std::get<0>(**row);
+/// Runs a batch on a connection of the caller's, within the transaction that it has open: one round trip, behind a
+/// savepoint. An error undoes what the batch has done, in a second round trip, and nothing else. Blocks as that connection
+/// does.
+inline result<answers> run_within(pg_conn* transaction, const batch& sent) {
+    if (transaction == nullptr || PQtransactionStatus(transaction) != PQTRANS_INTRANS)
+        return invalid("No transaction is open on this connection, or none that can go on.");
+    const char* const encoding = PQparameterStatus(transaction, "client_encoding");
+    if (encoding == nullptr || std::string_view{encoding} != "UTF8")
+        return invalid("The client_encoding of this connection is not UTF8.");
+    if (PQenterPipelineMode(transaction) != 1) return invalid("This connection is busy with something else.");
+    auto received = detail::send_within(transaction, sent) ? detail::receive_within(transaction, sent)
+                                                            : result<answers>{connection_failure(transaction, {}).why};
+    PQexitPipelineMode(transaction);
+    // Where this fails the transaction has failed, and can only be rolled back as a whole.
+    if (!received) PQclear(PQexec(transaction, "ROLLBACK TO SAVEPOINT tollgate; RELEASE SAVEPOINT tollgate"));
+    return received;
 }
 
-TOLLGATE_DECL result<std::optional<application>> applications::find(std::string_view client_id) {
-    if (client_id.size() > client_id_text::bytes_max || !is_keepable(client_id)) return std::optional<application>{};
-    auto found = detail::read_applications(connections_.ask(
-        "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_url, created_at "
-        "FROM tollgate_applications WHERE client_id = $1",
-        client_id));
-    if (!found) return std::move(found).error();
-    if (found->empty()) return std::optional<application>{};
-    return std::optional{std::move(found->front())};
+}  // namespace postgres
+
+TOLLGATE_DECL result<std::size_t> postgres_own_transaction::append_event(const event& happened,
+                                                                          const message_seed& seed,
+                                                                          instant now) noexcept {
+    return detail::without_exceptions([&]() -> result<std::size_t> {
+        postgres::batch batch{clock_.shift()};
+        postgres::append_event(batch, happened, seed, now);
+        batch.add(postgres::notify_other_nodes);  // sent when the transaction is committed
+        auto answers = postgres::run_within(connection_, batch);
+        if (!answers) return std::move(answers).error();
+        return postgres::appended_count(answers->front());
+    });
 }
 
-TOLLGATE_DECL result<std::vector<application>> applications::of(user_id owner) {
-    return detail::read_applications(connections_.ask(
-        "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_url, created_at "
-        "FROM tollgate_applications WHERE owner_id = $1 ORDER BY id",
-        owner));
-}
-
-TOLLGATE_DECL result<bool> applications::replace_secret(user_id owner, application_id id, const digest& secret) {
-    auto done = connections_.change(
-        "UPDATE tollgate_applications SET secret_digest = $1 WHERE id = $2 AND owner_id = $3", secret, id, owner);
-    if (!done) return std::move(done).error();
-    return done->touched() > 0;
-}
-
-TOLLGATE_DECL result<bool> applications::remove(user_id owner, application_id id) {
-    auto asked = connections_.make_batch();
-    asked.take_up_to(seconds{60});  // hundreds of thousands may have let it in
-    // First whoever is making a grant or tokens of one is waited for, so that the last statement sees all tokens.
-    asked.add("SELECT id FROM tollgate_applications WHERE id = $1 AND owner_id = $2 FOR UPDATE", id, owner);
-    asked.add(
-        "SELECT count(*) FROM (SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_applications AS owned "
-        "ON owned.id = application_id WHERE application_id = $1 AND owned.owner_id = $2 "
-        "ORDER BY grants.id FOR UPDATE OF grants) AS locked",
-        id, owner);
-    // Grants go with it, and codes and refresh tokens with those: the schema says so.
-    asked.add(
-        "WITH gone AS (DELETE FROM tollgate_applications WHERE id = $1 AND owner_id = $2 RETURNING id), "
-        "tokens AS (DELETE FROM tollgate_access_tokens USING gone WHERE application_id = gone.id RETURNING user_id) "
-        "SELECT (SELECT count(*) FROM tokens) FROM gone",
-        id, owner);
-    auto answered = connections_.run(asked);
-    if (!answered) return forget_all_after(std::move(answered).error(), changes_);
-    const auto row = answered->back().next<std::int64_t>();
-    if (!row) return forget_all_after(row.error(), changes_);
-    if (!*row) return false;
-    if (std::get<0>(**row) > 0) changes_.forget_all();  // whose they were may be a long list
-    return true;
-}
-
-}  // namespace tollgate::postgres
+}  // namespace tollgate
 
 // <tollgate/store/detail/postgres/backlog.hpp>
 
@@ -33455,106 +33724,7 @@ namespace tollgate::inline v0::postgres {
 /// Goes on with what a hook's verb began and left: to remove a deleted one's deliveries, to hold a disabled one's, to
 /// make due what was held for one that was enabled. One hook, and at most `backlog_rows_max` deliveries; how many it
 /// removed.
-[[nodiscard]] TOLLGATE_DECL result<std::size_t> work_on_backlog(pool& on, std::size_t removed_max, instant now);
-
-}  // namespace tollgate::postgres
-
-// <tollgate/store/detail/postgres/delivery_columns.hpp>
-
-namespace tollgate::inline v0::postgres {
-
-template <>
-struct column<disable_reason> {
-    static constexpr wire_type type = wire_text;
-    static std::optional<disable_reason> read(const cell& from) noexcept {
-        const auto text = from.text();
-        if (text == std::string_view{"gone"}) return disable_reason::gone;
-        if (text == std::string_view{"failing"}) return disable_reason::failing;
-        return std::nullopt;
-    }
-    static void write(parameter& to, disable_reason value) {
-        to.text(value == disable_reason::gone ? "gone" : "failing");
-    }
-};
-
-/// An enumeration by its number, which is never given to something else.
-template <class E, E Last>
-struct numbered_column {
-    static constexpr wire_type type = wire_integer;
-    static std::optional<E> read(const cell& from) noexcept {
-        const auto number = from.integer();
-        if (!number || *number < 0 || *number > static_cast<std::int64_t>(Last)) return std::nullopt;
-        return static_cast<E>(*number);
-    }
-    static void write(parameter& to, E value) { to.integer(static_cast<std::int64_t>(value)); }
-};
-
-template <>
-struct column<delivery_state> : numbered_column<delivery_state, delivery_state::held> {};
-static_assert(static_cast<int>(delivery_state::waiting) == 0 && static_cast<int>(delivery_state::held) == 3);
-
-template <>
-struct column<attempt_end> : numbered_column<attempt_end, attempt_end::bad_answer> {};
-
-template <>
-struct column<message_seed> {
-    static constexpr wire_type type = wire_bytes;
-    static std::optional<message_seed> read(const cell& from) noexcept {
-        const auto bytes = from.blob();
-        message_seed seed{};
-        if (!bytes || bytes->size() != seed.size()) return std::nullopt;
-        std::memcpy(seed.data(), bytes->data(), seed.size());
-        return seed;
-    }
-    static void write(parameter& to, const message_seed& value) {
-        to.blob({reinterpret_cast<const char*>(value.data()), value.size()});
-    }
-};
-
-/// What a target answered: bytes of any kind.
-struct raw_bytes {
-    std::string value;
-};
-
-template <>
-struct column<raw_bytes> {
-    static constexpr wire_type type = wire_bytes;
-    static std::optional<raw_bytes> read(const cell& from) {
-        const auto bytes = from.blob();
-        return bytes ? std::optional{raw_bytes{std::string{*bytes}}} : std::nullopt;
-    }
-    static void write(parameter& to, const raw_bytes& value) { to.blob(value.value); }
-};
-
-}  // namespace tollgate::postgres
-
-// <tollgate/store/detail/postgres/removal.hpp>
-
-namespace tollgate::inline v0::postgres {
-
-/// How many deliveries one transaction changes or removes beside its own business: tens of milliseconds.
-inline constexpr std::size_t backlog_rows_max = 1000;
-
-/// Removes deliveries with their attempts, and events that have none left. Two round trips each; of nodes that remove
-/// at once each takes others. How many deliveries.
-class removal {
-public:
-    explicit removal(pool& connections) : connections_{connections} {}
-
-    /// That were delivered, given up or held since before then, the first first.
-    TOLLGATE_DECL result<std::size_t> ended_before(instant then, std::size_t rows_max);
-    /// That a hook has delivered or given up, beyond the newest so many.
-    TOLLGATE_DECL result<std::size_t> ended_beyond(hook_id of, std::size_t kept, std::size_t rows_max);
-    /// Of this hook or, where none is named, of one that was deleted; with the last of them goes its row.
-    TOLLGATE_DECL result<std::size_t> of_deleted(std::optional<hook_id> which, std::size_t rows_max);
-
-private:
-    /// `listing` begins a transaction, and its last statement says which, and of which events.
-    TOLLGATE_DECL result<std::size_t> remove(const batch& listing, bool of_deleted);
-    TOLLGATE_DECL result<std::size_t> remove_once(const batch& listing, bool of_deleted, bool& may_be_tried_again);
-
-    pool& connections_;
-};
+[[nodiscard]] TOLLGATE_DECL result<std::size_t> work_on_backlog(postgres_database& on, std::size_t removed_max, instant now);
 
 }  // namespace tollgate::postgres
 
@@ -33713,368 +33883,78 @@ TOLLGATE_DECL result<std::vector<due_delivery>> leases::lease(std::span<const le
 
 }  // namespace tollgate::postgres
 
-// <tollgate/store/detail/postgres/grants.ipp>
-
-// Whatever makes or takes away a grant's codes and tokens locks the grant's row first, with a statement of its own. So
-// for one user and one application these verbs come one after the other, and the statements behind the lock see all
-// that those before them did. FOR NO KEY UPDATE, because foreign keys are checked by others meanwhile.
+// <tollgate/store/detail/postgres/credential_lookup.ipp>
 
 namespace tollgate::inline v0::postgres {
 
-TOLLGATE_DECL result<std::optional<scope_set>> grants::granted(user_id user, application_id application) {
-    auto found = connections_.ask("SELECT scopes FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user,
-                                  application);
-    if (!found) return std::move(found).error();
-    const auto row = found->next<scope_set>();
-    if (!row) return row.error();
-    if (!*row) return std::optional<scope_set>{};
-    return std::optional{std::get<0>(**row)};
-}
+namespace detail {
 
-TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_code& made) {
-    auto asked = connections_.make_batch();
-    asked.add(
-        "INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) SELECT $1, $2, '', $3 "
-        "WHERE NOT $5 AND NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4) "
-        "ON CONFLICT (user_id, application_id) DO NOTHING",
-        made.user, made.application, made.created_at, made.code_digest, made.only_if_granted);
-    asked.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE", made.user,
-              made.application);
-    // Scopes that were granted before stay in front, in their order.
-    asked.add(
-        "WITH there AS (SELECT refresh_token_id IS NOT NULL AS is_spent FROM tollgate_codes WHERE code_digest = $1), "
-        "widened AS (SELECT id, scopes AS before, ("
-        "SELECT coalesce(string_agg(scope, ' ' ORDER BY place), '') FROM ("
-        "SELECT scope, min(place) AS place FROM unnest(string_to_array(scopes, ' ') || string_to_array($4, ' ')) "
-        "WITH ORDINALITY AS listed (scope, place) WHERE scope <> '' GROUP BY scope) AS each) AS scopes "
-        "FROM tollgate_grants WHERE user_id = $2 AND application_id = $3 AND NOT EXISTS (SELECT FROM there)), "
-        "fitting AS (SELECT id, before, scopes FROM widened WHERE octet_length(scopes) <= $5 "
-        "AND (scopes = before OR NOT $9)), "
-        "grown AS (UPDATE tollgate_grants AS grants SET scopes = fitting.scopes FROM fitting "
-        "WHERE grants.id = fitting.id AND fitting.scopes <> fitting.before), "
-        "made AS (INSERT INTO tollgate_codes "
-        "(code_digest, grant_id, scopes, redirect, code_challenge, expires_at, forget_at) "
-        "SELECT $1, id, $4, $6, $7, $8, $8 FROM fitting RETURNING id) "
-        "SELECT (SELECT is_spent FROM there), EXISTS (SELECT FROM widened), EXISTS (SELECT FROM made)",
-        made.code_digest, made.user, made.application, made.scopes, limits::scope_text_bytes_max, made.redirect,
-        made.code_challenge, made.expires_at, made.only_if_granted);
-    asked.add(
-        "DELETE FROM tollgate_codes WHERE id = ANY (ARRAY(SELECT codes.id FROM tollgate_codes AS codes "
-        "JOIN tollgate_grants AS grants ON grants.id = grant_id WHERE user_id = $1 AND application_id = $2 "
-        "ORDER BY codes.id DESC OFFSET $3))",
-        made.user, made.application, limits::codes_per_grant_max);
-    auto answered = connections_.run(asked);
-    if (!answered) return std::move(answered).error();
-    const auto row = (*answered)[2].only<std::optional<bool>, bool, bool>();
-    if (!row) return row.error();
-    const auto& [is_spent, has_grant, is_made] = *row;
-    if (is_spent) return *is_spent ? code_result::spent : code_result::waiting;
-    if (is_made) return code_result::created;
-    if (made.only_if_granted) return code_result::not_granted;
-    return has_grant ? too_many_scopes() : not_found();
-}
-
-TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown) {
-    auto asked = connections_.make_batch();
-    asked.add(
-        "SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_codes AS codes ON grants.id = codes.grant_id "
-        "WHERE code_digest = $1 AND application_id = $2 FOR NO KEY UPDATE OF grants",
-        shown.code_digest, shown.application);
-    // A parameter that is NULL equals nothing and differs from nothing: a redirect_uri that was not shown is fine.
-    asked.add(
-        "WITH shown AS (SELECT codes.id, grant_id, user_id, codes.scopes, expires_at, refresh_token_id, "
-        "CASE WHEN refresh_token_id IS NOT NULL THEN 'reused' WHEN expires_at <= $3 THEN 'expired' "
-        "WHEN redirect <> $4 THEN 'redirect' "
-        "WHEN code_challenge IS DISTINCT FROM $5 THEN 'verifier' ELSE 'redeemed' END AS result "
-        "FROM tollgate_codes AS codes JOIN tollgate_grants AS grants ON grants.id = grant_id "
-        "WHERE code_digest = $1 AND application_id = $2), "
-        "refresh AS (INSERT INTO tollgate_refresh_tokens (token_digest, grant_id, scopes, expires_at, ends_at) "
-        "SELECT $6, grant_id, scopes, least($7, $8), $8 FROM shown WHERE result = 'redeemed' RETURNING id), "
-        "access AS (INSERT INTO tollgate_access_tokens "
-        "(token_digest, user_id, application_id, scopes, created_at, expires_at, refresh_token_id) "
-        "SELECT $9, user_id, $2, scopes, $3, $10, refresh.id FROM shown, refresh), "
-        "spent AS (UPDATE tollgate_codes AS codes SET refresh_token_id = refresh.id, "
-        "forget_at = shown.expires_at + $11 FROM shown, refresh WHERE codes.id = shown.id), "
-        "revoked_access AS (DELETE FROM tollgate_access_tokens AS tokens USING shown "
-        "WHERE result = 'reused' AND tokens.refresh_token_id = shown.refresh_token_id), "
-        "revoked AS (DELETE FROM tollgate_refresh_tokens AS tokens USING shown "
-        "WHERE result = 'reused' AND tokens.id = shown.refresh_token_id) "
-        "SELECT result, user_id, scopes FROM shown",
-        shown.code_digest, shown.application, shown.now, shown.redirect_uri, shown.code_challenge,
-        shown.tokens.refresh_digest, shown.tokens.refresh_expires_at, shown.tokens.refresh_ends_at,
-        shown.tokens.access_digest, shown.tokens.access_expires_at, milliseconds{seconds{limits::spent_code_seconds}});
-    // One whose expiry is furthest off was used last.
-    asked.add(
-        "DELETE FROM tollgate_refresh_tokens WHERE id = ANY (ARRAY(SELECT older.id FROM tollgate_refresh_tokens AS "
-        "newest "
-        "JOIN tollgate_refresh_tokens AS older USING (grant_id) WHERE newest.token_digest = $1 "
-        "AND older.token_digest <> $1 ORDER BY older.expires_at DESC OFFSET $2))",
-        shown.tokens.refresh_digest, limits::refresh_tokens_per_grant_max - 1);
-    trim_access_tokens(asked, shown.tokens.access_digest);
-    auto answered = connections_.run(asked);
-    // It takes tokens away, too: of a code that was used before.
-    if (!answered) return forget_all_after(token_exists(std::move(answered).error()), changes_);
-    const auto row = (*answered)[1].next<std::string, user_id, scope_set>();
-    if (!row) return forget_all_after(row.error(), changes_);
-    if (!*row) return redeemed_code{};
-    const auto& [result, user, scopes] = **row;
-    changes_.forget_key(std::hash<digest>{}(shown.tokens.access_digest));
-    changes_.forget(user);
-    if (result == "redeemed") return redeemed_code{redemption_result::redeemed, user, scopes};
-    if (result == "reused") return redeemed_code{redemption_result::reused, {}, {}};
-    if (result == "expired") return redeemed_code{redemption_result::expired, {}, {}};
-    if (result == "redirect") return redeemed_code{redemption_result::redirect_mismatch, {}, {}};
-    if (result == "verifier") return redeemed_code{redemption_result::verifier_mismatch, {}, {}};
-    return redeemed_code{};
-}
-
-TOLLGATE_DECL result<refreshed_token> grants::refresh(const token_refresh& shown) {
-    auto asked = connections_.make_batch();
-    asked.add(
-        "SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_refresh_tokens AS tokens "
-        "ON grants.id = tokens.grant_id WHERE token_digest = $1 AND application_id = $2 FOR NO KEY UPDATE OF grants",
-        shown.refresh_digest, shown.application);
-    asked.add(
-        "WITH shown AS (SELECT tokens.id, user_id, coalesce($4, tokens.scopes) AS scopes, "
-        "coalesce(string_to_array($4, ' ') <@ string_to_array(tokens.scopes, ' '), true) AS fits "
-        "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
-        "WHERE token_digest = $1 AND application_id = $2 AND expires_at > $3), "
-        "access AS (INSERT INTO tollgate_access_tokens "
-        "(token_digest, user_id, application_id, scopes, created_at, expires_at, refresh_token_id) "
-        "SELECT $5, user_id, $2, scopes, $3, $6, id FROM shown WHERE fits), "
-        "used AS (UPDATE tollgate_refresh_tokens AS tokens SET expires_at = least($7, ends_at) FROM shown "
-        "WHERE tokens.id = shown.id AND fits) "
-        "SELECT scopes, fits, user_id FROM shown",
-        shown.refresh_digest, shown.application, shown.now, shown.narrowed, shown.access_digest,
-        shown.access_expires_at, instant{shown.now + shown.refresh_lifetime});
-    trim_access_tokens(asked, shown.access_digest);
-    auto answered = connections_.run(asked);
-    if (!answered) return token_exists(std::move(answered).error());
-    const auto row = (*answered)[1].next<scope_set, bool, user_id>();
-    if (!row) return row.error();
-    if (!*row) return refreshed_token{};
-    const auto& [scopes, fits, user] = **row;
-    changes_.forget_key(std::hash<digest>{}(shown.access_digest));
-    if (answered->back().touched() > 0) changes_.forget(user);  // older ones went
-    if (!fits) return refreshed_token{refresh_result::too_wide, {}};
-    return refreshed_token{refresh_result::refreshed, scopes};
-}
-
-TOLLGATE_DECL result<void> grants::revoke_token(application_id application, const digest& token) {
-    auto asked = connections_.make_batch();
-    asked.add(
-        "SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_refresh_tokens AS tokens "
-        "ON grants.id = tokens.grant_id WHERE token_digest = $1 AND application_id = $2 FOR NO KEY UPDATE OF grants",
-        token, application);
-    asked.add(
-        "WITH refresh AS (DELETE FROM tollgate_refresh_tokens AS tokens USING tollgate_grants AS grants "
-        "WHERE grants.id = grant_id AND token_digest = $1 AND application_id = $2 RETURNING tokens.id) "
-        "DELETE FROM tollgate_access_tokens WHERE refresh_token_id = (SELECT id FROM refresh) RETURNING user_id",
-        token, application);
-    asked.add("DELETE FROM tollgate_access_tokens WHERE token_digest = $1 AND application_id = $2", token, application);
-    auto done = connections_.run(asked);
-    if (!done) return forget_all_after(std::move(done).error(), changes_);
-    changes_.forget_key(std::hash<digest>{}(token));
-    const auto row = (*done)[1].next<user_id>();  // all are of one
-    if (!row) return forget_all_after(row.error(), changes_);
-    if (*row) changes_.forget(std::get<0>(**row));
-    return {};
-}
-
-TOLLGATE_DECL result<std::vector<grant>> grants::of(user_id user) {
-    auto listed = connections_.ask(
-        "SELECT grants.id, application_id, name, website, scopes, grants.created_at, last_used_at "
-        "FROM tollgate_grants AS grants JOIN tollgate_applications AS applications "
-        "ON application_id = applications.id WHERE user_id = $1 ORDER BY grants.id",
-        user);
-    if (!listed) return std::move(listed).error();
-    std::vector<grant> found;
-    for (;;) {
-        auto row = listed->next<grant_id, application_id, std::string, std::string, scope_set, instant,
-                                std::optional<instant>>();
-        if (!row) return std::move(row).error();
-        if (!*row) return found;
-        auto& [id, application, name, website, scopes, created_at, last_used_at] = **row;
-        found.push_back({id, user, application, std::move(name), std::move(website), scopes, created_at, last_used_at});
-    }
-}
-
-TOLLGATE_DECL result<bool> grants::revoke(user_id user, application_id application) {
-    auto asked = connections_.make_batch();
-    asked.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR UPDATE", user,
-              application);
-    // Those of no grant, too: whoever revokes does not want that application in.
-    asked.add("DELETE FROM tollgate_access_tokens WHERE application_id = $1 AND user_id = $2", application, user);
-    asked.add("DELETE FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user, application);
-    auto answered = connections_.run(asked);
-    if (!answered) return forget_all_after(std::move(answered).error(), changes_);
-    changes_.forget(user);
-    return answered->back().touched() > 0;
-}
-
-TOLLGATE_DECL result<std::size_t> grants::sweep_expired(instant now, std::size_t rows_max) {
-    if (rows_max == 0) return std::size_t{0};
-    // Of nodes that sweep at once each takes other rows.
-    auto swept = connections_.change(
-        "WITH codes AS (DELETE FROM tollgate_codes WHERE id = ANY (ARRAY("
-        "SELECT id FROM tollgate_codes WHERE forget_at <= $1 ORDER BY forget_at LIMIT $2 FOR UPDATE SKIP LOCKED)) "
-        "RETURNING id), "
-        "access AS (DELETE FROM tollgate_access_tokens WHERE token_digest = ANY (ARRAY("
-        "SELECT token_digest FROM tollgate_access_tokens WHERE expires_at <= $1 ORDER BY expires_at "
-        "LIMIT $2 - (SELECT count(*) FROM codes) FOR UPDATE SKIP LOCKED)) RETURNING token_digest), "
-        "refresh AS (DELETE FROM tollgate_refresh_tokens WHERE id = ANY (ARRAY("
-        "SELECT id FROM tollgate_refresh_tokens WHERE expires_at <= $1 ORDER BY expires_at "
-        "LIMIT $2 - (SELECT count(*) FROM codes) - (SELECT count(*) FROM access) FOR UPDATE SKIP LOCKED)) RETURNING "
-        "id) "
-        "SELECT (SELECT count(*) FROM codes) + (SELECT count(*) FROM access) + (SELECT count(*) FROM refresh)",
-        now, rows_max);
-    if (!swept) return std::move(swept).error();
-    const auto row = swept->only<std::int64_t>();
-    if (!row) return row.error();
-    return static_cast<std::size_t>(std::get<0>(*row));
-}
-
-}  // namespace tollgate::postgres
-
-// <tollgate/store/detail/postgres/hooks.ipp>
-
-namespace tollgate::inline v0::postgres {
-
-template <>
-struct column<hook_source> {
-    static constexpr wire_type type = wire_text;
-    static std::optional<hook_source> read(const cell& from) noexcept {
-        const auto text = from.text();
-        for (const hook_source each : {hook_source::api, hook_source::manual})
-            if (text == to_text(each)) return each;
-        return std::nullopt;
-    }
-    static void write(parameter& to, hook_source value) { to.text(to_text(value)); }
+struct lookup_parts {
+    std::string_view columns;
+    std::string_view table;
+    std::string_view key;
 };
 
-TOLLGATE_DECL result<hook_id> hooks::create(const new_hook& made, std::size_t hooks_per_event_max) {
-    auto asked = connections_.make_batch();
-    const std::string host = delivery_host(made.target_url);
-    lock_for_counting(asked, "hooks " + std::string{made.account.service.view()} + " " +
-                                 std::to_string(made.account.account.value()) + " " + made.event);
-    // Also where it is there: the row is locked now, so that nobody takes it away before the hook is there.
-    asked.add(
-        "INSERT INTO tollgate_hosts AS hosts (name) SELECT $1 WHERE $5 > (SELECT count(*) FROM tollgate_hooks "
-        "WHERE service = $2 AND account_id = $3 AND event = $4) "
-        "ON CONFLICT (name) DO UPDATE SET name = excluded.name",
-        host, made.account.service, made.account.account, made.event, hooks_per_event_max);
-    asked.add(
-        "INSERT INTO tollgate_hooks "
-        "(service, account_id, event, source, type, target_url, host_id, secret, created_at) "
-        "SELECT $1, $2, $3, $4, $5, $6, id, $7, $8 FROM tollgate_hosts WHERE name = $9 AND $10 > ("
-        "SELECT count(*) FROM tollgate_hooks WHERE service = $1 AND account_id = $2 AND event = $3) RETURNING id",
-        made.account.service, made.account.account, made.event, made.source, made.type, made.target_url, made.secret,
-        made.created_at, host, hooks_per_event_max);
-    auto answered = connections_.run(asked);
-    if (!answered) return std::move(answered).error();
-    const auto row = answered->back().next<hook_id>();
-    if (!row) return row.error();
-    if (!*row) return too_many_hooks(hooks_per_event_max);
-    return std::get<0>(**row);
-}
-
-TOLLGATE_DECL result<std::vector<hook>> hooks::of(const account_ref& account) {
-    auto listed = connections_.ask(
-        "SELECT id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since "
-        "FROM tollgate_hooks WHERE service = $1 AND account_id = $2 ORDER BY id",
-        account.service, account.account);
-    if (!listed) return std::move(listed).error();
-    std::vector<hook> found;
-    for (;;) {
-        auto row = listed->next<hook_id, std::string, hook_source, std::string, std::string, instant,
-                                std::optional<instant>, std::optional<disable_reason>, std::optional<instant>>();
-        if (!row) return std::move(row).error();
-        if (!*row) return found;
-        auto& [id, event, source, type, target_url, created_at, disabled_at, why, failing_since] = **row;
-        hook& each = found.emplace_back(hook{id,
-                                             account,
-                                             std::move(event),
-                                             source,
-                                             std::move(type),
-                                             std::move(target_url),
-                                             created_at,
-                                             {},
-                                             failing_since});
-        if (disabled_at && why) each.disabled = hook_disablement{*disabled_at, *why};
+inline std::string compose_lookup(const lookup_parts& parts, std::string_view owner_quota_query) {
+    std::string text{"SELECT "};
+    text.append(parts.columns);
+    if (owner_quota_query.empty()) {
+        text.append(", false, NULL::bigint, NULL::bigint FROM ").append(parts.table).append(" AS tokens");
+    } else {
+        // On a line of its own: the query may end with a comment.
+        text.append(", own.is_told IS NOT NULL, own.requests::bigint, own.window_seconds::bigint FROM ")
+            .append(parts.table)
+            .append(" AS tokens CROSS JOIN LATERAL (SELECT tokens.user_id AS id) AS owner "
+                    "LEFT JOIN LATERAL (SELECT true AS is_told, quota.requests, quota.window_seconds FROM (\n")
+            .append(owner_quota_query)
+            .append("\n) AS quota (requests, window_seconds)) AS own ON true");
     }
+    return text.append(" WHERE tokens.").append(parts.key).append(" = $1");
 }
 
-TOLLGATE_DECL result<std::optional<account_ref>> hooks::account_of(const service_name& service, hook_id id) {
-    if (!is_keepable(service)) return std::optional<account_ref>{};
-    auto found = connections_.ask(
-        "SELECT account_id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id <> 0", id, service);
-    if (!found) return std::move(found).error();
-    const auto row = found->next<account_id>();
+}  // namespace detail
+
+TOLLGATE_DECL credential_lookup::credential_lookup(const std::string& owner_quota_query)
+    : personal_{detail::compose_lookup({"tokens.user_id, tokens.secret_digest, tokens.scopes, tokens.last_used_at",
+                                        "tollgate_personal_tokens", "username"},
+                                       owner_quota_query)},
+      access_{detail::compose_lookup(
+          {"tokens.user_id, tokens.application_id, tokens.scopes, tokens.expires_at, tokens.last_used_at",
+           "tollgate_access_tokens", "token_digest"},
+          owner_quota_query)} {}
+
+TOLLGATE_DECL result<std::optional<token_credential>> credential_lookup::read_personal(rows& found) {
+    const auto row = found.next<user_id, digest, scope_set, std::optional<instant>, bool, std::optional<std::int64_t>,
+                                std::optional<std::int64_t>>();
     if (!row) return row.error();
-    if (!*row) return std::optional<account_ref>{};
-    return std::optional{account_ref{service, std::get<0>(**row)}};
+    if (!*row) return std::optional<token_credential>{};
+    const auto& [user, secret_digest, scopes, last_used_at, is_told, requests, window_seconds] = **row;
+    auto own = to_quota({is_told, requests, window_seconds});
+    if (!own) return std::move(own).error();
+    return std::optional{token_credential{user, secret_digest, scopes, std::nullopt, std::nullopt, last_used_at, *own}};
 }
 
-TOLLGATE_DECL result<bool> hooks::replace_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                                  instant old_valid_until) {
-    auto asked = connections_.make_batch();
-    asked.add("SELECT id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE", id,
-              account.service, account.account);
-    asked.add(
-        "INSERT INTO tollgate_hook_secrets (hook_id, secret, valid_until) SELECT id, secret, $4 FROM tollgate_hooks "
-        "WHERE id = $1 AND service = $2 AND account_id = $3",
-        id, account.service, account.account, old_valid_until);
-    asked.add(
-        "DELETE FROM tollgate_hook_secrets WHERE id = ANY (ARRAY("
-        "SELECT id FROM tollgate_hook_secrets WHERE hook_id = $1 ORDER BY id DESC OFFSET $2))",
-        id, limits::previous_secrets_max);
-    asked.add("UPDATE tollgate_hooks SET secret = $4 WHERE id = $1 AND service = $2 AND account_id = $3", id,
-              account.service, account.account, secret);
-    auto answered = connections_.run(asked);
-    if (!answered) return std::move(answered).error();
-    return answered->back().touched() > 0;
+TOLLGATE_DECL result<std::optional<token_credential>> credential_lookup::read_access(rows& found,
+                                                                                      const digest& token) {
+    const auto row = found.next<user_id, application_id, scope_set, instant, std::optional<instant>, bool,
+                                std::optional<std::int64_t>, std::optional<std::int64_t>>();
+    if (!row) return row.error();
+    if (!*row) return std::optional<token_credential>{};
+    const auto& [user, application, scopes, expires_at, last_used_at, is_told, requests, window_seconds] = **row;
+    auto own = to_quota({is_told, requests, window_seconds});
+    if (!own) return std::move(own).error();
+    return std::optional{token_credential{user, token, scopes, expires_at, application, last_used_at, *own}};
 }
 
-TOLLGATE_DECL result<bool> hooks::remove(const account_ref& account, hook_id id) {
-    auto asked = connections_.make_batch();
-    // First whoever is sending there is waited for.
-    asked.add(
-        "SELECT hosts.id FROM tollgate_hosts AS hosts JOIN tollgate_hooks AS hooks ON hosts.id = host_id "
-        "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR UPDATE OF hosts",
-        id, account.service, account.account);
-    // From now on it is nobody's.
-    asked.add(
-        "UPDATE tollgate_hooks SET account_id = 0, secret = '', has_backlog = true, ready_at = NULL "
-        "WHERE id = $1 AND service = $2 AND account_id = $3",
-        id, account.service, account.account);
-    asked.add(
-        "DELETE FROM tollgate_hook_secrets USING tollgate_hooks AS hooks "
-        "WHERE hook_id = hooks.id AND hooks.id = $1 AND account_id = 0",
-        id);
-    // Others get the leases that its deliveries had.
-    asked.add(
-        "UPDATE tollgate_deliveries AS deliveries SET is_leased = false, lease_is_open = false "
-        "FROM tollgate_hooks AS hooks WHERE deliveries.host_id = hooks.host_id AND hook_id = hooks.id AND state = 0 "
-        "AND is_leased AND hooks.id = $1 AND account_id = 0",
-        id);
-    asked.add(
-        "DELETE FROM tollgate_due_notices WHERE id = ANY (ARRAY(SELECT notices.id FROM tollgate_due_notices AS notices "
-        "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE hook_id = $1 AND account_id = 0 LIMIT $2))",
-        id, backlog_rows_max);
-    asked.add(
-        "WITH gone AS (DELETE FROM tollgate_hooks WHERE id = $1 AND account_id = 0 "
-        "AND NOT EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = $1) RETURNING host_id), "
-        "unused AS (DELETE FROM tollgate_hosts AS hosts USING gone WHERE hosts.id = gone.host_id AND NOT EXISTS ("
-        "SELECT FROM tollgate_hooks AS others WHERE others.host_id = hosts.id AND others.id <> $1)) "
-        "SELECT host_id FROM gone",
-        id);
-    auto answered = connections_.run(asked);
-    if (!answered) return std::move(answered).error();
-    if ((*answered)[1].touched() == 0) return false;
-    // Its deliveries are told of and claimed no more. Where this fails, or there are more, claims and sweeps go on with
-    // it.
-    if (answered->back().count() == 0) static_cast<void>(removal{connections_}.of_deleted(id, backlog_rows_max));
-    return true;
+TOLLGATE_DECL result<quota_told> credential_lookup::to_quota(const quota_columns& read) {
+    if (!read.is_told) return quota_told{};
+    if (!read.requests) return quota_told{true, std::nullopt};
+    constexpr std::int64_t requests_max = (std::numeric_limits<std::uint32_t>::max)();
+    constexpr std::int64_t window_seconds_max = std::int64_t{366} * 24 * 60 * 60;  // longer ones are a mistake in units
+    if (*read.requests < 0 || *read.requests > requests_max || !read.window_seconds ||
+        *read.window_seconds < 1 || *read.window_seconds > window_seconds_max)
+        return internal_error("PostgreSQL: owner_quota_query returned numbers that are not a quota");
+    return quota_told{true, quota{static_cast<std::uint32_t>(*read.requests), seconds{*read.window_seconds}}};
 }
 
 }  // namespace tollgate::postgres
@@ -34094,7 +33974,7 @@ TOLLGATE_DECL listener::~listener() {
         if (each >= 0) ::close(each);
 }
 
-TOLLGATE_DECL void listener::tell(std::shared_ptr<cache_invalidation_feed> changes) noexcept {
+TOLLGATE_DECL void listener::feed(std::shared_ptr<cache_invalidation_feed> changes) noexcept {
     changes_ = std::move(changes);
     static_cast<void>(changes_seen());
 }
@@ -34196,106 +34076,6 @@ TOLLGATE_DECL bool listener::pause(milliseconds length) noexcept {
     pollfd polled{wake_reading_, POLLIN, 0};
     ::poll(&polled, 1, static_cast<int>(length.count()));
     return stops_;
-}
-
-}  // namespace tollgate::postgres
-
-// <tollgate/store/detail/postgres/migrations.ipp>
-
-namespace tollgate::inline v0::postgres {
-
-namespace detail {
-
-struct schema_state {
-    std::int64_t version = 0;
-    std::int64_t works_with = 0;  ///< of releases' versions, the lowest that can work with these tables
-};
-
-inline result<rows> run_one(connection& on, const batch& asked) {
-    auto answered = on.run(asked);
-    if (answered.failed) return std::move(answered.failed->why);
-    return std::move(answered.given.front());
-}
-
-template <class... Values>
-result<rows> ask(connection& on, sql text, const Values&... values) {
-    batch asked{milliseconds{0}};
-    asked.add(text, values...);
-    return run_one(on, asked);
-}
-
-/// None of a component, or a database, that has seen no step.
-inline result<schema_state> read_schema_state(connection& of, std::string_view component) {
-    auto asked = ask(of, "SELECT to_regclass('tollgate_schema') IS NOT NULL");
-    if (!asked) return std::move(asked).error();
-    const auto is_there = asked->only<bool>();
-    if (!is_there) return is_there.error();
-    if (!std::get<0>(*is_there)) return schema_state{};
-    asked = ask(of, "SELECT version, works_with FROM tollgate_schema WHERE component = $1", component);
-    if (!asked) return std::move(asked).error();
-    const auto row = asked->next<std::int64_t, std::int64_t>();
-    if (!row) return row.error();
-    if (!*row) return schema_state{};
-    return schema_state{std::get<0>(**row), std::get<1>(**row)};
-}
-
-inline result<void> run_steps(connection& on, std::string_view component, std::span<const schema_step> steps,
-                               schema_state from) {
-    auto done = on.run_script(
-        "CREATE TABLE IF NOT EXISTS tollgate_schema ("
-        "component text PRIMARY KEY, version bigint NOT NULL, works_with bigint NOT NULL);"
-        // Behind somebody's long transaction a lock on a table would hold up everybody else's short ones, too.
-        "SET LOCAL lock_timeout = '5s'");
-    if (!done) return done;
-    for (std::size_t i = static_cast<std::size_t>(from.version); i < steps.size(); ++i) {
-        if (done = on.run_script(steps[i].script.text()); !done) return done;
-        if (steps[i].breaks_older) from.works_with = static_cast<std::int64_t>(i) + 1;
-    }
-    auto kept = ask(on,
-                    "INSERT INTO tollgate_schema (component, version, works_with) VALUES ($1, $2, $3) "
-                    "ON CONFLICT (component) DO UPDATE SET version = $2, works_with = $3",
-                    component, static_cast<std::int64_t>(steps.size()), from.works_with);
-    if (!kept) return std::move(kept).error();
-    return on.run_script("COMMIT");
-}
-
-}  // namespace detail
-
-TOLLGATE_DECL result<void> migrate(pool& on, std::string_view component, std::span<const schema_step> steps,
-                                    milliseconds wait_max) {
-    const auto newest = static_cast<std::int64_t>(steps.size());
-    const auto judge = [&](const detail::schema_state& found) -> result<void> {
-        if (found.works_with > newest)
-            return internal_error("PostgreSQL: the tables of \"" + std::string{component} + "\" are of version " +
-                                  std::to_string(found.version) + ", made by a later release, and can be used from " +
-                                  std::to_string(found.works_with) + " on; this release knows them up to version " +
-                                  std::to_string(newest));
-        on.require(component, newest);
-        return {};
-    };
-
-    auto opened = on.open_another();
-    if (!opened) return std::move(opened).error();
-    connection& with = *opened;
-    // Without the lock first: nearly every start finds everything done.
-    auto found = detail::read_schema_state(with, component);
-    if (!found) return std::move(found).error();
-    if (found->version >= newest) return judge(*found);
-
-    with.set_answer_wait_max(wait_max);
-    // Locked before the transaction begins: one that had begun would not know of tables that came while it waited.
-    // Given up, or left early, all of it ends with the connection.
-    auto done = with.run_script(
-        "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = '1min';"
-        "SELECT pg_advisory_lock(hashtextextended('tollgate_schema', 0))");
-    if (!done) return done;
-    if (done = with.run_script("BEGIN"); !done) return done;
-    found = detail::read_schema_state(with, component);
-    if (!found) return std::move(found).error();
-    if (found->version >= newest) return judge(*found);  // another node was quicker
-    if (done = detail::run_steps(with, component, steps, *found); !done) return done;
-    on.require(component, newest);
-    return {};
 }
 
 }  // namespace tollgate::postgres
@@ -34469,171 +34249,6 @@ TOLLGATE_DECL result<std::size_t> outbox::sweep(instant ended_before, std::size_
 
 }  // namespace tollgate::postgres
 
-// <tollgate/store/detail/postgres/personal_tokens.ipp>
-
-namespace tollgate::inline v0::postgres {
-
-TOLLGATE_DECL result<std::optional<token_credential>> personal_tokens::find(std::string_view username) {
-    const auto name = token_username::from(username);
-    if (!name || !is_keepable(username)) return std::optional<token_credential>{};  // there is none
-    return credentials_.find(*name, [&] { return read(*name); });
-}
-
-TOLLGATE_DECL lookup<token_credential> personal_tokens::cached(std::string_view username) const noexcept {
-    const auto name = token_username::from(username);
-    if (!name) return lookup<token_credential>::unknown();
-    return credentials_.cached(*name);
-}
-
-TOLLGATE_DECL result<std::optional<token_credential>> personal_tokens::read(const token_username& username) {
-    auto found = connections_.ask(lookup_.personal(), username);
-    if (!found) return std::move(found).error();
-    const auto row = found->next<user_id, digest, scope_set, std::optional<instant>, bool, std::optional<std::int64_t>,
-                                 std::optional<std::int64_t>>();
-    if (!row) return row.error();
-    if (!*row) return std::optional<token_credential>{};
-    const auto& [user, secret_digest, scopes, last_used_at, is_told, requests, window_seconds] = **row;
-    auto own = credential_lookup::to_quota({is_told, requests, window_seconds});
-    if (!own) return std::move(own).error();
-    return std::optional{token_credential{user, secret_digest, scopes, std::nullopt, std::nullopt, last_used_at, *own}};
-}
-
-TOLLGATE_DECL result<token_id> personal_tokens::create(const new_personal_token& made,
-                                                        std::size_t tokens_per_user_max) {
-    auto asked = connections_.make_batch();
-    lock_for_counting(asked, "personal_tokens " + std::to_string(made.user.value()));
-    asked.add(
-        "INSERT INTO tollgate_personal_tokens (user_id, username, secret_digest, description, scopes, created_at) "
-        "SELECT $1, $2, $3, $4, $5, $6 "
-        "WHERE $7 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user_id = $1) RETURNING id",
-        made.user, made.username, made.secret_digest, made.description, made.scopes, made.created_at,
-        tokens_per_user_max);
-    auto answered = connections_.run(asked);
-    if (!answered) {
-        auto why = std::move(answered).error();
-        if (why.kind == error_kind::conflict) why.message = "A personal token of this username exists already.";
-        return why;
-    }
-    const auto row = answered->back().next<token_id>();
-    if (!row) return row.error();
-    if (!*row) return too_many_personal_tokens(tokens_per_user_max);
-    changes_.forget_key(credentials_.hash_of(made.username));
-    return std::get<0>(**row);
-}
-
-TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens::of(user_id user) {
-    auto listed = connections_.ask(
-        "SELECT id, username, description, scopes, created_at, last_used_at FROM tollgate_personal_tokens "
-        "WHERE user_id = $1 ORDER BY id",
-        user);
-    if (!listed) return std::move(listed).error();
-    std::vector<personal_token> found;
-    for (;;) {
-        auto row = listed->next<token_id, token_username, std::string, scope_set, instant, std::optional<instant>>();
-        if (!row) return std::move(row).error();
-        if (!*row) return found;
-        auto& [id, username, description, scopes, created_at, last_used_at] = **row;
-        found.push_back({id, user, username, std::move(description), scopes, created_at, last_used_at});
-    }
-}
-
-TOLLGATE_DECL result<bool> personal_tokens::revoke(token_id id) {
-    auto done = connections_.change("DELETE FROM tollgate_personal_tokens WHERE id = $1 RETURNING user_id", id);
-    if (!done) return forget_all_after(std::move(done).error(), changes_);
-    const auto row = done->next<user_id>();
-    if (!row) return forget_all_after(row.error(), changes_);
-    if (!*row) return false;
-    changes_.forget(std::get<0>(**row));
-    return true;
-}
-
-TOLLGATE_DECL result<void> personal_tokens::record_use(std::string_view username, instant now) {
-    auto asked = connections_.make_batch();
-    wait_for_no_disk(asked);
-    asked.add("UPDATE tollgate_personal_tokens SET last_used_at = $1 WHERE username = $2", now, username);
-    auto done = connections_.run(asked, repeat::never, connection_wait_of_little_use);
-    if (!done) return std::move(done).error();
-    // Or it would seem to be unrecorded for as long as it is remembered.
-    if (const auto name = token_username::from(username)) changes_.forget_key(credentials_.hash_of(*name));
-    return {};
-}
-
-}  // namespace tollgate::postgres
-
-// <tollgate/store/detail/postgres/sessions.ipp>
-
-namespace tollgate::inline v0::postgres {
-
-TOLLGATE_DECL result<void> sessions::create(const stored_session& made) {
-    auto asked = connections_.make_batch();
-    asked.add(
-        "INSERT INTO tollgate_sessions (cookie_digest, user_id, login, created_at, last_seen_at) "
-        "VALUES ($1, $2, $3, $4, $5)",
-        made.cookie_digest, made.user, made.login, made.created_at, made.last_seen_at);
-    asked.add(
-        "DELETE FROM tollgate_sessions WHERE cookie_digest = ANY (ARRAY(SELECT cookie_digest FROM tollgate_sessions "
-        "WHERE user_id = $1 AND cookie_digest <> $2 ORDER BY last_seen_at DESC OFFSET $3))",
-        made.user, made.cookie_digest, limits::sessions_per_user_max - 1);
-    auto done = connections_.run(asked);
-    if (!done) {
-        auto why = std::move(done).error();
-        if (why.kind == error_kind::conflict) why.message = "This session exists already.";
-        return why;
-    }
-    return {};
-}
-
-TOLLGATE_DECL result<std::optional<stored_session>> sessions::find(const digest& cookie) {
-    auto found = connections_.ask(
-        "SELECT user_id, login, created_at, last_seen_at FROM tollgate_sessions WHERE cookie_digest = $1", cookie);
-    if (!found) return std::move(found).error();
-    auto row = found->next<user_id, std::string, instant, instant>();
-    if (!row) return std::move(row).error();
-    if (!*row) return std::optional<stored_session>{};
-    auto& [user, login, created_at, last_seen_at] = **row;
-    return std::optional{stored_session{cookie, user, std::move(login), created_at, last_seen_at}};
-}
-
-TOLLGATE_DECL result<void> sessions::touch(const digest& cookie, instant now) {
-    auto done =
-        connections_.change("UPDATE tollgate_sessions SET last_seen_at = $1 WHERE cookie_digest = $2", now, cookie);
-    if (!done) return std::move(done).error();
-    return {};
-}
-
-TOLLGATE_DECL result<bool> sessions::end(const digest& cookie) {
-    auto done = connections_.change("DELETE FROM tollgate_sessions WHERE cookie_digest = $1", cookie);
-    if (!done) return std::move(done).error();
-    return done->touched() > 0;
-}
-
-TOLLGATE_DECL result<void> sessions::end_all_of(user_id user) {
-    auto done = connections_.change("DELETE FROM tollgate_sessions WHERE user_id = $1", user);
-    if (!done) return std::move(done).error();
-    return {};
-}
-
-TOLLGATE_DECL result<std::size_t> sessions::sweep(instant created_before, instant seen_before, std::size_t rows_max) {
-    if (rows_max == 0) return std::size_t{0};
-    // Of nodes that sweep at once each takes other rows.
-    auto swept = connections_.change(
-        "WITH over AS (DELETE FROM tollgate_sessions WHERE cookie_digest = ANY (ARRAY("
-        "SELECT cookie_digest FROM tollgate_sessions WHERE created_at < $1 ORDER BY created_at LIMIT $3 "
-        "FOR UPDATE SKIP LOCKED)) RETURNING cookie_digest), "
-        "idle AS (DELETE FROM tollgate_sessions WHERE cookie_digest = ANY (ARRAY("
-        "SELECT cookie_digest FROM tollgate_sessions WHERE last_seen_at < $2 AND created_at >= $1 ORDER BY "
-        "last_seen_at "
-        "LIMIT $3 - (SELECT count(*) FROM over) FOR UPDATE SKIP LOCKED)) RETURNING cookie_digest) "
-        "SELECT (SELECT count(*) FROM over) + (SELECT count(*) FROM idle)",
-        created_before, seen_before, rows_max);
-    if (!swept) return std::move(swept).error();
-    const auto row = swept->only<std::int64_t>();
-    if (!row) return row.error();
-    return static_cast<std::size_t>(std::get<0>(*row));
-}
-
-}  // namespace tollgate::postgres
-
 // <tollgate/store/detail/postgres/completions.ipp>
 
 namespace tollgate::inline v0::postgres {
@@ -34701,7 +34316,7 @@ TOLLGATE_DECL result<std::vector<completion>> completions::complete(std::span<co
 
 TOLLGATE_DECL result<std::vector<completion>> completions::complete_once(std::span<const attempt_result> ended,
                                                                            instant now, bool& may_be_tried_again) {
-    auto talk = connections_.converse();
+    auto talk = connections_.begin();
     if (!talk) return std::move(talk).error();
     auto in = open(*talk, ended);
     may_be_tried_again = talk->may_be_tried_again();
@@ -34734,7 +34349,7 @@ TOLLGATE_DECL std::vector<hook_id> completions::hooks_with_history_to_trim(const
     return full;
 }
 
-TOLLGATE_DECL result<completions::ledger> completions::open(conversation& talk, std::span<const attempt_result> ended) {
+TOLLGATE_DECL result<completions::ledger> completions::open(transaction& talk, std::span<const attempt_result> ended) {
     std::vector<delivery_id> ids;
     for (const attempt_result& each : ended) ids.push_back(each.lease.delivery);
     auto asked = connections_.make_batch();
@@ -34824,7 +34439,7 @@ TOLLGATE_DECL completion completions::complete_one(ledger& in, const attempt_res
     return to.disabled && !was_disabled ? completion::hook_disabled : completion::done;
 }
 
-TOLLGATE_DECL result<void> completions::close(conversation& talk, const ledger& in, std::span<const attempt_result> ended,
+TOLLGATE_DECL result<void> completions::close(transaction& talk, const ledger& in, std::span<const attempt_result> ended,
                                                instant now) {
     auto asked = connections_.make_batch();
     {
@@ -34937,143 +34552,6 @@ TOLLGATE_DECL result<void> completions::close(conversation& talk, const ledger& 
 
 }  // namespace tollgate::postgres
 
-// <tollgate/store/detail/postgres/append_event.ipp>
-
-namespace tollgate::inline v0::postgres {
-
-TOLLGATE_DECL void append_event(batch& to, const event& happened, const message_seed& seed, instant now) {
-    to.add(
-        "WITH listening AS (SELECT id, host_id FROM tollgate_hooks "
-        "WHERE service = $1 AND account_id = $2 AND event = $3 AND disabled_at IS NULL ORDER BY id FOR KEY SHARE), "
-        "made AS (INSERT INTO tollgate_events (service, account_id, name, data, happened_at, seed) "
-        "SELECT $1, $2, $3, $4, $5, $6 WHERE EXISTS (SELECT FROM listening) RETURNING id), "
-        "sent AS (INSERT INTO tollgate_deliveries (event_id, hook_id, host_id, created_at, at) "
-        "SELECT made.id, listening.id, host_id, $7, $7 FROM made, listening ORDER BY listening.id RETURNING hook_id), "
-        "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $7 FROM sent) "
-        "SELECT count(*) FROM sent",
-        happened.account.service, happened.account.account, happened.name, happened.data, happened.at, seed, now);
-}
-
-TOLLGATE_DECL result<std::size_t> appended_count(rows& answered) {
-    const auto row = answered.only<std::int64_t>();
-    if (!row) return row.error();
-    return static_cast<std::size_t>(std::get<0>(*row));
-}
-
-}  // namespace tollgate::postgres
-
-// <tollgate/store/detail/postgres/foreign_transaction.ipp>
-
-namespace tollgate::inline v0::postgres {
-
-namespace detail {
-
-inline bool send_within(pg_conn* connection, const batch& asked) {
-    const auto send_plain = [connection](const char* text) {
-        return PQsendQueryParams(connection, text, 0, nullptr, nullptr, nullptr, nullptr, 1) == 1;
-    };
-    if (!send_plain("SAVEPOINT tollgate")) return false;
-    for (const auto& statement : asked.statements()) {
-        const wire_values with{asked, statement};
-        if (PQsendQueryParams(connection, statement.text.c_str(), with.count(), with.types.data(), with.values.data(),
-                              with.sizes.data(), with.formats.data(), 1) != 1)
-            return false;
-    }
-    return send_plain("RELEASE SAVEPOINT tollgate") && PQpipelineSync(connection) == 1;
-}
-
-inline result<answers> receive_within(pg_conn* connection, const batch& asked) {
-    answers given;
-    given.reserve(asked.statements().size());
-    std::optional<error> why;
-    bool was_end = false;
-    for (std::size_t at = 0;;) {  // the savepoint is the first
-        pg_result* const result = PQgetResult(connection);
-        if (result == nullptr) {  // the end of a command's results; where nothing is left, of the connection
-            if (was_end || PQstatus(connection) == CONNECTION_BAD)
-                return why ? *std::move(why) : connection_failure(connection, {}).why;
-            was_end = true;
-            ++at;
-            continue;
-        }
-        was_end = false;
-        const sql doing = asked.statements()[at == 0 || at > asked.statements().size() ? 0 : at - 1].text;
-        rows owned{result, asked.shift(), doing};
-        switch (PQresultStatus(result)) {
-            case PGRES_PIPELINE_SYNC:
-                if (why) return *std::move(why);
-                return given;
-            case PGRES_COMMAND_OK:
-            case PGRES_TUPLES_OK:
-                if (at != 0 && at <= asked.statements().size()) given.push_back(std::move(owned));
-                break;
-            case PGRES_PIPELINE_ABORTED: break;
-            default:
-                if (!why) why = failure(result, doing.text()).why;
-        }
-    }
-}
-
-}  // namespace detail
-
-TOLLGATE_DECL result<answers> run_within(pg_conn* transaction, const batch& asked) {
-    if (transaction == nullptr || PQtransactionStatus(transaction) != PQTRANS_INTRANS)
-        return invalid("No transaction is open on this connection, or none that can go on.");
-    const char* const encoding = PQparameterStatus(transaction, "client_encoding");
-    if (encoding == nullptr || std::string_view{encoding} != "UTF8")
-        return invalid("The client_encoding of this connection is not UTF8.");
-    if (PQenterPipelineMode(transaction) != 1) return invalid("This connection is busy with something else.");
-    auto answered = detail::send_within(transaction, asked) ? detail::receive_within(transaction, asked)
-                                                            : result<answers>{connection_failure(transaction, {}).why};
-    PQexitPipelineMode(transaction);
-    // Where this fails the transaction has failed, and can only be rolled back as a whole.
-    if (!answered) PQclear(PQexec(transaction, "ROLLBACK TO SAVEPOINT tollgate; RELEASE SAVEPOINT tollgate"));
-    return answered;
-}
-
-}  // namespace tollgate::postgres
-
-// <tollgate/store/detail/postgres/backlog.ipp>
-
-namespace tollgate::inline v0::postgres {
-
-TOLLGATE_DECL result<std::size_t> work_on_backlog(pool& on, std::size_t removed_max, instant now) {
-    auto asked = on.make_batch();
-    asked.add(
-        "SELECT set_config('tollgate.backlog_of', coalesce((SELECT hooks.id::text FROM tollgate_hooks AS hooks "
-        "JOIN tollgate_hosts AS hosts ON hosts.id = host_id WHERE has_backlog AND account_id <> 0 "
-        "ORDER BY hooks.id LIMIT 1 FOR NO KEY UPDATE OF hosts SKIP LOCKED), '0'), true)");
-    asked.add(
-        "UPDATE tollgate_deliveries SET state = 3, at = $1, lease_is_open = false WHERE id = ANY (ARRAY("
-        "SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = "
-        "hook_id "
-        "WHERE hook_id = current_setting('tollgate.backlog_of')::bigint AND disabled_at IS NOT NULL "
-        "AND state = 0 AND NOT is_leased LIMIT $2))",
-        now, backlog_rows_max);
-    asked.add(
-        "WITH due AS (UPDATE tollgate_deliveries SET state = 0, at = $1, attempts_made = 0, resend_asked = false, "
-        "lease_is_open = false WHERE id = ANY (ARRAY(SELECT deliveries.id FROM tollgate_deliveries AS deliveries "
-        "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
-        "WHERE hook_id = current_setting('tollgate.backlog_of')::bigint AND disabled_at IS NULL AND state = 3 "
-        "LIMIT $2)) RETURNING hook_id) "
-        "INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $1 FROM due",
-        now, backlog_rows_max);
-    asked.add(
-        "UPDATE tollgate_hooks AS hooks SET has_backlog = CASE WHEN disabled_at IS NULL "
-        "THEN EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
-        "ELSE EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 0 AND NOT is_leased) END "
-        "WHERE id = current_setting('tollgate.backlog_of')::bigint AND account_id <> 0");
-    asked.add("SELECT EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0)");
-    auto answered = on.run(asked);
-    if (!answered) return std::move(answered).error();
-    const auto any_deleted = answered->back().only<bool>();
-    if (!any_deleted) return any_deleted.error();
-    if (!std::get<0>(*any_deleted)) return std::size_t{0};
-    return removal{on}.of_deleted(std::nullopt, removed_max);
-}
-
-}  // namespace tollgate::postgres
-
 // <tollgate/store/detail/postgres/removal.ipp>
 
 namespace tollgate::inline v0::postgres {
@@ -35136,7 +34614,7 @@ TOLLGATE_DECL result<std::size_t> removal::remove(const batch& listing, bool of_
 
 TOLLGATE_DECL result<std::size_t> removal::remove_once(const batch& listing, bool of_deleted,
                                                         bool& may_be_tried_again) {
-    auto talk = connections_.converse();
+    auto talk = connections_.begin();
     if (!talk) return std::move(talk).error();
     const auto run = [&](const batch& asked) {
         auto answered = talk->run(asked);
@@ -35173,6 +34651,72 @@ TOLLGATE_DECL result<std::size_t> removal::remove_once(const batch& listing, boo
     if (answered = run(asked); !answered) return std::move(answered).error();
     talk->committed();
     return deliveries.size();
+}
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/detail/postgres/append_event.ipp>
+
+namespace tollgate::inline v0::postgres {
+
+TOLLGATE_DECL void append_event(batch& to, const event& happened, const message_seed& seed, instant now) {
+    to.add(
+        "WITH listening AS (SELECT id, host_id FROM tollgate_hooks "
+        "WHERE service = $1 AND account_id = $2 AND event = $3 AND disabled_at IS NULL ORDER BY id FOR KEY SHARE), "
+        "made AS (INSERT INTO tollgate_events (service, account_id, name, data, happened_at, seed) "
+        "SELECT $1, $2, $3, $4, $5, $6 WHERE EXISTS (SELECT FROM listening) RETURNING id), "
+        "sent AS (INSERT INTO tollgate_deliveries (event_id, hook_id, host_id, created_at, at) "
+        "SELECT made.id, listening.id, host_id, $7, $7 FROM made, listening ORDER BY listening.id RETURNING hook_id), "
+        "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $7 FROM sent) "
+        "SELECT count(*) FROM sent",
+        happened.account.service, happened.account.account, happened.name, happened.data, happened.at, seed, now);
+}
+
+TOLLGATE_DECL result<std::size_t> appended_count(rows& answered) {
+    const auto row = answered.only<std::int64_t>();
+    if (!row) return row.error();
+    return static_cast<std::size_t>(std::get<0>(*row));
+}
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/detail/postgres/backlog.ipp>
+
+namespace tollgate::inline v0::postgres {
+
+TOLLGATE_DECL result<std::size_t> work_on_backlog(postgres_database& on, std::size_t removed_max, instant now) {
+    auto asked = on.make_batch();
+    asked.add(
+        "SELECT set_config('tollgate.backlog_of', coalesce((SELECT hooks.id::text FROM tollgate_hooks AS hooks "
+        "JOIN tollgate_hosts AS hosts ON hosts.id = host_id WHERE has_backlog AND account_id <> 0 "
+        "ORDER BY hooks.id LIMIT 1 FOR NO KEY UPDATE OF hosts SKIP LOCKED), '0'), true)");
+    asked.add(
+        "UPDATE tollgate_deliveries SET state = 3, at = $1, lease_is_open = false WHERE id = ANY (ARRAY("
+        "SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = "
+        "hook_id "
+        "WHERE hook_id = current_setting('tollgate.backlog_of')::bigint AND disabled_at IS NOT NULL "
+        "AND state = 0 AND NOT is_leased LIMIT $2))",
+        now, backlog_rows_max);
+    asked.add(
+        "WITH due AS (UPDATE tollgate_deliveries SET state = 0, at = $1, attempts_made = 0, resend_asked = false, "
+        "lease_is_open = false WHERE id = ANY (ARRAY(SELECT deliveries.id FROM tollgate_deliveries AS deliveries "
+        "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+        "WHERE hook_id = current_setting('tollgate.backlog_of')::bigint AND disabled_at IS NULL AND state = 3 "
+        "LIMIT $2)) RETURNING hook_id) "
+        "INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $1 FROM due",
+        now, backlog_rows_max);
+    asked.add(
+        "UPDATE tollgate_hooks AS hooks SET has_backlog = CASE WHEN disabled_at IS NULL "
+        "THEN EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
+        "ELSE EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 0 AND NOT is_leased) END "
+        "WHERE id = current_setting('tollgate.backlog_of')::bigint AND account_id <> 0");
+    asked.add("SELECT EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0)");
+    auto answered = on.run(asked);
+    if (!answered) return std::move(answered).error();
+    const auto any_deleted = answered->back().only<bool>();
+    if (!any_deleted) return any_deleted.error();
+    if (!std::get<0>(*any_deleted)) return std::size_t{0};
+    return removal{on}.of_deleted(std::nullopt, removed_max);
 }
 
 }  // namespace tollgate::postgres
@@ -35549,10 +35093,14 @@ public:
     /// It may wait for Redis.
     static constexpr bool blocking = true;
 
-    /// `url` as `redis::parse_url` reads it. Connects to nothing yet. Problem (invalid) for a URL or an
-    /// `authorities_file` that will not do.
+    /// `redis://[user[:password]@]host[:port][/database]`, or `rediss://` for TLS; an IPv6 address stands in brackets,
+    /// and user and password are percent-encoded. Does not connect yet. Error (invalid) for another URL, or an
+    /// `authorities_file` that cannot be used; it does not quote the URL, which may hold a password.
     [[nodiscard]] static TOLLGATE_DECL result<redis_limiter> open(std::string_view url,
                                                                   const redis_limiter_settings& settings = {});
+
+    /// Whether `open` takes the URL.
+    [[nodiscard]] static TOLLGATE_DECL result<void> validate(std::string_view url);
 
     /// Movable while no other thread uses it; not copyable.
     TOLLGATE_DECL redis_limiter(redis_limiter&&) noexcept;
@@ -36423,127 +35971,45 @@ inline std::string_view meaning_of(std::string_view error) noexcept {
 }  // namespace detail
 
 struct pool::state {
-    struct idle_connection {
-        std::unique_ptr<connection> held;
-        std::uint64_t generation;
-    };
+    using connections = reconnecting_pool<connection>;
 
     state(server_address server_, std::unique_ptr<tls_authorities> authorities_, window_script script_,
           const pool_settings& settings_)
         : server{std::move(server_)},
           authorities{std::move(authorities_)},
           script{std::move(script_)},
-          settings{settings_} {
-        settings.connections_max = (std::max)(settings.connections_max, std::size_t{1});
-        idle.reserve(settings.connections_max);  // so that nothing throws when a connection comes back
-    }
+          settings{settings_},
+          shared{{.name = "Redis", .connections_max = settings_.connections_max, .on_state = settings_.on_state},
+                 [this] { return connection::open(server, authorities.get(), steady::now() + settings.connect_wait_max); }} {}
 
     ending ask(const window_question* before, const window_question& asked, window_answer& answered);
-    bool may_try() noexcept;
-    std::optional<idle_connection> take(steady::time_point end);
-    ending ask_on(connection& on, const window_question* before, const window_question& asked, window_answer& answered,
-                  std::string& why);
-    void put(idle_connection returned) noexcept;
-    void came_back() noexcept;
-    void went_away(std::string_view why) noexcept;
-    void tell(bool up_now, std::string_view why) noexcept;
+    ending exchange(connection& on, const window_question* before, const window_question& asked,
+                    window_answer& answered, std::string& why);
 
     const server_address server;
     const std::unique_ptr<tls_authorities> authorities;
     const window_script script;
-    pool_settings settings;
-
-    // Read without the lock by everybody who is told at once; written under it.
-    std::atomic<bool> up{true};
-    std::atomic<steady::rep> try_again_at{0};
-    std::atomic<bool> trying{false};
-
-    std::mutex mutex;
-    std::condition_variable came_free;
-    std::vector<idle_connection> idle;
-    std::size_t opened = 0;  // those that are being opened, and lent, included
-    std::uint64_t generation = 0;
-    unsigned failures = 0;
-    std::uint32_t jitter = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(this) >> 4) | 1U;
+    const pool_settings settings;
+    connections shared;
 };
 
-/// While the server is out of reach: one caller at a time, and not before it is time.
-inline bool pool::state::may_try() noexcept {
-    if (steady::now().time_since_epoch().count() < try_again_at.load(std::memory_order_relaxed)) return false;
-    if (trying.exchange(true, std::memory_order_acquire)) return false;
-    // Whoever tried meanwhile may have set another time, or found it back.
-    if (up.load(std::memory_order_acquire) ||
-        steady::now().time_since_epoch().count() >= try_again_at.load(std::memory_order_relaxed))
-        return true;
-    trying.store(false, std::memory_order_release);
-    return false;
-}
-
 inline ending pool::state::ask(const window_question* before, const window_question& asked, window_answer& answered) {
-    const bool was_up = up.load(std::memory_order_acquire);
-    if (!was_up && !may_try()) return ending::not_reached;
-    struct end_of_try {
-        std::atomic<bool>* flag;
-        ~end_of_try() {
-            if (flag != nullptr) flag->store(false, std::memory_order_release);
-        }
-    } const tried{was_up ? nullptr : &trying};
-
-    const auto end = steady::now() + settings.answer_wait_max;
-    auto lent = take(end);
-    if (!lent) return ending::not_reached;
-    std::string why;
+    if (shared.is_refusing()) return ending::not_reached;
+    auto on = shared.take(settings.answer_wait_max);
+    if (!on) return ending::not_reached;
+    std::string why = "out of memory";
     ending done = ending::not_reached;
     try {
-        if (lent->held == nullptr) {
-            auto made = connection::open(server, authorities.get(), steady::now() + settings.connect_wait_max);
-            if (made) lent->held = *std::move(made);
-            else why = std::move(made.error().cause);
-        }
-        if (lent->held != nullptr) done = ask_on(*lent->held, before, asked, answered, why);
-    } catch (...) {  // out of memory: nobody knows what is left to be read on it
+        done = exchange(**on, before, asked, answered, why);
+    } catch (...) {  // memory: an unread answer may be left on the connection
     }
-    if (done == ending::not_reached) {
-        const bool stale = [&] {
-            const std::scoped_lock lock{mutex};
-            --opened;
-            return lent->generation != generation;
-        }();
-        lent->held.reset();
-        // Of what went away together, the first says so; and one of before does not undo what came after.
-        if (!stale) went_away(why.empty() ? "out of memory" : std::string_view{why});
-        came_free.notify_all();
-        return done;
-    }
-    put(*std::move(lent));
-    if (!was_up) came_back();
+    // A server that failed one caller fails all: a connection that broke, hung or got an error such as LOADING.
+    if (done == ending::not_reached) on->trip(why);
     return done;
 }
 
-/// A connection, or leave to open one; none when the server is away, or nothing came free in time.
-inline std::optional<pool::state::idle_connection> pool::state::take(steady::time_point end) {
-    std::unique_lock lock{mutex};
-    const std::uint64_t began_in = generation;
-    for (;;) {
-        while (!idle.empty()) {  // the one that was used last first: the others may close by and by
-            auto chosen = std::move(idle.back());
-            idle.pop_back();
-            if (chosen.held->is_sound()) return chosen;
-            --opened;
-        }
-        if (opened < settings.connections_max) {
-            ++opened;
-            return idle_connection{nullptr, generation};
-        }
-        if (came_free.wait_until(lock, end) == std::cv_status::timeout && idle.empty() &&
-            opened >= settings.connections_max)
-            return std::nullopt;
-        if (generation != began_in) return std::nullopt;  // it went away while we waited
-    }
-}
-
-inline ending pool::state::ask_on(connection& on, const window_question* before, const window_question& asked,
-                                  window_answer& answered, std::string& why) {
+inline ending pool::state::exchange(connection& on, const window_question* before, const window_question& asked,
+                                    window_answer& answered, std::string& why) {
     const auto end = steady::now() + settings.answer_wait_max;
     std::string commands;
     commands.reserve(512);
@@ -36576,48 +36042,6 @@ inline ending pool::state::ask_on(connection& on, const window_question* before,
     return ending::answered;
 }
 
-inline void pool::state::put(idle_connection returned) noexcept {
-    {
-        const std::scoped_lock lock{mutex};
-        if (returned.generation == generation) idle.push_back(std::move(returned));
-        else --opened;
-    }
-    came_free.notify_one();
-}
-
-inline void pool::state::came_back() noexcept {
-    const std::scoped_lock lock{mutex};
-    failures = 0;
-    if (up.load(std::memory_order_relaxed)) return;
-    tell(true, "Redis answers again");
-    up.store(true, std::memory_order_release);
-}
-
-inline void pool::state::went_away(std::string_view why) noexcept {
-    constexpr std::int64_t first = 100, last = 2000;
-    const std::scoped_lock lock{mutex};
-    // All go with one: they lead to the same server, and each would hold up somebody for as long.
-    ++generation;
-    opened -= idle.size();
-    idle.clear();
-    const std::int64_t full = (std::min)(first << (std::min)(failures, 10U), last);
-    ++failures;
-    jitter = jitter * 1664525U + 1013904223U;  // so that nodes do not come together
-    const milliseconds wait{failures == 1 ? full : full - static_cast<std::int64_t>(jitter >> 8) % (full / 4)};
-    try_again_at.store((steady::now() + wait).time_since_epoch().count(), std::memory_order_relaxed);
-    if (!up.load(std::memory_order_relaxed)) return;
-    up.store(false, std::memory_order_release);
-    tell(false, why);
-}
-
-inline void pool::state::tell(bool up_now, std::string_view why) noexcept {
-    if (!settings.on_state) return;
-    try {
-        settings.on_state(up_now, why);
-    } catch (...) {  // whoever is told has no say in what is counted
-    }
-}
-
 TOLLGATE_DECL pool::pool(server_address server, std::unique_ptr<tls_authorities> authorities, window_script script,
                          const pool_settings& settings)
     : state_{std::make_unique<state>(std::move(server), std::move(authorities), std::move(script), settings)} {}
@@ -36633,7 +36057,7 @@ TOLLGATE_DECL ending pool::ask(const window_question* before, const window_quest
     }
 }
 
-TOLLGATE_DECL bool pool::is_up() const noexcept { return state_->up.load(std::memory_order_acquire); }
+TOLLGATE_DECL bool pool::is_up() const noexcept { return state_->shared.is_up(); }
 
 }  // namespace tollgate::redis
 
@@ -36751,6 +36175,12 @@ TOLLGATE_DECL result<redis_limiter> redis_limiter::open(std::string_view url, co
     } catch (const std::exception& thrown) {
         return internal_error(std::string{"windows in Redis: "} + thrown.what());
     }
+}
+
+TOLLGATE_DECL result<void> redis_limiter::validate(std::string_view url) {
+    auto server = redis::parse_url(url);
+    if (!server) return std::move(server).error();
+    return {};
 }
 
 TOLLGATE_DECL verdict redis_limiter::take(const limit_key& key, const quota& allowed, instant now) noexcept {

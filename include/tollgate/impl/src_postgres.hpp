@@ -16,7 +16,6 @@
 #include <tollgate/store/detail/postgres/connection.ipp>
 #include <tollgate/store/detail/postgres/credential_lookup.ipp>
 #include <tollgate/store/detail/postgres/failure.ipp>
-#include <tollgate/store/detail/postgres/foreign_transaction.ipp>
 #include <tollgate/store/detail/postgres/grants.ipp>
 #include <tollgate/store/detail/postgres/hooks.ipp>
 #include <tollgate/store/detail/postgres/leases.ipp>
@@ -24,11 +23,11 @@
 #include <tollgate/store/detail/postgres/migrations.ipp>
 #include <tollgate/store/detail/postgres/outbox.ipp>
 #include <tollgate/store/detail/postgres/personal_tokens.ipp>
-#include <tollgate/store/detail/postgres/pool.ipp>
 #include <tollgate/store/detail/postgres/removal.ipp>
 #include <tollgate/store/detail/postgres/server_clock.ipp>
 #include <tollgate/store/detail/postgres/server_list.ipp>
 #include <tollgate/store/detail/postgres/sessions.ipp>
 #include <tollgate/store/detail/postgres/statement.ipp>
 #include <tollgate/store/postgres.ipp>
+#include <tollgate/store/postgres_database.ipp>
 #include <tollgate/store/postgres_own_transaction.ipp>

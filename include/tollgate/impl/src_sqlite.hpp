@@ -16,13 +16,12 @@
 #include <tollgate/store/detail/sqlite/failure.ipp>
 #include <tollgate/store/detail/sqlite/grants.ipp>
 #include <tollgate/store/detail/sqlite/hooks.ipp>
-#include <tollgate/store/detail/sqlite/insert_access_token.ipp>
 #include <tollgate/store/detail/sqlite/migrations.ipp>
 #include <tollgate/store/detail/sqlite/outbox.ipp>
 #include <tollgate/store/detail/sqlite/personal_tokens.ipp>
-#include <tollgate/store/detail/sqlite/pool.ipp>
 #include <tollgate/store/detail/sqlite/remove_deliveries.ipp>
 #include <tollgate/store/detail/sqlite/sessions.ipp>
 #include <tollgate/store/detail/sqlite/statement.ipp>
 #include <tollgate/store/sqlite.ipp>
+#include <tollgate/store/sqlite_database.ipp>
 #include <tollgate/store/sqlite_own_transaction.ipp>

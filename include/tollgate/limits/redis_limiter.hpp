@@ -80,10 +80,14 @@ public:
     /// It may wait for Redis.
     static constexpr bool blocking = true;
 
-    /// `url` as `redis::parse_url` reads it. Connects to nothing yet. Problem (invalid) for a URL or an
-    /// `authorities_file` that will not do.
+    /// `redis://[user[:password]@]host[:port][/database]`, or `rediss://` for TLS; an IPv6 address stands in brackets,
+    /// and user and password are percent-encoded. Does not connect yet. Error (invalid) for another URL, or an
+    /// `authorities_file` that cannot be used; it does not quote the URL, which may hold a password.
     [[nodiscard]] static TOLLGATE_DECL result<redis_limiter> open(std::string_view url,
                                                                   const redis_limiter_settings& settings = {});
+
+    /// Whether `open` takes the URL.
+    [[nodiscard]] static TOLLGATE_DECL result<void> validate(std::string_view url);
 
     /// Movable while no other thread uses it; not copyable.
     TOLLGATE_DECL redis_limiter(redis_limiter&&) noexcept;

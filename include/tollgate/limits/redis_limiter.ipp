@@ -122,6 +122,12 @@ TOLLGATE_DECL result<redis_limiter> redis_limiter::open(std::string_view url, co
     }
 }
 
+TOLLGATE_DECL result<void> redis_limiter::validate(std::string_view url) {
+    auto server = redis::parse_url(url);
+    if (!server) return std::move(server).error();
+    return {};
+}
+
 TOLLGATE_DECL verdict redis_limiter::take(const limit_key& key, const quota& allowed, instant now) noexcept {
     return state_->take(key, allowed, now);
 }

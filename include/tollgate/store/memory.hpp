@@ -6,7 +6,7 @@
 #include <tollgate/contract/outbox.hpp>
 #include <tollgate/contract/session_store.hpp>
 #include <tollgate/contract/token_store.hpp>
-#include <tollgate/store/detail/contained.hpp>
+#include <tollgate/store/detail/errors.hpp>
 #include <tollgate/store/detail/memory/access_tokens.hpp>
 #include <tollgate/store/detail/memory/applications.hpp>
 #include <tollgate/store/detail/memory/grants.hpp>
@@ -59,13 +59,13 @@ public:
         return personal_.find(username);
     }
     result<token_id> create_personal_token(const new_personal_token& made, std::size_t tokens_per_user_max) noexcept {
-        return detail::contained([&] { return personal_.create(made, tokens_per_user_max); });
+        return detail::without_exceptions([&] { return personal_.create(made, tokens_per_user_max); });
     }
     result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept {
-        return detail::contained([&] { return personal_.of(user); });
+        return detail::without_exceptions([&] { return personal_.of(user); });
     }
     result<bool> revoke_personal_token(token_id id) noexcept {
-        return detail::contained([&] { return personal_.revoke(id); });
+        return detail::without_exceptions([&] { return personal_.revoke(id); });
     }
     result<void> record_personal_token_use(std::string_view username, instant now) noexcept {
         return personal_.record_use(username, now);
@@ -137,22 +137,22 @@ public:
     }
 
     result<void> create_session(const stored_session& made) noexcept {
-        return detail::contained([&] { return sessions_.create(made); });
+        return detail::without_exceptions([&] { return sessions_.create(made); });
     }
     result<std::optional<stored_session>> find_session(const digest& cookie) noexcept {
-        return detail::contained([&] { return sessions_.find(cookie); });
+        return detail::without_exceptions([&] { return sessions_.find(cookie); });
     }
     result<void> touch_session(const digest& cookie, instant now) noexcept {
-        return detail::contained([&] { return sessions_.touch(cookie, now); });
+        return detail::without_exceptions([&] { return sessions_.touch(cookie, now); });
     }
     result<bool> end_session(const digest& cookie) noexcept {
-        return detail::contained([&] { return sessions_.end(cookie); });
+        return detail::without_exceptions([&] { return sessions_.end(cookie); });
     }
     result<void> end_sessions_of(user_id user) noexcept {
-        return detail::contained([&] { return sessions_.end_all_of(user); });
+        return detail::without_exceptions([&] { return sessions_.end_all_of(user); });
     }
     result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) noexcept {
-        return detail::contained([&] { return sessions_.sweep(created_before, seen_before, rows_max); });
+        return detail::without_exceptions([&] { return sessions_.sweep(created_before, seen_before, rows_max); });
     }
 
     result<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) noexcept {
@@ -215,7 +215,7 @@ private:
     /// Verbs that change several tables at once have one lock for all of them; reading a credential needs none of it.
     template <class Verb>
     std::invoke_result_t<Verb&> in_oauth(Verb&& verb) noexcept {
-        return detail::contained([&] {
+        return detail::without_exceptions([&] {
             const std::scoped_lock lock{oauth_mutex_};
             return verb();
         });
@@ -224,7 +224,7 @@ private:
     /// Deliveries are their hooks', so both have one lock.
     template <class Verb>
     std::invoke_result_t<Verb&> in_hooks(Verb&& verb) noexcept {
-        return detail::contained([&] {
+        return detail::without_exceptions([&] {
             const std::scoped_lock lock{hooks_mutex_};
             return verb();
         });

@@ -10,7 +10,7 @@
 #include <tollgate/contract/token_store.hpp>
 #include <tollgate/store/detail/cache_invalidation_feed.hpp>
 #include <tollgate/store/detail/postgres/server_clock.hpp>
-#include <tollgate/store/detail/sql/store_error.hpp>
+#include <tollgate/store/detail/errors.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -188,12 +188,12 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
 
 private:
-    struct rooms;
-    explicit postgres_store(std::unique_ptr<rooms> opened) noexcept;
-    static TOLLGATE_DECL result<std::unique_ptr<rooms>> open_rooms(const std::string& connection_string,
-                                                                    const postgres_settings& settings);
+    struct impl;
+    explicit postgres_store(std::unique_ptr<impl> opened) noexcept;
+    static TOLLGATE_DECL result<std::unique_ptr<impl>> open_impl(const std::string& connection_string,
+                                                                  const postgres_settings& settings);
 
-    std::unique_ptr<rooms> rooms_;
+    std::unique_ptr<impl> impl_;
 };
 
 static_assert(token_store<postgres_store> && credential_cache<postgres_store> && use_recorder<postgres_store>);
@@ -205,5 +205,11 @@ static_assert(outbox<postgres_store> && shared_outbox<postgres_store>);
 }  // namespace tollgate
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/store/detail/postgres/access_tokens.ipp>
+#include <tollgate/store/detail/postgres/applications.ipp>
+#include <tollgate/store/detail/postgres/grants.ipp>
+#include <tollgate/store/detail/postgres/hooks.ipp>
+#include <tollgate/store/detail/postgres/personal_tokens.ipp>
+#include <tollgate/store/detail/postgres/sessions.ipp>
 #include <tollgate/store/postgres.ipp>
 #endif

@@ -1,24 +1,98 @@
 #pragma once
 
-#include <tollgate/store/detail/contained.hpp>
+#include <tollgate/store/detail/errors.hpp>
 #include <tollgate/store/detail/postgres/append_event.hpp>
-#include <tollgate/store/detail/postgres/foreign_transaction.hpp>
+#include <tollgate/store/detail/postgres/libpq.hpp>
 #include <tollgate/store/postgres_own_transaction.hpp>
 
+#include <optional>
+#include <string_view>
 #include <utility>
 
 namespace tollgate::inline v0 {
 
+namespace postgres {
+
+namespace detail {
+
+inline bool send_within(pg_conn* connection, const batch& sent) {
+    const auto send_plain = [connection](const char* text) {
+        return PQsendQueryParams(connection, text, 0, nullptr, nullptr, nullptr, nullptr, 1) == 1;
+    };
+    if (!send_plain("SAVEPOINT tollgate")) return false;
+    for (const auto& statement : sent.statements()) {
+        const wire_values with{sent, statement};
+        if (PQsendQueryParams(connection, statement.text.c_str(), with.count(), with.types.data(), with.values.data(),
+                              with.sizes.data(), with.formats.data(), 1) != 1)
+            return false;
+    }
+    return send_plain("RELEASE SAVEPOINT tollgate") && PQpipelineSync(connection) == 1;
+}
+
+inline result<answers> receive_within(pg_conn* connection, const batch& sent) {
+    answers given;
+    given.reserve(sent.statements().size());
+    std::optional<error> why;
+    bool was_end = false;
+    for (std::size_t at = 0;;) {  // the savepoint is the first
+        pg_result* const result = PQgetResult(connection);
+        if (result == nullptr) {  // the end of a command's results; where nothing is left, of the connection
+            if (was_end || PQstatus(connection) == CONNECTION_BAD)
+                return why ? *std::move(why) : connection_failure(connection, {}).why;
+            was_end = true;
+            ++at;
+            continue;
+        }
+        was_end = false;
+        const statement_text doing = sent.statements()[at == 0 || at > sent.statements().size() ? 0 : at - 1].text;
+        rows owned{result, sent.shift(), doing};
+        switch (PQresultStatus(result)) {
+            case PGRES_PIPELINE_SYNC:
+                if (why) return *std::move(why);
+                return given;
+            case PGRES_COMMAND_OK:
+            case PGRES_TUPLES_OK:
+                if (at != 0 && at <= sent.statements().size()) given.push_back(std::move(owned));
+                break;
+            case PGRES_PIPELINE_ABORTED: break;
+            default:
+                if (!why) why = failure(result, doing.text()).why;
+        }
+    }
+}
+
+}  // namespace detail
+
+/// Runs a batch on a connection of the caller's, within the transaction that it has open: one round trip, behind a
+/// savepoint. An error undoes what the batch has done, in a second round trip, and nothing else. Blocks as that connection
+/// does.
+inline result<answers> run_within(pg_conn* transaction, const batch& sent) {
+    if (transaction == nullptr || PQtransactionStatus(transaction) != PQTRANS_INTRANS)
+        return invalid("No transaction is open on this connection, or none that can go on.");
+    const char* const encoding = PQparameterStatus(transaction, "client_encoding");
+    if (encoding == nullptr || std::string_view{encoding} != "UTF8")
+        return invalid("The client_encoding of this connection is not UTF8.");
+    if (PQenterPipelineMode(transaction) != 1) return invalid("This connection is busy with something else.");
+    auto received = detail::send_within(transaction, sent) ? detail::receive_within(transaction, sent)
+                                                            : result<answers>{connection_failure(transaction, {}).why};
+    PQexitPipelineMode(transaction);
+    // Where this fails the transaction has failed, and can only be rolled back as a whole.
+    if (!received) PQclear(PQexec(transaction, "ROLLBACK TO SAVEPOINT tollgate; RELEASE SAVEPOINT tollgate"));
+    return received;
+}
+
+}  // namespace postgres
+
 TOLLGATE_DECL result<std::size_t> postgres_own_transaction::append_event(const event& happened,
                                                                           const message_seed& seed,
                                                                           instant now) noexcept {
-    return detail::contained([&]() -> result<std::size_t> {
-        postgres::batch asked{clock_.shift()};
-        postgres::append_event(asked, happened, seed, now);
-        asked.add(postgres::notify_other_nodes);  // heard when the transaction is committed
-        auto answered = postgres::run_within(connection_, asked);
-        if (!answered) return std::move(answered).error();
-        return postgres::appended_count(answered->front());
+    return detail::without_exceptions([&]() -> result<std::size_t> {
+        postgres::batch batch{clock_.shift()};
+        postgres::append_event(batch, happened, seed, now);
+        batch.add(postgres::notify_other_nodes);  // sent when the transaction is committed
+        auto answers = postgres::run_within(connection_, batch);
+        if (!answers) return std::move(answers).error();
+        return postgres::appended_count(answers->front());
     });
 }
 

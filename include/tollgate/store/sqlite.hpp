@@ -7,7 +7,7 @@
 #include <tollgate/contract/outbox.hpp>
 #include <tollgate/contract/session_store.hpp>
 #include <tollgate/contract/token_store.hpp>
-#include <tollgate/store/detail/sql/store_error.hpp>
+#include <tollgate/store/detail/errors.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -121,12 +121,12 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
 
 private:
-    struct rooms;
-    explicit sqlite_store(std::unique_ptr<rooms> opened) noexcept;
-    static TOLLGATE_DECL result<std::unique_ptr<rooms>> open_rooms(const std::string& path,
-                                                                    const sqlite_settings& settings);
+    struct impl;
+    explicit sqlite_store(std::unique_ptr<impl> opened) noexcept;
+    static TOLLGATE_DECL result<std::unique_ptr<impl>> open_impl(const std::string& path,
+                                                                  const sqlite_settings& settings);
 
-    std::unique_ptr<rooms> rooms_;
+    std::unique_ptr<impl> impl_;
 };
 
 static_assert(token_store<sqlite_store> && credential_cache<sqlite_store> && use_recorder<sqlite_store>);
@@ -138,5 +138,11 @@ static_assert(outbox<sqlite_store> && shared_outbox<sqlite_store>);
 }  // namespace tollgate
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/store/detail/sqlite/access_tokens.ipp>
+#include <tollgate/store/detail/sqlite/applications.ipp>
+#include <tollgate/store/detail/sqlite/grants.ipp>
+#include <tollgate/store/detail/sqlite/hooks.ipp>
+#include <tollgate/store/detail/sqlite/personal_tokens.ipp>
+#include <tollgate/store/detail/sqlite/sessions.ipp>
 #include <tollgate/store/sqlite.ipp>
 #endif

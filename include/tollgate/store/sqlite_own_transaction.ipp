@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tollgate/store/detail/contained.hpp>
+#include <tollgate/store/detail/errors.hpp>
 #include <tollgate/store/detail/sqlite/append_event.hpp>
 #include <tollgate/store/detail/sqlite/database.hpp>
 #include <tollgate/store/detail/sqlite/migrations.hpp>
@@ -15,7 +15,7 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<std::size_t> sqlite_own_transaction::append_event(const event& happened, const message_seed& seed,
                                                                         instant now) noexcept {
-    return detail::contained([&]() -> result<std::size_t> {
+    return detail::without_exceptions([&]() -> result<std::size_t> {
         if (sqlite3_get_autocommit(connection_) != 0) return invalid("No transaction is open on this connection.");
         auto on = sqlite::database::borrow(connection_);
         if (auto good = sqlite::expect_migrated(on, sqlite::store_component, sqlite::store_steps); !good)

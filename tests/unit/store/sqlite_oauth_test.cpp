@@ -1,17 +1,6 @@
 #include <support/child_process.hpp>
 #include <support/faulty_vfs.hpp>
 #include <support/temporary_directory.hpp>
-#include <tollgate/store/detail/sqlite/access_tokens.hpp>
-#include <tollgate/store/detail/sqlite/applications.hpp>
-#include <tollgate/store/detail/sqlite/columns.hpp>
-#include <tollgate/store/detail/sqlite/database.hpp>
-#include <tollgate/store/detail/sqlite/delivery_history.hpp>
-#include <tollgate/store/detail/sqlite/grants.hpp>
-#include <tollgate/store/detail/sqlite/hooks.hpp>
-#include <tollgate/store/detail/sqlite/outbox.hpp>
-#include <tollgate/store/detail/sqlite/personal_tokens.hpp>
-#include <tollgate/store/detail/sqlite/pool.hpp>
-#include <tollgate/store/detail/sqlite/sessions.hpp>
 #include <tollgate/store/sqlite.hpp>
 #include <tollgate/testing/detail/delivering.hpp>
 #include <tollgate/testing/detail/granting.hpp>
@@ -218,90 +207,84 @@ TEST_CASE("a disk that fails at the nth change: each verb of OAuth and of sessio
 TEST_CASE("no statement of the store reads a table from end to end, or sorts more than it gives") {
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");
-    { sqlite_store made{path}; }
-    // The rooms by themselves, on one reader and one writer, so that their statements can be looked at.
-    auto connections = value_of(sqlite::pool::open(path, {.readers_max = 1}));
-    sqlite::personal_tokens personal{connections, 0};
-    sqlite::access_tokens access{connections, 0};
-    sqlite::hooks hooks{connections};
-    sqlite::outbox outbox{connections};
-    sqlite::delivery_history history{connections};
-    sqlite::applications applications{connections};
-    sqlite::grants grants{connections};
-    sqlite::sessions sessions{connections};
+    // The store's connections are looked at as SQLite opens them.
+    static std::vector<sqlite3*> opened;
+    opened.clear();
+    const auto note = +[](sqlite3* each, const char**, const sqlite3_api_routines*) {
+        opened.push_back(each);
+        return SQLITE_OK;
+    };
+    REQUIRE(sqlite3_auto_extension(reinterpret_cast<void (*)()>(note)) == SQLITE_OK);
+    sqlite_settings settings;
+    settings.readers_max = 1;
+    settings.cached_credentials_max = 0;
+    sqlite_store store{path, settings};
 
     const auto account = sample_account();
-    const auto token = value_of(personal.create(sample_personal_token("tgu_a"), 100));
-    value_of(personal.find("tgu_a"));
-    value_of(personal.of(user_id{7}));
-    value_of(personal.record_use("tgu_a", noon));
-    value_of(personal.revoke(token));
-    const auto hook = value_of(hooks.create(sample_hook(account), 20));
-    value_of(hooks.of(account));
-    value_of(hooks.account_of(account.service, hook));
-    value_of(hooks.replace_secret(account, hook, "whsec_bmV3", noon));
-    value_of(outbox.append(sample_event(account), sample_seed(1), noon));
-    const auto lease_at = [&](instant now) {
-        const auto page = value_of(outbox.list_due_hooks(now, 10));
-        const lease_request request{page.hooks.at(0).hook, 10, 10, now};
-        return value_of(outbox.lease({&request, 1}, {now, now + seconds{30}}));
-    };
-    auto sent = lease_at(noon);
-    sent.push_back(lease_at(noon + seconds{60}).at(0));  // its lease had ended
+    const auto token = value_of(store.create_personal_token(sample_personal_token("tgu_a"), 100));
+    value_of(store.find_personal_token("tgu_a"));
+    value_of(store.personal_tokens_of(user_id{7}));
+    value_of(store.record_personal_token_use("tgu_a", noon));
+    value_of(store.revoke_personal_token(token));
+    const auto hook = value_of(store.create_hook(sample_hook(account), 20));
+    value_of(store.hooks_of(account));
+    value_of(store.account_of_hook(account.service, hook));
+    value_of(store.replace_hook_secret(account, hook, "whsec_bmV3", noon));
+    value_of(store.append_event(sample_event(account), sample_seed(1), noon));
+    auto sent = claim_at(store, noon);
+    sent.push_back(claim_at(store, noon + seconds{60}).at(0));  // its lease had ended
     const std::vector<attempt_result> ended{completed(sent[0], delivery_outcome::retry),
-                                        completed(sent[1], delivery_outcome::gone)};
-    value_of(outbox.complete(ended, noon));
-    value_of(history.deliveries_of(account, hook, 100, {}));
-    value_of(history.attempts_of(account, hook, 100, {}));
-    value_of(history.enable_hook(account, hook, noon));
-    value_of(history.resend(account, sent[0].lease.delivery, noon));
-    value_of(outbox.complete({{completed(lease_at(noon).at(0),
-                                     delivery_outcome::delivered)}},
-                           noon));
-    value_of(history.sweep(noon + seconds{1}, 100));
-    value_of(outbox.append(sample_event(account), sample_seed(2), noon));
-    value_of(hooks.remove(account, hook));
-    const auto application = value_of(applications.create(sample_application("tgi_a"), 100));
-    value_of(applications.find("tgi_a"));
-    value_of(applications.of(user_id{3}));
-    value_of(applications.replace_secret(user_id{3}, application, digest{}));
-    for (std::uint64_t seed = 1; seed <= 3; ++seed) value_of(grants.create_code(sample_code(seed, application)));
+                                            completed(sent[1], delivery_outcome::gone)};
+    value_of(store.complete(ended, noon));
+    value_of(store.deliveries_of(account, hook, 100, {}));
+    value_of(store.attempts_of(account, hook, 100, {}));
+    value_of(store.enable_hook(account, hook, noon));
+    value_of(store.resend(account, sent[0].lease.delivery, noon));
+    value_of(store.complete({{completed(claim_at(store, noon).at(0), delivery_outcome::delivered)}}, noon));
+    value_of(store.sweep_deliveries(noon + seconds{1}, 100));
+    value_of(store.append_event(sample_event(account), sample_seed(2), noon));
+    value_of(store.delete_hook(account, hook));
+    const auto application = value_of(store.create_application(sample_application("tgi_a"), 100));
+    value_of(store.find_application("tgi_a"));
+    value_of(store.applications_of(user_id{3}));
+    value_of(store.replace_client_secret(user_id{3}, application, digest{}));
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) value_of(store.create_code(sample_code(seed, application)));
     auto wider = sample_code(4, application);
     wider.scopes = sample_scopes("itemplatform");
-    value_of(grants.create_code(wider));
-    value_of(grants.granted(user_id{7}, application));
-    for (std::uint64_t seed = 1; seed <= 2; ++seed) value_of(grants.redeem(sample_redemption(seed, application)));
-    value_of(grants.redeem(sample_redemption(2, application)));
-    value_of(grants.refresh(sample_refresh(1, 11, application)));
-    value_of(grants.revoke_token(application, sample_access_digest(11)));
-    value_of(grants.revoke_token(application, sample_refresh_digest(1)));
-    value_of(grants.of(user_id{7}));
-    value_of(access.create(sample_access_token(1)));
-    value_of(access.find(sample_access_token(1).token_digest));
-    value_of(access.record_use(sample_access_token(1).token_digest, noon));
-    value_of(access.revoke(sample_access_token(1).token_digest));
-    value_of(grants.sweep_expired(noon + seconds{86'400}, 100));
-    value_of(grants.revoke(user_id{7}, application));
-    value_of(applications.remove(user_id{3}, application));
-    for (std::uint64_t seed = 1; seed <= 3; ++seed) value_of(sessions.create(sample_session(seed)));
-    value_of(sessions.find(sample_session(1).cookie_digest));
-    value_of(sessions.touch(sample_session(1).cookie_digest, noon));
-    value_of(sessions.end(sample_session(1).cookie_digest));
-    value_of(sessions.sweep(noon, noon + seconds{9}, 1));
-    value_of(sessions.end_all_of(user_id{7}));
+    value_of(store.create_code(wider));
+    value_of(store.granted_scopes(user_id{7}, application));
+    for (std::uint64_t seed = 1; seed <= 2; ++seed) value_of(store.redeem_code(sample_redemption(seed, application)));
+    value_of(store.redeem_code(sample_redemption(2, application)));
+    value_of(store.refresh_access_token(sample_refresh(1, 11, application)));
+    value_of(store.revoke_oauth_token(application, sample_access_digest(11)));
+    value_of(store.revoke_oauth_token(application, sample_refresh_digest(1)));
+    value_of(store.grants_of(user_id{7}));
+    value_of(store.create_access_token(sample_access_token(1)));
+    value_of(store.find_access_token(sample_access_token(1).token_digest));
+    value_of(store.record_access_token_use(sample_access_token(1).token_digest, noon));
+    value_of(store.revoke_access_token(sample_access_token(1).token_digest));
+    value_of(store.sweep_expired(noon + seconds{86'400}, 100));
+    value_of(store.revoke_grant(user_id{7}, application));
+    value_of(store.delete_application(user_id{3}, application));
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) value_of(store.create_session(sample_session(seed)));
+    value_of(store.find_session(sample_session(1).cookie_digest));
+    value_of(store.touch_session(sample_session(1).cookie_digest, noon));
+    value_of(store.end_session(sample_session(1).cookie_digest));
+    value_of(store.sweep_sessions(noon, noon + seconds{9}, 1));
+    value_of(store.end_sessions_of(user_id{7}));
 
     std::size_t looked_at = 0;
-    const auto look_at = [&](sqlite::database& on) {
+    const auto look_at = [&](sqlite3* on) {
         std::vector<std::string> statements;
-        for (sqlite3_stmt* each = sqlite3_next_stmt(on.handle(), nullptr); each != nullptr;
-             each = sqlite3_next_stmt(on.handle(), each))
+        for (sqlite3_stmt* each = sqlite3_next_stmt(on, nullptr); each != nullptr;
+             each = sqlite3_next_stmt(on, each))
             statements.emplace_back(sqlite3_sql(each));
         for (const std::string& text : statements) {
             if (text.find("tollgate_") == std::string::npos || text.find("tollgate_schema") != std::string::npos)
                 continue;  // no table of the store's
             CAPTURE(text);
             sqlite3_stmt* plan = nullptr;
-            REQUIRE(sqlite3_prepare_v2(on.handle(), ("EXPLAIN QUERY PLAN " + text).c_str(), -1, &plan, nullptr) ==
+            REQUIRE(sqlite3_prepare_v2(on, ("EXPLAIN QUERY PLAN " + text).c_str(), -1, &plan, nullptr) ==
                     SQLITE_OK);
             while (sqlite3_step(plan) == SQLITE_ROW) {
                 const std::string step{reinterpret_cast<const char*>(sqlite3_column_text(plan, 3))};
@@ -314,12 +297,8 @@ TEST_CASE("no statement of the store reads a table from end to end, or sorts mor
             ++looked_at;
         }
     };
-    {
-        auto reader = value_of(connections.reader());
-        look_at(*reader);
-    }
-    auto writer = value_of(connections.writer());
-    look_at(*writer);
+    sqlite3_cancel_auto_extension(reinterpret_cast<void (*)()>(note));
+    for (sqlite3* each : opened) look_at(each);
     CHECK(looked_at > 80);
 }
 

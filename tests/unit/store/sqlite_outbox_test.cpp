@@ -3,7 +3,7 @@
 #include <support/child_process.hpp>
 #include <support/faulty_vfs.hpp>
 #include <support/temporary_directory.hpp>
-#include <tollgate/store/detail/sqlite/columns.hpp>
+#include <tollgate/store/detail/sqlite/statement.hpp>
 #include <tollgate/store/detail/sqlite/database.hpp>
 #include <tollgate/store/detail/sqlite/migrations.hpp>
 #include <tollgate/store/detail/sqlite/schema.hpp>
@@ -35,7 +35,7 @@ using tollgate_test::temporary_directory;
 
 namespace {
 
-std::int64_t count_in(sqlite::database& on, sqlite::sql counting) {
+std::int64_t count_in(sqlite::database& on, sqlite::statement_text counting) {
     return std::get<0>(value_of(on.prepare(counting).next<std::int64_t>()).value());
 }
 

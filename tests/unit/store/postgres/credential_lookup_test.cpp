@@ -4,8 +4,8 @@
 #include <tollgate/api/account_api.hpp>
 #include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/system_sources.hpp>
-#include <tollgate/store/detail/postgres/columns.hpp>
-#include <tollgate/store/detail/postgres/pool.hpp>
+#include <tollgate/store/detail/postgres/statement.hpp>
+#include <tollgate/store/postgres_database.hpp>
 #include <tollgate/store/postgres.hpp>
 
 #include <support/postgres_server.hpp>
@@ -41,7 +41,7 @@ constexpr user_id ann{1}, bob{2}, gone{3};
 /// The directory of somebody whose users are in the same database. It counts what it is asked.
 class shop_directory {
 public:
-    explicit shop_directory(const std::string& to) : users_{*postgres::pool::open(to)} {}
+    explicit shop_directory(const std::string& to) : users_{*postgres_database::open(to)} {}
 
     result<balance> balance_of(user_id user) {
         auto found = users_.ask("SELECT balance FROM shop_users WHERE id = $1", user);
@@ -67,7 +67,7 @@ public:
     int asked_for_quota = 0;
 
 private:
-    postgres::pool users_;
+    postgres_database users_;
 };
 
 postgres_settings with_quota(std::string query = quota_query) {

@@ -275,7 +275,7 @@ TEST_CASE_METHOD(two_nodes, "whoever takes a token away elsewhere, by whatever m
 }
 
 TEST_CASE_METHOD(two_nodes, "what happens all the time is told nobody, and makes nothing forgotten") {
-    auto connections = postgres::pool::open(where);
+    auto connections = postgres_database::open(where);
     REQUIRE(connections);
     auto listening = connections->open_another();
     REQUIRE(listening);

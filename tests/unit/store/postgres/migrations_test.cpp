@@ -1,4 +1,4 @@
-#include <tollgate/store/detail/postgres/migrations.hpp>
+#include <tollgate/store/postgres_database.hpp>
 
 #include <support/child_process.hpp>
 #include <support/postgres_server.hpp>
@@ -30,21 +30,21 @@ constexpr std::array steps{
 
 std::span<const schema_step> first(std::size_t count) { return std::span{steps}.first(count); }
 
-postgres::pool open_pool(const std::string& to) {
-    auto made = postgres::pool::open(to);
+postgres_database open_pool(const std::string& to) {
+    auto made = postgres_database::open(to);
     INFO((made ? "" : made.error().cause));
     REQUIRE(made);
     return *std::move(made);
 }
 
-std::int64_t number(postgres::pool& on, postgres::sql text) {
+std::int64_t number(postgres_database& on, postgres::statement_text text) {
     auto asked = on.ask(text);
     INFO((asked ? "" : asked.error().cause));
     REQUIRE(asked);
     return std::get<0>(*asked->only<std::int64_t>());
 }
 
-std::int64_t version(postgres::pool& on) {
+std::int64_t version(postgres_database& on) {
     return number(on, "SELECT coalesce(max(version), 0) FROM tollgate_schema WHERE component = 'things'");
 }
 
@@ -53,61 +53,61 @@ std::int64_t version(postgres::pool& on) {
 TEST_CASE("steps are run once, in order, and only those that were not before") {
     auto& server = postgres_server::shared();
     auto pool = open_pool(server.fresh());
-    REQUIRE(postgres::migrate(pool, "things", first(1)));
+    REQUIRE(pool.migrate("things", first(1)));
     CHECK(number(pool, "SELECT count(*) FROM things") == 1);
-    REQUIRE(postgres::migrate(pool, "things", first(1)));
+    REQUIRE(pool.migrate("things", first(1)));
     CHECK(version(pool) == 1);
-    REQUIRE(postgres::migrate(pool, "things", first(4)));
+    REQUIRE(pool.migrate("things", first(4)));
     CHECK(version(pool) == 4);
     CHECK(number(pool, "SELECT count(*) FROM things") == 3);
     // Components know nothing of each other.
     constexpr std::array others{schema_step{"CREATE TABLE others (id bigint)"}};
-    const auto done = postgres::migrate(pool, "others", others);
+    const auto done = pool.migrate("others", others);
     INFO((done ? "" : done.error().cause));
     REQUIRE(done);
     CHECK(number(pool, "SELECT count(*) FROM tollgate_schema") == 2);
-    REQUIRE(postgres::migrate(pool, "nothing", {}));
+    REQUIRE(pool.migrate("nothing", {}));
 }
 
 TEST_CASE("a step that fails leaves all as it was, and says so") {
     auto& server = postgres_server::shared();
     auto pool = open_pool(server.fresh());
-    REQUIRE(postgres::migrate(pool, "things", first(1)));
+    REQUIRE(pool.migrate("things", first(1)));
     constexpr std::array broken{steps[0], steps[1], schema_step{"CREATE TABLE more (id bigint); SELECT nonsense"}};
-    const auto refused = postgres::migrate(pool, "things", broken);
+    const auto refused = pool.migrate("things", broken);
     REQUIRE_FALSE(refused);
     CHECK(refused.error().kind == error_kind::internal);
     CHECK_THAT(refused.error().cause, Catch::Contains("nonsense"));
     CHECK(version(pool) == 1);
     CHECK(number(pool, "SELECT count(*) FROM things") == 1);
     CHECK(number(pool, "SELECT count(to_regclass('more'))") == 0);
-    REQUIRE(postgres::migrate(pool, "things", first(2)));
+    REQUIRE(pool.migrate("things", first(2)));
 }
 
 TEST_CASE("an older node goes on beside tables of a newer one, unless a step broke them for it") {
     auto& server = postgres_server::shared();
     const auto where = server.fresh();
     auto old_node = open_pool(where), newer_node = open_pool(where);
-    REQUIRE(postgres::migrate(old_node, "things", first(1)));
-    REQUIRE(postgres::migrate(newer_node, "things", first(2)));
+    REQUIRE(old_node.migrate("things", first(1)));
+    REQUIRE(newer_node.migrate("things", first(2)));
     CHECK(number(old_node, "SELECT count(*) FROM things") == 2);
 
     auto old_again = open_pool(where);  // started again while the newer one is there
-    REQUIRE(postgres::migrate(old_again, "things", first(1)));
+    REQUIRE(old_again.migrate("things", first(1)));
     CHECK(version(old_again) == 2);
     CHECK(number(old_again, "SELECT count(*) FROM things") == 2);
 
     auto newest_node = open_pool(where);
-    REQUIRE(postgres::migrate(newest_node, "things", first(4)));
+    REQUIRE(newest_node.migrate("things", first(4)));
     for (const std::size_t known : {1U, 2U}) {
         auto late = open_pool(where);
-        const auto refused = postgres::migrate(late, "things", first(known));
+        const auto refused = late.migrate("things", first(known));
         REQUIRE_FALSE(refused);
         CHECK(refused.error().kind == error_kind::internal);
         CHECK_THAT(refused.error().cause, Catch::Contains("made by a later release"));
     }
     auto late = open_pool(where);
-    CHECK(postgres::migrate(late, "things", first(3)));
+    CHECK(late.migrate("things", first(3)));
     // Those that run have their connections; they get no new ones.
     const auto another = old_node.open_another();
     REQUIRE_FALSE(another);
@@ -129,9 +129,9 @@ TEST_CASE("of nodes that start at once one does the work: processes and threads"
             processes.emplace_back([&] {
                 start.close_writing();
                 start.take();
-                auto pool = postgres::pool::open(where);
+                auto pool = postgres_database::open(where);
                 if (!pool) return 1;
-                return postgres::migrate(*pool, "things", counting) ? 0 : 2;
+                return pool->migrate("things", counting) ? 0 : 2;
             });
         start.close_writing();
         for (auto& each : processes) CHECK(each.wait() == 0);
@@ -142,7 +142,7 @@ TEST_CASE("of nodes that start at once one does the work: processes and threads"
         std::vector<std::thread> threads;
         for (int i = 0; i < 4; ++i)
             threads.emplace_back([&] {
-                if (postgres::migrate(pool, "things", counting)) ++done;
+                if (pool.migrate("things", counting)) ++done;
             });
         for (auto& each : threads) each.join();
         CHECK(done == 4);
@@ -154,14 +154,14 @@ TEST_CASE("where there is nothing to do, no right to make tables is needed") {
     auto& server = postgres_server::shared();
     const auto where = server.fresh();
     auto pool = open_pool(where);
-    REQUIRE(postgres::migrate(pool, "things", first(1)));
+    REQUIRE(pool.migrate("things", first(1)));
     const auto schema = where.substr(where.find("test_"));
     const auto role = "clerk_of_" + server.database();
     server.run("CREATE ROLE " + role + " LOGIN; GRANT USAGE ON SCHEMA " + schema + " TO " + role +
                "; GRANT SELECT ON ALL TABLES IN SCHEMA " + schema + " TO " + role);
     auto clerk = open_pool(where + " user=" + role);
-    CHECK(postgres::migrate(clerk, "things", first(1)));
-    const auto refused = postgres::migrate(clerk, "things", first(2));
+    CHECK(clerk.migrate("things", first(1)));
+    const auto refused = clerk.migrate("things", first(2));
     REQUIRE_FALSE(refused);
     CHECK_THAT(refused.error().cause, Catch::Contains("42501"));  // insufficient_privilege
     server.run("DROP OWNED BY " + role + "; DROP ROLE " + role);
@@ -171,8 +171,8 @@ TEST_CASE("a table that somebody has locked keeps the others waiting no longer t
     auto& server = postgres_server::shared();
     const auto where = server.fresh();
     auto pool = open_pool(where);
-    REQUIRE(postgres::migrate(pool, "things", first(1)));
-    auto talk = pool.converse();
+    REQUIRE(pool.migrate("things", first(1)));
+    auto talk = pool.begin();
     REQUIRE(talk);
     auto asked = pool.make_batch();
     asked.add("BEGIN");
@@ -180,7 +180,7 @@ TEST_CASE("a table that somebody has locked keeps the others waiting no longer t
     REQUIRE(talk->run(asked));
     constexpr std::array impatient{steps[0],
                                    schema_step{"SET LOCAL lock_timeout = '200ms'; ALTER TABLE things ADD b int"}};
-    const auto refused = postgres::migrate(pool, "things", impatient);
+    const auto refused = pool.migrate("things", impatient);
     REQUIRE_FALSE(refused);
     CHECK(refused.error().kind == error_kind::unavailable);
     CHECK(version(pool) == 1);

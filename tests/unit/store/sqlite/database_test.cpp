@@ -23,7 +23,7 @@ unsigned mode_of(const std::string& path) {
     return ::stat(path.c_str(), &found) == 0 ? found.st_mode & 0777U : 0U;
 }
 
-std::int64_t number(sqlite::database& of, sqlite::sql query) {
+std::int64_t number(sqlite::database& of, sqlite::statement_text query) {
     auto row = of.prepare(query).next<std::int64_t>();
     REQUIRE(row);
     REQUIRE(*row);

@@ -19,19 +19,19 @@ using tollgate_test::temporary_directory;
 
 namespace {
 
-constexpr std::array<sqlite::sql, 3> steps{
+constexpr std::array<sqlite::statement_text, 3> steps{
     "CREATE TABLE things (name TEXT NOT NULL) STRICT;",
     "ALTER TABLE things ADD COLUMN size INTEGER NOT NULL DEFAULT 1; INSERT INTO things (name) VALUES ('by step 2');",
     "CREATE UNIQUE INDEX things_by_name ON things (name);",
 };
-constexpr std::array<sqlite::sql, 2> steps_that_fail{
+constexpr std::array<sqlite::statement_text, 2> steps_that_fail{
     "CREATE TABLE things (name TEXT NOT NULL) STRICT;",
     "INSERT INTO things VALUES ('half'); INSERT INTO no_such_table VALUES (1);",
 };
 
-std::span<const sqlite::sql> first(std::size_t count) { return std::span{steps}.first(count); }
+std::span<const sqlite::statement_text> first(std::size_t count) { return std::span{steps}.first(count); }
 
-std::int64_t number(sqlite::database& of, sqlite::sql query) {
+std::int64_t number(sqlite::database& of, sqlite::statement_text query) {
     auto row = of.prepare(query).next<std::int64_t>();
     REQUIRE(row);
     REQUIRE(*row);
@@ -83,7 +83,7 @@ TEST_CASE_METHOD(fixture, "a step that fails undoes all of them") {
 }
 
 TEST_CASE_METHOD(fixture, "components of one file have versions of their own, and the file's own version is not ours") {
-    static constexpr std::array<sqlite::sql, 1> others{"CREATE TABLE others (name TEXT) STRICT;"};
+    static constexpr std::array<sqlite::statement_text, 1> others{"CREATE TABLE others (name TEXT) STRICT;"};
     REQUIRE(database.run_script("PRAGMA user_version = 42"));
     REQUIRE(sqlite::migrate(database, "things", steps));
     REQUIRE(sqlite::migrate(database, "others", others));

@@ -1,6 +1,6 @@
-#include <tollgate/store/detail/sqlite/row_cache.hpp>
+#include <tollgate/store/sqlite_database.hpp>
 
-#include <tollgate/store/detail/sqlite/pool.hpp>
+#include <tollgate/store/sqlite_database.hpp>
 
 #include <support/child_process.hpp>
 #include <support/temporary_directory.hpp>
@@ -26,24 +26,24 @@ using tollgate_test::temporary_directory;
 namespace {
 
 using answer = result<std::optional<std::int64_t>>;
-using cache = sqlite::row_cache<user_id, std::int64_t>;
+using cache = sqlite_row_cache<user_id, std::int64_t>;
 
 /// A table of numbers, read through a cache.
 struct fixture {
     temporary_directory directory;
     std::string path = directory.file("test.db");
-    sqlite::pool pool = opened(path);
+    sqlite_database pool = opened(path);
     cache numbers{pool.changes(), 64};
     int queries = 0;
 
-    static sqlite::pool opened(const std::string& at) {
-        auto made = sqlite::pool::open(at);
+    static sqlite_database opened(const std::string& at) {
+        auto made = sqlite_database::open(at);
         REQUIRE(made);
         REQUIRE((*made->writer())->run("CREATE TABLE IF NOT EXISTS t (user INTEGER PRIMARY KEY, number INTEGER) STRICT"));
         return *std::move(made);
     }
 
-    static answer query(sqlite::pool& from, user_id user) {
+    static answer query(sqlite_database& from, user_id user) {
         auto connection = from.reader();
         if (!connection) return std::move(connection).error();
         auto row = (*connection)->prepare("SELECT number FROM t WHERE user = ?", user).next<std::int64_t>();
@@ -161,7 +161,7 @@ TEST_CASE_METHOD(fixture, "a full cache forgets, stays right, and keeps what it 
 }
 
 TEST_CASE_METHOD(fixture, "keys that share a hash are told apart") {
-    sqlite::row_cache<digest, std::int64_t> tokens{pool.changes(), 64};
+    sqlite_row_cache<digest, std::int64_t> tokens{pool.changes(), 64};
     const auto ask = [&](std::uint8_t last_byte) {
         std::array<std::uint8_t, digest::size_bytes> bytes{};
         bytes.back() = last_byte;  // a digest's hash is its first bytes

@@ -1,6 +1,6 @@
 #include <tollgate/store/detail/sqlite/statement.hpp>
 
-#include <tollgate/store/detail/sqlite/columns.hpp>
+#include <tollgate/store/detail/sqlite/statement.hpp>
 #include <tollgate/store/detail/sqlite/database.hpp>
 
 #include <support/temporary_directory.hpp>

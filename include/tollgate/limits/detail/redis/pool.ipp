@@ -1,14 +1,9 @@
 #pragma once
 
+#include <tollgate/base/detail/reconnecting_pool.hpp>
 #include <tollgate/limits/detail/redis/pool.hpp>
 
-#include <algorithm>
-#include <atomic>
-#include <condition_variable>
-#include <mutex>
-#include <optional>
 #include <utility>
-#include <vector>
 
 namespace tollgate::inline v0::redis {
 
@@ -40,127 +35,45 @@ inline std::string_view meaning_of(std::string_view error) noexcept {
 }  // namespace detail
 
 struct pool::state {
-    struct idle_connection {
-        std::unique_ptr<connection> held;
-        std::uint64_t generation;
-    };
+    using connections = reconnecting_pool<connection>;
 
     state(server_address server_, std::unique_ptr<tls_authorities> authorities_, window_script script_,
           const pool_settings& settings_)
         : server{std::move(server_)},
           authorities{std::move(authorities_)},
           script{std::move(script_)},
-          settings{settings_} {
-        settings.connections_max = (std::max)(settings.connections_max, std::size_t{1});
-        idle.reserve(settings.connections_max);  // so that nothing throws when a connection comes back
-    }
+          settings{settings_},
+          shared{{.name = "Redis", .connections_max = settings_.connections_max, .on_state = settings_.on_state},
+                 [this] { return connection::open(server, authorities.get(), steady::now() + settings.connect_wait_max); }} {}
 
     ending ask(const window_question* before, const window_question& asked, window_answer& answered);
-    bool may_try() noexcept;
-    std::optional<idle_connection> take(steady::time_point end);
-    ending ask_on(connection& on, const window_question* before, const window_question& asked, window_answer& answered,
-                  std::string& why);
-    void put(idle_connection returned) noexcept;
-    void came_back() noexcept;
-    void went_away(std::string_view why) noexcept;
-    void tell(bool up_now, std::string_view why) noexcept;
+    ending exchange(connection& on, const window_question* before, const window_question& asked,
+                    window_answer& answered, std::string& why);
 
     const server_address server;
     const std::unique_ptr<tls_authorities> authorities;
     const window_script script;
-    pool_settings settings;
-
-    // Read without the lock by everybody who is told at once; written under it.
-    std::atomic<bool> up{true};
-    std::atomic<steady::rep> try_again_at{0};
-    std::atomic<bool> trying{false};
-
-    std::mutex mutex;
-    std::condition_variable came_free;
-    std::vector<idle_connection> idle;
-    std::size_t opened = 0;  // those that are being opened, and lent, included
-    std::uint64_t generation = 0;
-    unsigned failures = 0;
-    std::uint32_t jitter = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(this) >> 4) | 1U;
+    const pool_settings settings;
+    connections shared;
 };
 
-/// While the server is out of reach: one caller at a time, and not before it is time.
-inline bool pool::state::may_try() noexcept {
-    if (steady::now().time_since_epoch().count() < try_again_at.load(std::memory_order_relaxed)) return false;
-    if (trying.exchange(true, std::memory_order_acquire)) return false;
-    // Whoever tried meanwhile may have set another time, or found it back.
-    if (up.load(std::memory_order_acquire) ||
-        steady::now().time_since_epoch().count() >= try_again_at.load(std::memory_order_relaxed))
-        return true;
-    trying.store(false, std::memory_order_release);
-    return false;
-}
-
 inline ending pool::state::ask(const window_question* before, const window_question& asked, window_answer& answered) {
-    const bool was_up = up.load(std::memory_order_acquire);
-    if (!was_up && !may_try()) return ending::not_reached;
-    struct end_of_try {
-        std::atomic<bool>* flag;
-        ~end_of_try() {
-            if (flag != nullptr) flag->store(false, std::memory_order_release);
-        }
-    } const tried{was_up ? nullptr : &trying};
-
-    const auto end = steady::now() + settings.answer_wait_max;
-    auto lent = take(end);
-    if (!lent) return ending::not_reached;
-    std::string why;
+    if (shared.is_refusing()) return ending::not_reached;
+    auto on = shared.take(settings.answer_wait_max);
+    if (!on) return ending::not_reached;
+    std::string why = "out of memory";
     ending done = ending::not_reached;
     try {
-        if (lent->held == nullptr) {
-            auto made = connection::open(server, authorities.get(), steady::now() + settings.connect_wait_max);
-            if (made) lent->held = *std::move(made);
-            else why = std::move(made.error().cause);
-        }
-        if (lent->held != nullptr) done = ask_on(*lent->held, before, asked, answered, why);
-    } catch (...) {  // out of memory: nobody knows what is left to be read on it
+        done = exchange(**on, before, asked, answered, why);
+    } catch (...) {  // memory: an unread answer may be left on the connection
     }
-    if (done == ending::not_reached) {
-        const bool stale = [&] {
-            const std::scoped_lock lock{mutex};
-            --opened;
-            return lent->generation != generation;
-        }();
-        lent->held.reset();
-        // Of what went away together, the first says so; and one of before does not undo what came after.
-        if (!stale) went_away(why.empty() ? "out of memory" : std::string_view{why});
-        came_free.notify_all();
-        return done;
-    }
-    put(*std::move(lent));
-    if (!was_up) came_back();
+    // A server that failed one caller fails all: a connection that broke, hung or got an error such as LOADING.
+    if (done == ending::not_reached) on->trip(why);
     return done;
 }
 
-/// A connection, or leave to open one; none when the server is away, or nothing came free in time.
-inline std::optional<pool::state::idle_connection> pool::state::take(steady::time_point end) {
-    std::unique_lock lock{mutex};
-    const std::uint64_t began_in = generation;
-    for (;;) {
-        while (!idle.empty()) {  // the one that was used last first: the others may close by and by
-            auto chosen = std::move(idle.back());
-            idle.pop_back();
-            if (chosen.held->is_sound()) return chosen;
-            --opened;
-        }
-        if (opened < settings.connections_max) {
-            ++opened;
-            return idle_connection{nullptr, generation};
-        }
-        if (came_free.wait_until(lock, end) == std::cv_status::timeout && idle.empty() &&
-            opened >= settings.connections_max)
-            return std::nullopt;
-        if (generation != began_in) return std::nullopt;  // it went away while we waited
-    }
-}
-
-inline ending pool::state::ask_on(connection& on, const window_question* before, const window_question& asked,
-                                  window_answer& answered, std::string& why) {
+inline ending pool::state::exchange(connection& on, const window_question* before, const window_question& asked,
+                                    window_answer& answered, std::string& why) {
     const auto end = steady::now() + settings.answer_wait_max;
     std::string commands;
     commands.reserve(512);
@@ -193,48 +106,6 @@ inline ending pool::state::ask_on(connection& on, const window_question* before,
     return ending::answered;
 }
 
-inline void pool::state::put(idle_connection returned) noexcept {
-    {
-        const std::scoped_lock lock{mutex};
-        if (returned.generation == generation) idle.push_back(std::move(returned));
-        else --opened;
-    }
-    came_free.notify_one();
-}
-
-inline void pool::state::came_back() noexcept {
-    const std::scoped_lock lock{mutex};
-    failures = 0;
-    if (up.load(std::memory_order_relaxed)) return;
-    tell(true, "Redis answers again");
-    up.store(true, std::memory_order_release);
-}
-
-inline void pool::state::went_away(std::string_view why) noexcept {
-    constexpr std::int64_t first = 100, last = 2000;
-    const std::scoped_lock lock{mutex};
-    // All go with one: they lead to the same server, and each would hold up somebody for as long.
-    ++generation;
-    opened -= idle.size();
-    idle.clear();
-    const std::int64_t full = (std::min)(first << (std::min)(failures, 10U), last);
-    ++failures;
-    jitter = jitter * 1664525U + 1013904223U;  // so that nodes do not come together
-    const milliseconds wait{failures == 1 ? full : full - static_cast<std::int64_t>(jitter >> 8) % (full / 4)};
-    try_again_at.store((steady::now() + wait).time_since_epoch().count(), std::memory_order_relaxed);
-    if (!up.load(std::memory_order_relaxed)) return;
-    up.store(false, std::memory_order_release);
-    tell(false, why);
-}
-
-inline void pool::state::tell(bool up_now, std::string_view why) noexcept {
-    if (!settings.on_state) return;
-    try {
-        settings.on_state(up_now, why);
-    } catch (...) {  // whoever is told has no say in what is counted
-    }
-}
-
 TOLLGATE_DECL pool::pool(server_address server, std::unique_ptr<tls_authorities> authorities, window_script script,
                          const pool_settings& settings)
     : state_{std::make_unique<state>(std::move(server), std::move(authorities), std::move(script), settings)} {}
@@ -250,6 +121,6 @@ TOLLGATE_DECL ending pool::ask(const window_question* before, const window_quest
     }
 }
 
-TOLLGATE_DECL bool pool::is_up() const noexcept { return state_->up.load(std::memory_order_acquire); }
+TOLLGATE_DECL bool pool::is_up() const noexcept { return state_->shared.is_up(); }
 
 }  // namespace tollgate::redis

@@ -2,7 +2,7 @@
 
 #include <tollgate/store/detail/memory/applications.hpp>
 #include <tollgate/store/detail/memory/undo.hpp>
-#include <tollgate/store/detail/refusals.hpp>
+#include <tollgate/store/detail/errors.hpp>
 
 #include <iterator>
 #include <string>

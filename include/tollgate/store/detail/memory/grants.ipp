@@ -3,7 +3,7 @@
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/memory/grants.hpp>
 #include <tollgate/store/detail/memory/undo.hpp>
-#include <tollgate/store/detail/refusals.hpp>
+#include <tollgate/store/detail/errors.hpp>
 
 #include <algorithm>
 #include <string>

@@ -2,7 +2,7 @@
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/memory/hooks.hpp>
-#include <tollgate/store/detail/refusals.hpp>
+#include <tollgate/store/detail/errors.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tollgate/store/detail/memory/personal_tokens.hpp>
-#include <tollgate/store/detail/refusals.hpp>
+#include <tollgate/store/detail/errors.hpp>
 
 #include <algorithm>
 #include <string>

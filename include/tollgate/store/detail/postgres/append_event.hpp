@@ -11,7 +11,7 @@
 namespace tollgate::inline v0::postgres {
 
 /// Tells other nodes that deliveries are due now.
-inline constexpr sql notify_other_nodes{
+inline constexpr statement_text notify_other_nodes{
     "SELECT pg_notify('tollgate_deliveries', '') WHERE EXISTS (SELECT FROM tollgate_due_notices)"};
 
 /// What `append_event` of `event_sink` does, as one statement, and how many deliveries it answers there were.

@@ -3,7 +3,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
-#include <tollgate/store/detail/postgres/pool.hpp>
+#include <tollgate/store/postgres_database.hpp>
 
 #include <cstddef>
 
@@ -12,7 +12,7 @@ namespace tollgate::inline v0::postgres {
 /// Goes on with what a hook's verb began and left: to remove a deleted one's deliveries, to hold a disabled one's, to
 /// make due what was held for one that was enabled. One hook, and at most `backlog_rows_max` deliveries; how many it
 /// removed.
-[[nodiscard]] TOLLGATE_DECL result<std::size_t> work_on_backlog(pool& on, std::size_t removed_max, instant now);
+[[nodiscard]] TOLLGATE_DECL result<std::size_t> work_on_backlog(postgres_database& on, std::size_t removed_max, instant now);
 
 }  // namespace tollgate::postgres
 

@@ -1,14 +1,14 @@
 #pragma once
 
 #include <tollgate/store/detail/postgres/backlog.hpp>
-#include <tollgate/store/detail/postgres/columns.hpp>
+#include <tollgate/store/detail/postgres/statement.hpp>
 #include <tollgate/store/detail/postgres/removal.hpp>
 
 #include <utility>
 
 namespace tollgate::inline v0::postgres {
 
-TOLLGATE_DECL result<std::size_t> work_on_backlog(pool& on, std::size_t removed_max, instant now) {
+TOLLGATE_DECL result<std::size_t> work_on_backlog(postgres_database& on, std::size_t removed_max, instant now) {
     auto asked = on.make_batch();
     asked.add(
         "SELECT set_config('tollgate.backlog_of', coalesce((SELECT hooks.id::text FROM tollgate_hooks AS hooks "

@@ -3,6 +3,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/store/detail/postgres/statement.hpp>
+#include <tollgate/store/detail/sql/rows.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -26,13 +28,13 @@ public:
     explicit batch(milliseconds shift) noexcept : shift_{shift} {}
 
     template <class... Values>
-    void add(sql text, const Values&... values) {
+    void add(statement_text text, const Values&... values) {
         begin(text, sizeof...(Values));
         (add_value(values), ...);
     }
 
     /// Goes along, behind the transaction; whether it succeeds is nobody's business. Nothing is added after it.
-    void add_afterthought(sql text) {
+    void add_afterthought(statement_text text) {
         transaction_size_ = statements_.size();
         begin(text, 0);
     }
@@ -48,7 +50,7 @@ public:
         bool is_null;
     };
     struct statement {
-        sql text;
+        statement_text text;
         std::size_t first_value;
         std::size_t value_count;
     };
@@ -62,7 +64,7 @@ public:
     [[nodiscard]] milliseconds shift() const noexcept { return shift_; }
 
 private:
-    TOLLGATE_DECL void begin(sql text, std::size_t value_count);
+    TOLLGATE_DECL void begin(statement_text text, std::size_t value_count);
     TOLLGATE_DECL void keep(wire_type type, std::size_t begun_at, bool is_null);
 
     template <class T>
@@ -81,6 +83,29 @@ private:
     std::string bytes_;
 };
 
+/// One statement's values in the form that libpq takes. Points into the batch.
+struct wire_values {
+    wire_values(const batch& of, const batch::statement& statement) {
+        types.reserve(statement.value_count);
+        values.reserve(statement.value_count);
+        sizes.reserve(statement.value_count);
+        for (std::size_t i = 0; i < statement.value_count; ++i) {
+            const batch::value& each = of.value_at(statement.first_value + i);
+            types.push_back(each.type);
+            values.push_back(each.is_null ? nullptr : of.bytes_of(each));
+            sizes.push_back(static_cast<int>(each.size));
+        }
+        formats.assign(statement.value_count, 1);  // binary
+    }
+
+    [[nodiscard]] int count() const noexcept { return static_cast<int>(types.size()); }
+
+    std::vector<unsigned> types;
+    std::vector<const char*> values;
+    std::vector<int> sizes;
+    std::vector<int> formats;
+};
+
 /// What one statement answered: its rows, which are read from first to last.
 ///
 ///     for (;;) {
@@ -92,7 +117,7 @@ private:
 class rows {
 public:
     /// Takes the result over.
-    rows(pg_result* result, milliseconds shift, sql of) noexcept : result_{result}, shift_{shift}, of_{of} {}
+    rows(pg_result* result, milliseconds shift, statement_text of) noexcept : result_{result}, shift_{shift}, of_{of} {}
 
     /// The next row, decoded; none when there is no further one. A column that does not hold what it should is an
     /// internal problem: somebody else changed the table.
@@ -116,23 +141,19 @@ private:
 
     std::unique_ptr<pg_result, clearer> result_;
     milliseconds shift_;
-    sql of_;
+    statement_text of_;
     int next_ = 0;
 };
 
 template <class... Columns>
 result<std::optional<std::tuple<Columns...>>> rows::next() {
-    using row = std::tuple<Columns...>;
-    if (static_cast<std::size_t>(next_) >= count()) return std::optional<row>{};
-    const int at = next_++;
-    return [this, at]<std::size_t... I>(std::index_sequence<I...>) -> result<std::optional<row>> {
-        std::tuple<std::optional<Columns>...> read{
-            column<Columns>::read(cell{result_.get(), at, static_cast<int>(I), shift_})...};
-        std::size_t bad = sizeof...(Columns);
-        ((std::get<I>(read) ? void() : void(bad = I)), ...);
-        if (bad != sizeof...(Columns)) return misread(bad);
-        return std::optional<row>{std::in_place, *std::move(std::get<I>(read))...};
-    }(std::index_sequence_for<Columns...>{});
+    if (static_cast<std::size_t>(next_) >= count()) return std::optional<std::tuple<Columns...>>{};
+    const int row = next_++;
+    return sql::decode_row<Columns...>(
+        [this, row]<class T>(std::type_identity<T>, int at) {
+            return column<T>::read(cell{result_.get(), row, at, shift_});
+        },
+        [this](std::size_t bad) { return misread(bad); });
 }
 
 template <class... Columns>

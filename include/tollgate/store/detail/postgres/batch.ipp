@@ -8,7 +8,7 @@
 
 namespace tollgate::inline v0::postgres {
 
-TOLLGATE_DECL void batch::begin(sql text, std::size_t value_count) {
+TOLLGATE_DECL void batch::begin(statement_text text, std::size_t value_count) {
     values_.reserve(values_.size() + value_count);
     statements_.push_back({text, values_.size(), value_count});
 }

@@ -3,7 +3,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/model/delivery.hpp>
-#include <tollgate/store/detail/postgres/pool.hpp>
+#include <tollgate/store/postgres_database.hpp>
 
 #include <cstddef>
 #include <mutex>
@@ -16,7 +16,7 @@ namespace tollgate::inline v0::postgres {
 /// `complete`, on PostgreSQL: one round trip to lock and read the deliveries, one to write the results.
 class completions {
 public:
-    explicit completions(pool& connections) : connections_{connections} {}
+    explicit completions(postgres_database& connections) : connections_{connections} {}
 
     TOLLGATE_DECL result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now);
 
@@ -25,15 +25,15 @@ private:
 
     TOLLGATE_DECL result<std::vector<completion>> complete_once(std::span<const attempt_result> ended, instant now,
                                                                   bool& may_be_tried_again);
-    TOLLGATE_DECL result<ledger> open(conversation& talk, std::span<const attempt_result> ended);
+    TOLLGATE_DECL result<ledger> open(transaction& talk, std::span<const attempt_result> ended);
     static TOLLGATE_DECL completion complete_one(ledger& in, const attempt_result& ended, instant now);
-    TOLLGATE_DECL result<void> close(conversation& talk, const ledger& in, std::span<const attempt_result> ended,
+    TOLLGATE_DECL result<void> close(transaction& talk, const ledger& in, std::span<const attempt_result> ended,
                                       instant now);
 
     /// Those of which enough ended since the last time.
     TOLLGATE_DECL std::vector<hook_id> hooks_with_history_to_trim(const ledger& in);
 
-    pool& connections_;
+    postgres_database& connections_;
     std::mutex mutex_;
     std::unordered_map<hook_id, std::size_t> ended_;  // of each hook, since it was trimmed
 };

@@ -76,7 +76,7 @@ TOLLGATE_DECL result<std::vector<completion>> completions::complete(std::span<co
 
 TOLLGATE_DECL result<std::vector<completion>> completions::complete_once(std::span<const attempt_result> ended,
                                                                            instant now, bool& may_be_tried_again) {
-    auto talk = connections_.converse();
+    auto talk = connections_.begin();
     if (!talk) return std::move(talk).error();
     auto in = open(*talk, ended);
     may_be_tried_again = talk->may_be_tried_again();
@@ -109,7 +109,7 @@ TOLLGATE_DECL std::vector<hook_id> completions::hooks_with_history_to_trim(const
     return full;
 }
 
-TOLLGATE_DECL result<completions::ledger> completions::open(conversation& talk, std::span<const attempt_result> ended) {
+TOLLGATE_DECL result<completions::ledger> completions::open(transaction& talk, std::span<const attempt_result> ended) {
     std::vector<delivery_id> ids;
     for (const attempt_result& each : ended) ids.push_back(each.lease.delivery);
     auto asked = connections_.make_batch();
@@ -199,7 +199,7 @@ TOLLGATE_DECL completion completions::complete_one(ledger& in, const attempt_res
     return to.disabled && !was_disabled ? completion::hook_disabled : completion::done;
 }
 
-TOLLGATE_DECL result<void> completions::close(conversation& talk, const ledger& in, std::span<const attempt_result> ended,
+TOLLGATE_DECL result<void> completions::close(transaction& talk, const ledger& in, std::span<const attempt_result> ended,
                                                instant now) {
     auto asked = connections_.make_batch();
     {

@@ -34,10 +34,10 @@ struct notice {
     std::string payload;
 };
 
-/// What came of a batch: its answers, or the trouble.
+/// What came of a batch: its answers, or the run_failure.
 struct run_result {
     answers given{};
-    std::optional<trouble> failed{};
+    std::optional<run_failure> failed{};
 };
 
 /// One connection to a server. It never waits longer than its settings say, also when the other side hangs: the socket
@@ -79,7 +79,7 @@ private:
     enum class command_kind { asks_the_time, prepares, executes, ends_transaction };
     struct command {
         command_kind kind;
-        sql text;
+        statement_text text;
     };
     struct prepared_statement {
         std::string_view text;
@@ -101,7 +101,7 @@ private:
     TOLLGATE_DECL void take_error(reception& into, const pg_result* result);
     TOLLGATE_DECL void forget_prepared(std::string_view text);
     TOLLGATE_DECL waited wait(bool to_write, steady::time_point end, int wake_descriptor = -1) noexcept;
-    TOLLGATE_DECL trouble lose(std::string_view doing, waited why);
+    TOLLGATE_DECL run_failure lose(std::string_view doing, waited why);
     TOLLGATE_DECL run_result lose(reception& into, waited why);
 
     std::unique_ptr<pg_conn, closer> handle_;

@@ -2,7 +2,6 @@
 
 #include <tollgate/store/detail/postgres/connection.hpp>
 #include <tollgate/store/detail/postgres/libpq.hpp>
-#include <tollgate/store/detail/postgres/wire_values.hpp>
 
 #include <poll.h>
 
@@ -16,7 +15,7 @@ namespace tollgate::inline v0::postgres {
 
 namespace detail {
 
-inline constexpr sql ask_the_time{"SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"};
+inline constexpr statement_text ask_the_time{"SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"};
 
 /// Oldest release that is tested for and still maintained when this was written.
 inline constexpr std::int64_t server_version_min = 13'00'00;
@@ -116,9 +115,9 @@ TOLLGATE_DECL connection::waited connection::wait(bool to_write, steady::time_po
     }
 }
 
-TOLLGATE_DECL trouble connection::lose(std::string_view doing, waited why) {
-    trouble made = why == waited::timed_out
-                       ? trouble{unavailable("PostgreSQL: no answer within " +
+TOLLGATE_DECL run_failure connection::lose(std::string_view doing, waited why) {
+    run_failure made = why == waited::timed_out
+                       ? run_failure{unavailable("PostgreSQL: no answer within " +
                                              std::to_string(settings_.answer_wait_max.count()) + " ms"),
                                  aftermath::lost, true}
                        : connection_failure(handle_.get(), doing);
@@ -148,7 +147,7 @@ TOLLGATE_DECL run_result connection::lose(reception& into, waited why) {
 
 TOLLGATE_DECL run_result connection::run(const batch& asked) {
     if (asked.statements().empty()) return {};
-    if (handle_ == nullptr) return {{}, trouble{unavailable("PostgreSQL: the connection is closed"), aftermath::lost}};
+    if (handle_ == nullptr) return {{}, run_failure{unavailable("PostgreSQL: the connection is closed"), aftermath::lost}};
     try {
         return converse(asked);
     } catch (...) {
@@ -259,7 +258,7 @@ TOLLGATE_DECL void connection::take_error(reception& into, const pg_result* resu
     const bool lost = PQstatus(handle_.get()) == CONNECTION_BAD || why.after == aftermath::lost;
     if (lost) handle_.reset();
     if (into.is_committed) return;
-    if (lost) into.made = {{}, trouble{std::move(why.why), aftermath::lost}};
+    if (lost) into.made = {{}, run_failure{std::move(why.why), aftermath::lost}};
     else if (!into.made.failed) into.made.failed = std::move(why);
 }
 

@@ -3,7 +3,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/model/personal_token.hpp>
-#include <tollgate/store/detail/postgres/statement.hpp>
+#include <tollgate/store/detail/postgres/batch.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -11,29 +11,35 @@
 
 namespace tollgate::inline v0::postgres {
 
-/// The statements that look a credential up, with its owner's quota beside it where an integrator's query says how: one
-/// statement, so that what every request needs of both is one round trip.
+/// The statements that look up a credential together with its owner's quota, if an integrator's query says how to find
+/// that: what every request needs costs one round trip.
 ///
-/// Outlives the connections on which they are prepared.
+/// Must outlive the connections on which they are prepared.
 class credential_lookup {
 public:
-    /// See `postgres_settings::owner_quota_query`; empty: no quota is told.
+    /// See `postgres_settings::owner_quota_query`; empty: no quota is looked up.
     TOLLGATE_DECL explicit credential_lookup(const std::string& owner_quota_query);
     credential_lookup(const credential_lookup&) = delete;
     credential_lookup& operator=(const credential_lookup&) = delete;
 
     /// $1 is the username.
-    [[nodiscard]] sql personal() const noexcept { return sql::composed(personal_); }
+    [[nodiscard]] statement_text personal() const noexcept { return statement_text::composed(personal_); }
     /// $1 is the digest.
-    [[nodiscard]] sql access() const noexcept { return sql::composed(access_); }
+    [[nodiscard]] statement_text access() const noexcept { return statement_text::composed(access_); }
 
-    /// What the last three columns of either are.
+    /// The credential that a row of `personal()` holds.
+    [[nodiscard]] static TOLLGATE_DECL result<std::optional<token_credential>> read_personal(rows& found);
+    /// The credential that a row of `access()` holds.
+    [[nodiscard]] static TOLLGATE_DECL result<std::optional<token_credential>> read_access(rows& found,
+                                                                                            const digest& token);
+
+    /// The last three columns of either.
     struct quota_columns {
         bool is_told;
         std::optional<std::int64_t> requests;
         std::optional<std::int64_t> window_seconds;
     };
-    /// Problem (internal) for numbers that are no quota.
+    /// Error (internal) for numbers that are not a quota.
     [[nodiscard]] static TOLLGATE_DECL result<quota_told> to_quota(const quota_columns& read);
 
 private:

@@ -2,7 +2,7 @@
 
 #include <tollgate/model/delivery.hpp>
 #include <tollgate/model/hook.hpp>
-#include <tollgate/store/detail/postgres/columns.hpp>
+#include <tollgate/store/detail/postgres/statement.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -18,7 +18,7 @@ enum class aftermath : std::uint8_t {
     lost,       ///< the connection is of no use any more, and whether anything happened is not known
 };
 
-struct trouble {
+struct run_failure {
     error why;
     aftermath after = aftermath::lost;
     bool hung = false;  ///< lost because nothing was heard any more
@@ -28,10 +28,10 @@ struct trouble {
 /// reference to what is not there, conflict for another broken constraint, invalid for text that is none to PostgreSQL,
 /// internal for the rest. `doing` is the statement. The cause has the server's message without its detail, which may
 /// hold values.
-[[nodiscard]] TOLLGATE_DECL trouble failure(const pg_result* result, std::string_view doing);
+[[nodiscard]] TOLLGATE_DECL run_failure failure(const pg_result* result, std::string_view doing);
 
 /// A connection that broke, or never was: unavailable.
-[[nodiscard]] TOLLGATE_DECL trouble connection_failure(const pg_conn* connection, std::string_view doing);
+[[nodiscard]] TOLLGATE_DECL run_failure connection_failure(const pg_conn* connection, std::string_view doing);
 
 }  // namespace tollgate::postgres
 

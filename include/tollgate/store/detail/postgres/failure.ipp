@@ -2,7 +2,7 @@
 
 #include <tollgate/store/detail/postgres/failure.hpp>
 #include <tollgate/store/detail/postgres/libpq.hpp>
-#include <tollgate/store/detail/sql/statement_line.hpp>
+#include <tollgate/store/detail/sql/statement_text.hpp>
 
 #include <string>
 #include <utility>
@@ -39,23 +39,23 @@ inline std::string in_one_line(std::string_view message) {
 
 }  // namespace detail
 
-TOLLGATE_DECL trouble failure(const pg_result* result, std::string_view doing) {
+TOLLGATE_DECL run_failure failure(const pg_result* result, std::string_view doing) {
     const char* const message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
     const char* const code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const std::string_view state = code == nullptr ? std::string_view{} : std::string_view{code};
     std::string cause = "PostgreSQL: ";
     cause += detail::in_one_line(message != nullptr ? message : PQresultErrorMessage(result));
     if (!state.empty()) (cause += " (SQLSTATE ") += std::string{state} + ")";
-    cause += ": " + tollgate::detail::to_statement_line(doing);
+    cause += ": " + tollgate::sql::to_log_line(doing);
     // Without a state it was libpq that failed, and with it the connection.
     if (state.empty()) return {unavailable(std::move(cause)), aftermath::lost};
     const bool because_of_others = state == "40001" || state == "40P01";
     return {detail::problem_of(state, std::move(cause)), because_of_others ? aftermath::try_again : aftermath::refused};
 }
 
-TOLLGATE_DECL trouble connection_failure(const pg_conn* connection, std::string_view doing) {
+TOLLGATE_DECL run_failure connection_failure(const pg_conn* connection, std::string_view doing) {
     std::string cause = "PostgreSQL: " + detail::in_one_line(PQerrorMessage(connection));
-    if (!doing.empty()) cause += ": " + tollgate::detail::to_statement_line(doing);
+    if (!doing.empty()) cause += ": " + tollgate::sql::to_log_line(doing);
     return {unavailable(std::move(cause)), aftermath::lost};
 }
 

@@ -2,7 +2,7 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/store/detail/cache_invalidation_feed.hpp>
-#include <tollgate/store/detail/postgres/pool.hpp>
+#include <tollgate/store/postgres_database.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -39,13 +39,13 @@ public:
     /// So that two signs of life in a row may be late before anything is forgotten.
     static constexpr milliseconds asked_every{250};
 
-    explicit listener(pool& connections) noexcept : connections_{connections} {}
+    explicit listener(postgres_database& connections) noexcept : connections_{connections} {}
     listener(const listener&) = delete;
     listener& operator=(const listener&) = delete;
     TOLLGATE_DECL ~listener();
 
     /// From now on what is heard of rows is told to `changes`. To be called before anything else, if at all.
-    TOLLGATE_DECL void tell(std::shared_ptr<cache_invalidation_feed> changes) noexcept;
+    TOLLGATE_DECL void feed(std::shared_ptr<cache_invalidation_feed> changes) noexcept;
 
     /// Another number whenever deliveries were heard of, or may have been missed; none while nothing can be heard.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() noexcept;
@@ -61,7 +61,7 @@ private:
     /// True when it is time to stop.
     TOLLGATE_DECL bool pause(milliseconds length) noexcept;
 
-    pool& connections_;
+    postgres_database& connections_;
     std::shared_ptr<cache_invalidation_feed> changes_;  // null: no rows are remembered
     std::once_flag started_;
     std::atomic<bool> listens_{false};

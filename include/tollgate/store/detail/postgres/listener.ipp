@@ -25,7 +25,7 @@ TOLLGATE_DECL listener::~listener() {
         if (each >= 0) ::close(each);
 }
 
-TOLLGATE_DECL void listener::tell(std::shared_ptr<cache_invalidation_feed> changes) noexcept {
+TOLLGATE_DECL void listener::feed(std::shared_ptr<cache_invalidation_feed> changes) noexcept {
     changes_ = std::move(changes);
     static_cast<void>(changes_seen());
 }

@@ -2,7 +2,7 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
-#include <tollgate/store/detail/postgres/pool.hpp>
+#include <tollgate/store/detail/postgres/connection.hpp>
 
 #include <cstdint>
 #include <span>
@@ -12,7 +12,7 @@ namespace tollgate::inline v0::postgres {
 
 /// One step of a component's tables.
 struct schema_step {
-    sql script;
+    statement_text script;
     /// Releases that do not know this step cannot work with what it leaves. Most steps only add, and do not break them.
     bool breaks_older = false;
 };
@@ -27,9 +27,10 @@ struct schema_step {
 /// happened.
 ///
 /// Where there is nothing to do the connection's role needs no right to make tables.
-[[nodiscard]] TOLLGATE_DECL result<void> migrate(pool& on, std::string_view component,
-                                                  std::span<const schema_step> steps,
-                                                  milliseconds wait_max = seconds{60});
+///
+/// `on` is for this alone, and of no use afterwards: it may hold locks.
+[[nodiscard]] TOLLGATE_DECL result<void> migrate(connection& on, std::string_view component,
+                                                  std::span<const schema_step> steps, milliseconds wait_max);
 
 }  // namespace tollgate::postgres
 

@@ -22,7 +22,7 @@ inline result<rows> run_one(connection& on, const batch& asked) {
 }
 
 template <class... Values>
-result<rows> ask(connection& on, sql text, const Values&... values) {
+result<rows> ask(connection& on, statement_text text, const Values&... values) {
     batch asked{milliseconds{0}};
     asked.add(text, values...);
     return run_one(on, asked);
@@ -65,41 +65,34 @@ inline result<void> run_steps(connection& on, std::string_view component, std::s
 
 }  // namespace detail
 
-TOLLGATE_DECL result<void> migrate(pool& on, std::string_view component, std::span<const schema_step> steps,
+TOLLGATE_DECL result<void> migrate(connection& on, std::string_view component, std::span<const schema_step> steps,
                                     milliseconds wait_max) {
     const auto newest = static_cast<std::int64_t>(steps.size());
     const auto judge = [&](const detail::schema_state& found) -> result<void> {
-        if (found.works_with > newest)
-            return internal_error("PostgreSQL: the tables of \"" + std::string{component} + "\" are of version " +
-                                  std::to_string(found.version) + ", made by a later release, and can be used from " +
-                                  std::to_string(found.works_with) + " on; this release knows them up to version " +
-                                  std::to_string(newest));
-        on.require(component, newest);
-        return {};
+        if (found.works_with <= newest) return {};
+        return internal_error("PostgreSQL: the tables of \"" + std::string{component} + "\" are of version " +
+                              std::to_string(found.version) + ", made by a later release, and can be used from " +
+                              std::to_string(found.works_with) + " on; this release knows them up to version " +
+                              std::to_string(newest));
     };
 
-    auto opened = on.open_another();
-    if (!opened) return std::move(opened).error();
-    connection& with = *opened;
     // Without the lock first: nearly every start finds everything done.
-    auto found = detail::read_schema_state(with, component);
+    auto found = detail::read_schema_state(on, component);
     if (!found) return std::move(found).error();
     if (found->version >= newest) return judge(*found);
 
-    with.set_answer_wait_max(wait_max);
-    // Locked before the transaction begins: one that had begun would not know of tables that came while it waited.
-    // Given up, or left early, all of it ends with the connection.
-    auto done = with.run_script(
+    on.set_answer_wait_max(wait_max);
+    // Locked before the transaction begins: one that had begun would not see tables that were made while it waited.
+    // All of it ends with the connection.
+    auto done = on.run_script(
         "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = '1min';"
         "SELECT pg_advisory_lock(hashtextextended('tollgate_schema', 0))");
     if (!done) return done;
-    if (done = with.run_script("BEGIN"); !done) return done;
-    found = detail::read_schema_state(with, component);
+    if (done = on.run_script("BEGIN"); !done) return done;
+    found = detail::read_schema_state(on, component);
     if (!found) return std::move(found).error();
     if (found->version >= newest) return judge(*found);  // another node was quicker
-    if (done = detail::run_steps(with, component, steps, *found); !done) return done;
-    on.require(component, newest);
-    return {};
+    return detail::run_steps(on, component, steps, *found);
 }
 
 }  // namespace tollgate::postgres

@@ -3,7 +3,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/model/delivery.hpp>
-#include <tollgate/store/detail/postgres/pool.hpp>
+#include <tollgate/store/postgres_database.hpp>
 
 #include <cstddef>
 #include <optional>
@@ -18,7 +18,7 @@ namespace tollgate::inline v0::postgres {
 /// because transactions that notify are committed one after the other.
 class outbox {
 public:
-    explicit outbox(pool& connections) : connections_{connections} {}
+    explicit outbox(postgres_database& connections) : connections_{connections} {}
 
     TOLLGATE_DECL result<std::size_t> append(const event& happened, const message_seed& seed, instant now);
     TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of,
@@ -31,7 +31,7 @@ public:
     TOLLGATE_DECL result<std::size_t> sweep(instant ended_before, std::size_t rows_max);
 
 private:
-    pool& connections_;
+    postgres_database& connections_;
 };
 
 }  // namespace tollgate::postgres

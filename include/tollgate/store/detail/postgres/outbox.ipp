@@ -4,7 +4,7 @@
 #include <tollgate/store/detail/postgres/delivery_columns.hpp>
 #include <tollgate/store/detail/postgres/outbox.hpp>
 #include <tollgate/store/detail/postgres/removal.hpp>
-#include <tollgate/store/detail/refusals.hpp>
+#include <tollgate/store/detail/errors.hpp>
 
 #include <cstdint>
 #include <limits>

@@ -3,7 +3,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/model/hook.hpp>
-#include <tollgate/store/detail/postgres/pool.hpp>
+#include <tollgate/store/postgres_database.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@ inline constexpr std::size_t backlog_rows_max = 1000;
 /// at once each takes others. How many deliveries.
 class removal {
 public:
-    explicit removal(pool& connections) : connections_{connections} {}
+    explicit removal(postgres_database& connections) : connections_{connections} {}
 
     /// That were delivered, given up or held since before then, the first first.
     TOLLGATE_DECL result<std::size_t> ended_before(instant then, std::size_t rows_max);
@@ -32,7 +32,7 @@ private:
     TOLLGATE_DECL result<std::size_t> remove(const batch& listing, bool of_deleted);
     TOLLGATE_DECL result<std::size_t> remove_once(const batch& listing, bool of_deleted, bool& may_be_tried_again);
 
-    pool& connections_;
+    postgres_database& connections_;
 };
 
 }  // namespace tollgate::postgres

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tollgate/store/detail/postgres/columns.hpp>
+#include <tollgate/store/detail/postgres/statement.hpp>
 #include <tollgate/store/detail/postgres/removal.hpp>
 
 #include <utility>
@@ -66,7 +66,7 @@ TOLLGATE_DECL result<std::size_t> removal::remove(const batch& listing, bool of_
 
 TOLLGATE_DECL result<std::size_t> removal::remove_once(const batch& listing, bool of_deleted,
                                                         bool& may_be_tried_again) {
-    auto talk = connections_.converse();
+    auto talk = connections_.begin();
     if (!talk) return std::move(talk).error();
     const auto run = [&](const batch& asked) {
         auto answered = talk->run(asked);

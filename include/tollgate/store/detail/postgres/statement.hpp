@@ -1,9 +1,10 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
-#include <tollgate/base/detail/inline_text.hpp>
-#include <tollgate/base/ids.hpp>
+#include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/time.hpp>
+#include <tollgate/store/detail/sql/columns.hpp>
+#include <tollgate/store/detail/sql/statement_text.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -17,24 +18,12 @@ struct pg_result;
 
 namespace tollgate::inline v0::postgres {
 
-/// One statement of SQL, known while compiling: values reach a database as parameters alone, so there is nothing to
-/// inject into. Parameters are `$1`, `$2` and so on.
-class sql {
-public:
-    consteval sql(const char* literal) : text_{literal} {}
-    /// The exception: one that was put together of literals and of what the program's own settings say, never of what a
-    /// request does. `text` outlives each connection that it is used on.
-    [[nodiscard]] static sql composed(const std::string& text) noexcept { return sql{std::string_view{text}}; }
-    static sql composed(std::string&&) = delete;
-    [[nodiscard]] constexpr std::string_view text() const noexcept { return text_; }
-    /// It ends where a NUL stands.
-    [[nodiscard]] constexpr const char* c_str() const noexcept { return text_.data(); }
+using sql::statement_text;
 
-private:
-    explicit constexpr sql(std::string_view text) noexcept : text_{text} {}
-
-    std::string_view text_;
-};
+/// Whether a `text` column can hold this: no NUL, and UTF-8. Clients may send anything else to look up.
+[[nodiscard]] constexpr bool is_storable(std::string_view text) noexcept {
+    return text.find('\0') == std::string_view::npos && is_utf8(text);
+}
 
 /// A type of PostgreSQL's and its arrays', by the numbers that never change (src/include/catalog/pg_type.dat).
 struct wire_type {
@@ -102,16 +91,34 @@ private:
     milliseconds shift_;
 };
 
-/// How a `T` is kept in one column; `read` is none when the column holds no `T`. Specialise it for types of your own.
+[[nodiscard]] constexpr wire_type to_wire_type(sql::storage of) noexcept {
+    switch (of) {
+        case sql::storage::boolean: return wire_boolean;
+        case sql::storage::integer: return wire_integer;
+        case sql::storage::blob: return wire_bytes;
+        case sql::storage::text: break;
+    }
+    return wire_text;
+}
+
+/// How a `T` is stored in one column; specialize it for your own types. `read` returns none when the column holds
+/// something else.
 ///
 ///     template <>
-///     struct column<colour> {
+///     struct tollgate::postgres::column<colour> {
 ///         static constexpr wire_type type = wire_text;
 ///         static std::optional<colour> read(const cell& from);
 ///         static void write(parameter& to, const colour& value);
 ///     };
 template <class T>
-struct column;
+struct column : sql::column<T> {
+    static constexpr wire_type type = to_wire_type(sql::column<T>::type);
+};
+
+template <class T>
+struct column<std::optional<T>> : sql::optional_column<T, column<T>> {
+    static constexpr wire_type type = column<T>::type;
+};
 
 template <class T>
 void parameter::element(const T& value) {
@@ -120,91 +127,6 @@ void parameter::element(const T& value) {
     column<T>::write(into, value);
     end_element(at, into.is_null());
 }
-
-template <>
-struct column<std::int64_t> {
-    static constexpr wire_type type = wire_integer;
-    static std::optional<std::int64_t> read(const cell& from) noexcept { return from.integer(); }
-    static void write(parameter& to, std::int64_t value) { to.integer(value); }
-};
-
-template <>
-struct column<bool> {
-    static constexpr wire_type type = wire_boolean;
-    static std::optional<bool> read(const cell& from) noexcept { return from.boolean(); }
-    static void write(parameter& to, bool value) { to.boolean(value); }
-};
-
-template <>
-struct column<std::string> {
-    static constexpr wire_type type = wire_text;
-    static std::optional<std::string> read(const cell& from) {
-        const auto text = from.text();
-        return text ? std::optional<std::string>{std::in_place, *text} : std::nullopt;
-    }
-    static void write(parameter& to, std::string_view value) { to.text(value); }
-};
-
-/// To bind; a row is read into a type that owns its text.
-template <>
-struct column<std::string_view> {
-    static constexpr wire_type type = wire_text;
-    static void write(parameter& to, std::string_view value) { to.text(value); }
-};
-
-template <std::size_t Capacity>
-struct column<inline_text<Capacity>> {
-    static constexpr wire_type type = wire_text;
-    static std::optional<inline_text<Capacity>> read(const cell& from) noexcept {
-        const auto text = from.text();
-        return text ? inline_text<Capacity>::from(*text) : std::nullopt;
-    }
-    static void write(parameter& to, const inline_text<Capacity>& value) { to.text(value.view()); }
-};
-
-template <class Tag>
-struct column<id<Tag>> {
-    static constexpr wire_type type = wire_integer;
-    static std::optional<id<Tag>> read(const cell& from) noexcept {
-        const auto value = from.integer();
-        return value ? id<Tag>::from(*value) : std::nullopt;
-    }
-    static void write(parameter& to, id<Tag> value) { to.integer(value.value()); }
-};
-
-/// Milliseconds since 1970, by the database's clock.
-template <>
-struct column<instant> {
-    static constexpr wire_type type = wire_integer;
-    static std::optional<instant> read(const cell& from) noexcept { return from.moment(); }
-    static void write(parameter& to, instant value) { to.moment(value); }
-};
-
-template <>
-struct column<milliseconds> {
-    static constexpr wire_type type = wire_integer;
-    static std::optional<milliseconds> read(const cell& from) noexcept {
-        const auto count = from.integer();
-        return count ? std::optional{milliseconds{*count}} : std::nullopt;
-    }
-    static void write(parameter& to, milliseconds value) { to.integer(value.count()); }
-};
-
-/// NULL is the empty one.
-template <class T>
-struct column<std::optional<T>> {
-    static constexpr wire_type type = column<T>::type;
-    static std::optional<std::optional<T>> read(const cell& from) {
-        if (from.is_null()) return std::optional<std::optional<T>>{std::in_place};
-        auto value = column<T>::read(from);
-        if (!value) return std::nullopt;
-        return std::optional<std::optional<T>>{std::in_place, std::move(value)};
-    }
-    static void write(parameter& to, const std::optional<T>& value) {
-        if (value) column<T>::write(to, *value);
-        else to.null();
-    }
-};
 
 /// An array, to bind: what one statement does with many values, it does in one round trip.
 template <class T>

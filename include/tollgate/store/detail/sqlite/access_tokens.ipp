@@ -1,62 +1,64 @@
 #pragma once
 
-#include <tollgate/store/detail/sqlite/access_tokens.hpp>
-#include <tollgate/store/detail/sqlite/columns.hpp>
-#include <tollgate/store/detail/sqlite/insert_access_token.hpp>
+#include <tollgate/base/limits.hpp>
+#include <tollgate/store/detail/sqlite/store_impl.hpp>
 
-namespace tollgate::inline v0::sqlite {
+namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<std::optional<token_credential>> access_tokens::find(const digest& token) {
-    return credentials_.find(token, [&] { return read(token); });
+TOLLGATE_DECL result<void> sqlite::insert_access_token(database& on, const new_access_token& made,
+                                                        std::optional<row_number> refresh_token) {
+    auto done = on.run(
+        "INSERT INTO tollgate_access_tokens "
+        "(token_digest, user, application, scopes, created_at, expires_at, refresh_token) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        made.token_digest, made.user, made.application, made.scopes, made.created_at, made.expires_at, refresh_token);
+    if (!done) return token_exists(std::move(done).error());
+    return on.run(
+        "DELETE FROM tollgate_access_tokens WHERE token_digest IN "
+        "(SELECT token_digest FROM tollgate_access_tokens WHERE application = ?1 AND user = ?2 AND token_digest <> ?3 "
+        "ORDER BY expires_at DESC LIMIT -1 OFFSET ?4)",
+        made.application, made.user, made.token_digest, limits::access_tokens_per_grant_max - 1);
 }
 
-TOLLGATE_DECL result<std::optional<token_credential>> access_tokens::read(const digest& token) {
-    auto connection = connections_.reader();
-    if (!connection) return std::move(connection).error();
-    auto row = (*connection)
-                   ->prepare("SELECT user, application, scopes, expires_at, last_used_at FROM tollgate_access_tokens "
-                             "WHERE token_digest = ?",
-                             token)
-                   .next<user_id, application_id, scope_set, instant, std::optional<instant>>();
-    if (!row) return std::move(row).error();
-    if (!*row) return std::optional<token_credential>{};
-    const auto& [user, application, scopes, expires_at, last_used_at] = **row;
-    return std::optional{token_credential{user, token, scopes, expires_at, application, last_used_at}};
+TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_access_token(const digest& token) noexcept {
+    return impl_->access_tokens.find(token, [&] {
+        return impl_->database.read([&](sqlite::database& on) {
+            return sql::read_one<user_id, application_id, scope_set, instant, std::optional<instant>>(
+                on.prepare("SELECT user, application, scopes, expires_at, last_used_at FROM tollgate_access_tokens "
+                           "WHERE token_digest = ?",
+                           token),
+                [&](user_id user, application_id application, scope_set& scopes, instant expires_at,
+                    std::optional<instant> last_used_at) {
+                    return token_credential{user, token, scopes, expires_at, application, last_used_at};
+                });
+        });
+    });
 }
 
-TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& made) {
-    auto connection = connections_.writer();
-    if (!connection) return std::move(connection).error();
-    auto change = transaction::begin(**connection);
-    if (!change) return std::move(change).error();
-    if (auto done = insert_access_token(**connection, made, std::nullopt); !done) return done;
-    return change->commit();
+TOLLGATE_DECL lookup<token_credential> sqlite_store::cached_access_token(const digest& token) const noexcept {
+    return impl_->access_tokens.cached(token);
 }
 
-TOLLGATE_DECL result<bool> access_tokens::revoke(const digest& token) {
-    auto connection = connections_.writer();
-    if (!connection) return std::move(connection).error();
-    if (auto done = (*connection)->run("DELETE FROM tollgate_access_tokens WHERE token_digest = ?", token); !done)
-        return std::move(done).error();
-    return (*connection)->changes() > 0;
+TOLLGATE_DECL result<void> sqlite_store::create_access_token(const new_access_token& made) noexcept {
+    return impl_->database.transact(
+        [&](sqlite::database& on) { return sqlite::insert_access_token(on, made, std::nullopt); });
 }
 
-TOLLGATE_DECL result<void> access_tokens::record_use(const digest& token, instant now) {
-    auto connection = connections_.writer_soon();
-    if (!connection) return std::move(connection).error();
-    auto change = transaction::begin(**connection);
-    if (!change) return std::move(change).error();
-    if (auto done = (*connection)
-                        ->run("UPDATE tollgate_access_tokens SET last_used_at = ? WHERE token_digest = ?", now, token);
-        !done)
-        return done;
-    if (auto done = (*connection)
-                        ->run("UPDATE tollgate_grants SET last_used_at = ? WHERE (user, application) = "
-                              "(SELECT user, application FROM tollgate_access_tokens WHERE token_digest = ?)",
-                              now, token);
-        !done)
-        return done;
-    return change->commit();
+TOLLGATE_DECL result<bool> sqlite_store::revoke_access_token(const digest& token) noexcept {
+    return impl_->database.write([&](sqlite::database& on) {
+        return on.run_counted("DELETE FROM tollgate_access_tokens WHERE token_digest = ?", token);
+    });
 }
 
-}  // namespace tollgate::sqlite
+TOLLGATE_DECL result<void> sqlite_store::record_access_token_use(const digest& token, instant now) noexcept {
+    return impl_->database.transact_soon([&](sqlite::database& on) -> result<void> {
+        if (auto done = on.run("UPDATE tollgate_access_tokens SET last_used_at = ? WHERE token_digest = ?", now, token);
+            !done)
+            return done;
+        return on.run(
+            "UPDATE tollgate_grants SET last_used_at = ? WHERE (user, application) = "
+            "(SELECT user, application FROM tollgate_access_tokens WHERE token_digest = ?)",
+            now, token);
+    });
+}
+
+}  // namespace tollgate

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tollgate/store/detail/sqlite/append_event.hpp>
-#include <tollgate/store/detail/sqlite/columns.hpp>
+#include <tollgate/store/detail/sqlite/statement.hpp>
 
 #include <string>
 #include <utility>

@@ -41,7 +41,7 @@ public:
 
     /// Binds `values` to the `?`s from left to right.
     template <class... Values>
-    [[nodiscard]] statement prepare(sql text, const Values&... values) {
+    [[nodiscard]] statement prepare(statement_text text, const Values&... values) {
         statement made = prepare_unbound(text);
         made.bind(values...);
         return made;
@@ -49,18 +49,27 @@ public:
 
     /// Prepares, binds and runs to the end.
     template <class... Values>
-    result<void> run(sql text, const Values&... values) {
+    result<void> run(statement_text text, const Values&... values) {
         return prepare(text, values...).finish();
     }
 
+    /// The same, and whether any row was inserted, updated or deleted.
+    template <class... Values>
+    result<bool> run_counted(statement_text text, const Values&... values) {
+        if (auto done = run(text, values...); !done) return std::move(done).error();
+        return changes() > 0;
+    }
+
     /// Several statements, separated by semicolons, without parameters: for schemas.
-    TOLLGATE_DECL result<void> run_script(sql text);
+    TOLLGATE_DECL result<void> run_script(statement_text text);
 
     /// Of the last row that this connection inserted.
     [[nodiscard]] TOLLGATE_DECL std::int64_t last_insert_id() const noexcept;
     /// How many rows the last INSERT, UPDATE or DELETE touched.
     [[nodiscard]] TOLLGATE_DECL std::int64_t changes() const noexcept;
 
+    /// A file does not go away as a server does.
+    [[nodiscard]] bool is_sound() const noexcept { return handle_ != nullptr; }
     /// How long calls wait from now on.
     void set_busy_wait_max(milliseconds wait_max) noexcept { patience_->wait_max = wait_max; }
 
@@ -95,7 +104,7 @@ private:
     database() = default;
     TOLLGATE_DECL result<void> connect(const std::string& path, const database_settings& settings);
     TOLLGATE_DECL result<void> use_write_ahead_log(const std::string& path);
-    TOLLGATE_DECL statement prepare_unbound(sql text);
+    TOLLGATE_DECL statement prepare_unbound(statement_text text);
 
     // In this order: statements are finalised first, and the handler's state outlives the connection that calls it.
     std::unique_ptr<patience> patience_ = std::make_unique<patience>();

@@ -120,7 +120,7 @@ TOLLGATE_DECL result<void> database::use_write_ahead_log(const std::string& path
     }
 }
 
-TOLLGATE_DECL statement database::prepare_unbound(sql text) {
+TOLLGATE_DECL statement database::prepare_unbound(statement_text text) {
     for (const auto& each : kept_) {
         if (each->lent || each->text != text.text()) continue;
         each->lent = true;
@@ -136,7 +136,7 @@ TOLLGATE_DECL statement database::prepare_unbound(sql text) {
     return statement{prepared, &kept_.back()->lent};
 }
 
-TOLLGATE_DECL result<void> database::run_script(sql text) {
+TOLLGATE_DECL result<void> database::run_script(statement_text text) {
     const int code = sqlite3_exec(handle_.get(), text.text().data(), nullptr, nullptr, nullptr);
     if (code != SQLITE_OK) return failure(handle_.get(), code, text.text());
     return {};

@@ -1,12 +1,11 @@
 #pragma once
 
 #include <tollgate/model/delivery.hpp>
-#include <tollgate/store/detail/sqlite/columns.hpp>
+#include <tollgate/store/detail/sqlite/statement.hpp>
 
 #include <array>
 #include <cstddef>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -61,9 +60,9 @@ struct column<blob_text> {
     static std::optional<blob_text> read(const cell& from) {
         const auto bytes = from.blob();
         if (!bytes) return std::nullopt;
-        return blob_text{{reinterpret_cast<const char*>(bytes->data()), bytes->size()}};
+        return blob_text{std::string{*bytes}};
     }
-    static void write(parameter to, const blob_text& value) noexcept { to.blob(std::as_bytes(std::span{value.bytes})); }
+    static void write(parameter to, const blob_text& value) noexcept { to.blob(value.bytes); }
 };
 
 }  // namespace tollgate::sqlite

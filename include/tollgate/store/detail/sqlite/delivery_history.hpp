@@ -3,7 +3,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/model/delivery.hpp>
-#include <tollgate/store/detail/sqlite/pool.hpp>
+#include <tollgate/store/sqlite_database.hpp>
 
 #include <cstddef>
 #include <vector>
@@ -13,7 +13,7 @@ namespace tollgate::inline v0::sqlite {
 /// The verbs of `outbox` that a hook's owner looks at deliveries with, and puts them right; and what is forgotten.
 class delivery_history {
 public:
-    explicit delivery_history(pool& connections) : connections_{connections} {}
+    explicit delivery_history(sqlite_database& connections) : connections_{connections} {}
 
     TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of,
                                                                std::size_t rows_max,
@@ -26,7 +26,7 @@ public:
     TOLLGATE_DECL result<std::size_t> sweep(instant ended_before, std::size_t rows_max);
 
 private:
-    pool& connections_;
+    sqlite_database& connections_;
 };
 
 }  // namespace tollgate::sqlite

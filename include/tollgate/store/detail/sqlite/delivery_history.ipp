@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tollgate/store/detail/refusals.hpp>
+#include <tollgate/store/detail/errors.hpp>
 #include <tollgate/store/detail/sqlite/delivery_columns.hpp>
 #include <tollgate/store/detail/sqlite/delivery_history.hpp>
 #include <tollgate/store/detail/sqlite/append_event.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tollgate/store/detail/sql/statement_line.hpp>
+#include <tollgate/store/detail/sql/statement_text.hpp>
 #include <tollgate/store/detail/sqlite/failure.hpp>
 
 #include <sqlite3.h>
@@ -20,7 +20,7 @@ TOLLGATE_DECL error failure(sqlite3* connection, int code, std::string_view doin
     if (system_code != 0 && (primary == SQLITE_CANTOPEN || primary == SQLITE_IOERR || primary == SQLITE_FULL))
         cause += ", " + std::generic_category().message(system_code);
     cause += "): ";
-    cause += tollgate::detail::to_statement_line(doing);
+    cause += tollgate::sql::to_log_line(doing);
 
     switch (primary) {
         case SQLITE_BUSY:

@@ -17,11 +17,11 @@ namespace tollgate::inline v0::sqlite {
 ///
 /// Versions are kept in a table and by component, not in PRAGMA user_version: the file may be an integrator's own, with
 /// tables and a version of theirs, so that their rows and ours commit together.
-TOLLGATE_DECL result<void> migrate(database& on, std::string_view component, std::span<const sql> steps);
+TOLLGATE_DECL result<void> migrate(database& on, std::string_view component, std::span<const statement_text> steps);
 
 /// Whether the tables are exactly at the version of `steps`; a problem (internal) that says so when they are not, or are
 /// not there.
-TOLLGATE_DECL result<void> expect_migrated(database& on, std::string_view component, std::span<const sql> steps);
+TOLLGATE_DECL result<void> expect_migrated(database& on, std::string_view component, std::span<const statement_text> steps);
 
 }  // namespace tollgate::sqlite
 

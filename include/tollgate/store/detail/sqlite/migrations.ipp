@@ -24,7 +24,7 @@ inline result<std::int64_t> schema_version(database& of, std::string_view compon
 
 }  // namespace detail
 
-TOLLGATE_DECL result<void> migrate(database& on, std::string_view component, std::span<const sql> steps) {
+TOLLGATE_DECL result<void> migrate(database& on, std::string_view component, std::span<const statement_text> steps) {
     const auto newest = static_cast<std::int64_t>(steps.size());
     const auto judge = [&](std::int64_t version) -> result<void> {
         if (version <= newest) return {};
@@ -48,7 +48,7 @@ TOLLGATE_DECL result<void> migrate(database& on, std::string_view component, std
                                   "component TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT, WITHOUT ROWID");
         !done)
         return done;
-    for (const sql& step : steps.subspan(static_cast<std::size_t>(*version)))
+    for (const statement_text& step : steps.subspan(static_cast<std::size_t>(*version)))
         if (auto done = on.run_script(step); !done) return done;
     if (auto done = on.run("INSERT INTO tollgate_schema VALUES (?1, ?2) "
                            "ON CONFLICT (component) DO UPDATE SET version = ?2",
@@ -58,7 +58,8 @@ TOLLGATE_DECL result<void> migrate(database& on, std::string_view component, std
     return change->commit();
 }
 
-TOLLGATE_DECL result<void> expect_migrated(database& on, std::string_view component, std::span<const sql> steps) {
+TOLLGATE_DECL result<void> expect_migrated(
+    database& on, std::string_view component, std::span<const statement_text> steps) {
     const auto version = detail::schema_version(on, component);
     if (!version) return version.error();
     if (*version == static_cast<std::int64_t>(steps.size())) return {};

@@ -3,7 +3,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/model/delivery.hpp>
-#include <tollgate/store/detail/sqlite/pool.hpp>
+#include <tollgate/store/sqlite_database.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace tollgate::inline v0::sqlite {
 /// The verbs of `outbox` that a worker calls: what is due, and the results.
 class outbox {
 public:
-    explicit outbox(pool& connections) : connections_{connections} {}
+    explicit outbox(sqlite_database& connections) : connections_{connections} {}
 
     TOLLGATE_DECL result<std::size_t> append(const event& happened, const message_seed& seed, instant now);
     [[nodiscard]] TOLLGATE_DECL result<due_hook_page> list_due_hooks(instant now, std::size_t rows_max);
@@ -28,7 +28,7 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
 
 private:
-    pool& connections_;
+    sqlite_database& connections_;
     /// Deliveries of each hook that ended since its history was last trimmed. Guarded by the connection that writes.
     std::unordered_map<hook_id, unsigned> ended_;
 };

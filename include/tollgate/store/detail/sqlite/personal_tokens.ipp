@@ -1,90 +1,68 @@
 #pragma once
 
-#include <tollgate/store/detail/refusals.hpp>
-#include <tollgate/store/detail/sqlite/columns.hpp>
-#include <tollgate/store/detail/sqlite/personal_tokens.hpp>
+#include <tollgate/store/detail/sqlite/store_impl.hpp>
 
-#include <string>
+namespace tollgate::inline v0 {
 
-namespace tollgate::inline v0::sqlite {
-
-TOLLGATE_DECL result<std::optional<token_credential>> personal_tokens::find(std::string_view username) {
+TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_personal_token(
+    std::string_view username) noexcept {
     const auto name = token_username::from(username);
-    if (!name) return std::optional<token_credential>{};  // longer than any that there is
-    return credentials_.find(*name, [&] { return read(*name); });
+    if (!name) return std::optional<token_credential>{};  // longer than any that exists
+    return impl_->personal_tokens.find(*name, [&] {
+        return impl_->database.read([&](sqlite::database& on) {
+            return sql::read_one<user_id, digest, scope_set, std::optional<instant>>(
+                on.prepare("SELECT user, secret_digest, scopes, last_used_at FROM tollgate_personal_tokens "
+                           "WHERE username = ?",
+                           *name),
+                [](user_id user, digest& secret, scope_set& scopes, std::optional<instant> last_used_at) {
+                    return token_credential{user, secret, scopes, std::nullopt, std::nullopt, last_used_at};
+                });
+        });
+    });
 }
 
-TOLLGATE_DECL lookup<token_credential> personal_tokens::cached(std::string_view username) const noexcept {
+TOLLGATE_DECL lookup<token_credential> sqlite_store::cached_personal_token(std::string_view username) const noexcept {
     const auto name = token_username::from(username);
     if (!name) return lookup<token_credential>::unknown();
-    return credentials_.cached(*name);
+    return impl_->personal_tokens.cached(*name);
 }
 
-TOLLGATE_DECL result<std::optional<token_credential>> personal_tokens::read(const token_username& username) {
-    auto connection = connections_.reader();
-    if (!connection) return std::move(connection).error();
-    auto row =
-        (*connection)
-            ->prepare("SELECT user, secret_digest, scopes, last_used_at FROM tollgate_personal_tokens "
-                      "WHERE username = ?",
-                      username)
-            .next<user_id, digest, scope_set, std::optional<instant>>();
-    if (!row) return std::move(row).error();
-    if (!*row) return std::optional<token_credential>{};
-    const auto& [user, secret_digest, scopes, last_used_at] = **row;
-    return std::optional{token_credential{user, secret_digest, scopes, std::nullopt, std::nullopt, last_used_at}};
+TOLLGATE_DECL result<token_id> sqlite_store::create_personal_token(const new_personal_token& made,
+                                                                   std::size_t tokens_per_user_max) noexcept {
+    return impl_->database.write([&](sqlite::database& on) -> result<token_id> {
+        // One statement holds the write lock from its start: none is inserted between the count and the insertion.
+        auto done = on.run(
+            "INSERT INTO tollgate_personal_tokens (user, username, secret_digest, description, scopes, created_at) "
+            "SELECT ?1, ?2, ?3, ?4, ?5, ?6 "
+            "WHERE ?7 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user = ?1)",
+            made.user, made.username, made.secret_digest, made.description, made.scopes, made.created_at,
+            tokens_per_user_max);
+        if (!done) return personal_token_exists(std::move(done).error());
+        if (on.changes() == 0) return too_many_personal_tokens(tokens_per_user_max);
+        return token_id{on.last_insert_id()};
+    });
 }
 
-TOLLGATE_DECL result<token_id> personal_tokens::create(const new_personal_token& made,
-                                                        std::size_t tokens_per_user_max) {
-    auto connection = connections_.writer();
-    if (!connection) return std::move(connection).error();
-    // One statement is one transaction, and it holds the write lock from its start: nobody else can count in between.
-    auto done = (*connection)
-                    ->run("INSERT INTO tollgate_personal_tokens "
-                          "(user, username, secret_digest, description, scopes, created_at) "
-                          "SELECT ?1, ?2, ?3, ?4, ?5, ?6 "
-                          "WHERE ?7 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user = ?1)",
-                          made.user, made.username, made.secret_digest, made.description, made.scopes, made.created_at,
-                          tokens_per_user_max);
-    if (!done) {
-        auto why = std::move(done).error();
-        if (why.kind == error_kind::conflict) why.message = "A personal token of this username exists already.";
-        return why;
-    }
-    if ((*connection)->changes() == 0) return too_many_personal_tokens(tokens_per_user_max);
-    return token_id{(*connection)->last_insert_id()};
+TOLLGATE_DECL result<std::vector<personal_token>> sqlite_store::personal_tokens_of(user_id user) noexcept {
+    return impl_->database.read([&](sqlite::database& on) {
+        return sql::read_personal_tokens(on.prepare("SELECT id, username, description, scopes, created_at, "
+                                                    "last_used_at FROM tollgate_personal_tokens "
+                                                    "WHERE user = ? ORDER BY id",
+                                                    user),
+                                         user);
+    });
 }
 
-TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens::of(user_id user) {
-    auto connection = connections_.reader();
-    if (!connection) return std::move(connection).error();
-    auto rows = (*connection)
-                    ->prepare("SELECT id, username, description, scopes, created_at, last_used_at "
-                              "FROM tollgate_personal_tokens WHERE user = ? ORDER BY id",
-                              user);
-    std::vector<personal_token> found;
-    for (;;) {
-        auto row = rows.next<token_id, token_username, std::string, scope_set, instant, std::optional<instant>>();
-        if (!row) return std::move(row).error();
-        if (!*row) return found;
-        auto& [id, username, description, scopes, created_at, last_used_at] = **row;
-        found.push_back({id, user, username, std::move(description), scopes, created_at, last_used_at});
-    }
+TOLLGATE_DECL result<bool> sqlite_store::revoke_personal_token(token_id id) noexcept {
+    return impl_->database.write([&](sqlite::database& on) {
+        return on.run_counted("DELETE FROM tollgate_personal_tokens WHERE id = ?", id);
+    });
 }
 
-TOLLGATE_DECL result<bool> personal_tokens::revoke(token_id id) {
-    auto connection = connections_.writer();
-    if (!connection) return std::move(connection).error();
-    if (auto done = (*connection)->run("DELETE FROM tollgate_personal_tokens WHERE id = ?", id); !done)
-        return std::move(done).error();
-    return (*connection)->changes() > 0;
+TOLLGATE_DECL result<void> sqlite_store::record_personal_token_use(std::string_view username, instant now) noexcept {
+    return impl_->database.transact_soon([&](sqlite::database& on) {
+        return on.run("UPDATE tollgate_personal_tokens SET last_used_at = ? WHERE username = ?", now, username);
+    });
 }
 
-TOLLGATE_DECL result<void> personal_tokens::record_use(std::string_view username, instant now) {
-    auto connection = connections_.writer_soon();
-    if (!connection) return std::move(connection).error();
-    return (*connection)->run("UPDATE tollgate_personal_tokens SET last_used_at = ? WHERE username = ?", now, username);
-}
-
-}  // namespace tollgate::sqlite
+}  // namespace tollgate

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tollgate/store/detail/sqlite/columns.hpp>
+#include <tollgate/store/detail/sqlite/statement.hpp>
 #include <tollgate/store/detail/sqlite/remove_deliveries.hpp>
 
 #include <optional>

@@ -13,7 +13,7 @@ inline constexpr std::string_view store_component = "store";
 /// The store's tables, step by step. Times are milliseconds since 1970. AUTOINCREMENT: an id is never used again.
 inline constexpr std::array store_steps{
     // 1: personal tokens, access tokens, hooks.
-    sql{R"(
+    statement_text{R"(
         CREATE TABLE tollgate_personal_tokens (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             user INTEGER NOT NULL CHECK (user > 0),
@@ -53,7 +53,7 @@ inline constexpr std::array store_steps{
     // Access tokens may name an application that has no row: an integrator's own, and those of step 1. So no foreign
     // key leads from them, and ids of applications begin above theirs (unless one is so large that none would be left).
     // `refresh_token` in a code is set when it is redeemed, and says from then on what was made of it.
-    sql{R"(
+    statement_text{R"(
         CREATE TABLE tollgate_applications (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             owner INTEGER NOT NULL CHECK (owner > 0),
@@ -135,7 +135,7 @@ inline constexpr std::array store_steps{
     //
     // Hosts stand in one of two lines, the slow ones and all others, by when there may be something to claim of them;
     // `turn` orders those of one moment. One that has nothing waiting or leased stands in none, and is idle.
-    sql{R"(
+    statement_text{R"(
         ALTER TABLE tollgate_hooks ADD COLUMN disabled_at INTEGER;
         ALTER TABLE tollgate_hooks ADD COLUMN disable_reason TEXT CHECK (disable_reason IN ('gone', 'failing'));
         ALTER TABLE tollgate_hooks ADD COLUMN failing_since INTEGER;
@@ -201,7 +201,7 @@ inline constexpr std::array store_steps{
     )"},
     // 4: each secret that was replaced has a row of its own; when a hook that is failing failed last; that somebody asked
     // for a delivery to be sent again while it was being sent; an index of a hook's deliveries that have ended.
-    sql{R"(
+    statement_text{R"(
         CREATE TABLE tollgate_hook_secrets (
             id INTEGER PRIMARY KEY,
             hook INTEGER NOT NULL REFERENCES tollgate_hooks (id) ON DELETE CASCADE,
@@ -226,7 +226,7 @@ inline constexpr std::array store_steps{
     )"},
     // 5: a hook knows when it may have something to send (`ready_at`; NULL when nothing waits), instead of its host. The
     // scheduler above the store decides which hooks are served, so hosts need no rows any more.
-    sql{R"(
+    statement_text{R"(
         ALTER TABLE tollgate_hooks ADD COLUMN ready_at INTEGER;
         UPDATE tollgate_hooks SET ready_at = (SELECT min(coalesce(due_at, leased_until)) FROM tollgate_deliveries
             WHERE hook = tollgate_hooks.id AND ended_at IS NULL) WHERE service <> '';

@@ -1,35 +1,26 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
-#include <tollgate/base/detail/inline_text.hpp>
-#include <tollgate/base/ids.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
+#include <tollgate/store/detail/sql/columns.hpp>
+#include <tollgate/store/detail/sql/rows.hpp>
+#include <tollgate/store/detail/sql/statement_text.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 struct sqlite3_stmt;
 
 namespace tollgate::inline v0::sqlite {
 
-/// One statement of SQL, known while compiling: values reach a database as parameters alone, so there is nothing to
-/// inject into.
-class sql {
-public:
-    consteval sql(const char* literal)
-        : text_{literal} {}  // the size of an array says nothing of a text that has a NUL
-    [[nodiscard]] constexpr std::string_view text() const noexcept { return text_; }
-
-private:
-    std::string_view text_;
-};
+using sql::statement_text;
 
 /// One column of the row that a statement stands at. Each function is none when the column holds something else.
 class cell {
@@ -41,7 +32,15 @@ public:
     /// Valid until the statement's next step.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> text() const noexcept;
     /// Valid until the statement's next step.
-    [[nodiscard]] TOLLGATE_DECL std::optional<std::span<const std::byte>> blob() const noexcept;
+    [[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> blob() const noexcept;
+    [[nodiscard]] std::optional<bool> boolean() const noexcept {
+        const auto value = integer();
+        return value ? std::optional{*value != 0} : std::nullopt;
+    }
+    [[nodiscard]] std::optional<instant> moment() const noexcept {
+        const auto count = integer();
+        return count ? std::optional{from_unix_milliseconds(*count)} : std::nullopt;
+    }
 
 private:
     sqlite3_stmt* row_;
@@ -57,7 +56,9 @@ public:
     TOLLGATE_DECL void null() noexcept;
     TOLLGATE_DECL void integer(std::int64_t value) noexcept;
     TOLLGATE_DECL void text(std::string_view value) noexcept;
-    TOLLGATE_DECL void blob(std::span<const std::byte> value) noexcept;
+    TOLLGATE_DECL void blob(std::string_view value) noexcept;
+    void boolean(bool value) noexcept { integer(value ? 1 : 0); }
+    void moment(instant value) noexcept { integer(to_unix_milliseconds(value)); }
 
 private:
     TOLLGATE_DECL void note(int code) noexcept;
@@ -67,15 +68,19 @@ private:
     int& code_;
 };
 
-/// How a `T` is kept in one column; `read` is none when the column holds no `T`. Specialise it for types of your own.
+/// How a `T` is stored in one column; specialize it for your own types. `read` returns none when the column holds
+/// something else.
 ///
 ///     template <>
-///     struct column<colour> {
+///     struct tollgate::sqlite::column<colour> {
 ///         static std::optional<colour> read(const cell& from);
-///         static void write(parameter to, const colour& value);
+///         static void write(parameter to, const colour& value) noexcept;
 ///     };
 template <class T>
-struct column;
+struct column : sql::column<T> {};
+
+template <class T>
+struct column<std::optional<T>> : sql::optional_column<T, column<T>> {};
 
 /// A prepared statement with its parameters bound, on loan from its `database` until it goes out of scope. A value that
 /// could not be bound is told by the first step. One thread at a time, that which has the database.
@@ -90,7 +95,7 @@ struct column;
 class statement {
 public:
     /// A statement that fails at its first step.
-    explicit statement(error why) : trouble_{std::move(why)} {}
+    explicit statement(error why) : failed_{std::move(why)} {}
     /// `lent`: set to false when the statement is given back; null: the statement is finalised instead.
     statement(sqlite3_stmt* prepared, bool* lent) noexcept : prepared_{prepared}, lent_{lent} {}
 
@@ -98,7 +103,7 @@ public:
         : prepared_{std::exchange(other.prepared_, nullptr)},
           lent_{std::exchange(other.lent_, nullptr)},
           bind_code_{other.bind_code_},
-          trouble_{std::move(other.trouble_)} {}
+          failed_{std::move(other.failed_)} {}
     statement& operator=(statement&&) = delete;
     ~statement() { give_back(); }
 
@@ -125,98 +130,18 @@ private:
     sqlite3_stmt* prepared_ = nullptr;
     bool* lent_ = nullptr;
     int bind_code_ = 0;
-    std::optional<error> trouble_;
+    std::optional<error> failed_;
 };
 
 template <class... Columns>
 result<std::optional<std::tuple<Columns...>>> statement::next() {
-    using row = std::tuple<Columns...>;
     auto stepped = step();
     if (!stepped) return std::move(stepped).error();
-    if (!*stepped) return std::optional<row>{};
-    return [this]<std::size_t... I>(std::index_sequence<I...>) -> result<std::optional<row>> {
-        std::tuple<std::optional<Columns>...> read{column<Columns>::read(cell{prepared_, static_cast<int>(I)})...};
-        std::size_t bad = sizeof...(Columns);
-        ((std::get<I>(read) ? void() : void(bad = I)), ...);
-        if (bad != sizeof...(Columns)) return misread(bad);
-        return std::optional<row>{std::in_place, *std::move(std::get<I>(read))...};
-    }(std::index_sequence_for<Columns...>{});
+    if (!*stepped) return std::optional<std::tuple<Columns...>>{};
+    return sql::decode_row<Columns...>(
+        [this]<class T>(std::type_identity<T>, int at) { return column<T>::read(cell{prepared_, at}); },
+        [this](std::size_t bad) { return misread(bad); });
 }
-
-template <>
-struct column<std::int64_t> {
-    static std::optional<std::int64_t> read(const cell& from) noexcept { return from.integer(); }
-    static void write(parameter to, std::int64_t value) noexcept { to.integer(value); }
-};
-
-template <>
-struct column<bool> {
-    static std::optional<bool> read(const cell& from) noexcept {
-        const auto value = from.integer();
-        return value ? std::optional{*value != 0} : std::nullopt;
-    }
-    static void write(parameter to, bool value) noexcept { to.integer(value ? 1 : 0); }
-};
-
-template <>
-struct column<std::string> {
-    static std::optional<std::string> read(const cell& from) {
-        const auto text = from.text();
-        return text ? std::optional<std::string>{std::in_place, *text} : std::nullopt;
-    }
-    static void write(parameter to, std::string_view value) noexcept { to.text(value); }
-};
-
-/// To bind; a row is read into a type that owns its text.
-template <>
-struct column<std::string_view> {
-    static void write(parameter to, std::string_view value) noexcept { to.text(value); }
-};
-
-template <std::size_t Capacity>
-struct column<inline_text<Capacity>> {
-    static std::optional<inline_text<Capacity>> read(const cell& from) noexcept {
-        const auto text = from.text();
-        return text ? inline_text<Capacity>::from(*text) : std::nullopt;
-    }
-    static void write(parameter to, const inline_text<Capacity>& value) noexcept { to.text(value.view()); }
-};
-
-template <class Tag>
-struct column<id<Tag>> {
-    static std::optional<id<Tag>> read(const cell& from) noexcept {
-        const auto value = from.integer();
-        return value ? id<Tag>::from(*value) : std::nullopt;
-    }
-    static void write(parameter to, id<Tag> value) noexcept { to.integer(value.value()); }
-};
-
-/// Milliseconds since 1970.
-template <>
-struct column<instant> {
-    static std::optional<instant> read(const cell& from) noexcept {
-        const auto count = from.integer();
-        return count ? std::optional{from_unix_milliseconds(*count)} : std::nullopt;
-    }
-    static void write(parameter to, instant value) noexcept { to.integer(to_unix_milliseconds(value)); }
-};
-
-/// NULL is the empty one.
-template <class T>
-struct column<std::optional<T>> {
-    static std::optional<std::optional<T>> read(const cell& from) {
-        if (from.is_null()) return std::optional<std::optional<T>>{std::in_place};
-        auto value = column<T>::read(from);
-        if (!value) return std::nullopt;
-        return std::optional<std::optional<T>>{std::in_place, std::move(value)};
-    }
-    static void write(parameter to, const std::optional<T>& value) noexcept {
-        if (value)
-            column<T>::write(to, *value);
-        else
-            to.null();
-    }
-};
 
 }  // namespace tollgate::sqlite
 

@@ -22,12 +22,12 @@ TOLLGATE_DECL std::optional<std::string_view> cell::text() const noexcept {
                             static_cast<std::size_t>(sqlite3_column_bytes(row_, column_))};
 }
 
-TOLLGATE_DECL std::optional<std::span<const std::byte>> cell::blob() const noexcept {
+TOLLGATE_DECL std::optional<std::string_view> cell::blob() const noexcept {
     if (sqlite3_column_type(row_, column_) != SQLITE_BLOB) return std::nullopt;
     const void* bytes = sqlite3_column_blob(row_, column_);  // null for an empty one
     const int size = sqlite3_column_bytes(row_, column_);
     if (bytes == nullptr && size != 0) return std::nullopt;
-    return std::span{static_cast<const std::byte*>(bytes), static_cast<std::size_t>(size)};
+    return std::string_view{static_cast<const char*>(bytes), static_cast<std::size_t>(size)};
 }
 
 TOLLGATE_DECL void parameter::note(int code) noexcept {
@@ -46,13 +46,13 @@ TOLLGATE_DECL void parameter::text(std::string_view value) noexcept {
     note(sqlite3_bind_text64(statement_, index_, characters, value.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
 }
 
-TOLLGATE_DECL void parameter::blob(std::span<const std::byte> value) noexcept {
+TOLLGATE_DECL void parameter::blob(std::string_view value) noexcept {
     const void* bytes = value.empty() ? "" : static_cast<const void*>(value.data());
     note(sqlite3_bind_blob64(statement_, index_, bytes, value.size(), SQLITE_TRANSIENT));
 }
 
 TOLLGATE_DECL result<bool> statement::step() {
-    if (trouble_) return *trouble_;
+    if (failed_) return *failed_;
     const char* text = sqlite3_sql(prepared_);
     sqlite3* connection = sqlite3_db_handle(prepared_);
     if (bind_code_ != SQLITE_OK) return failure(connection, bind_code_, text);

@@ -1,4 +1,4 @@
-#include <tollgate/store/detail/contained.hpp>
+#include <tollgate/store/detail/errors.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -8,15 +8,15 @@
 using namespace tollgate;
 
 TEST_CASE("what a verb gives passes") {
-    CHECK(*detail::contained([]() -> result<int> { return 5; }) == 5);
-    CHECK(detail::contained([]() -> result<void> { return {}; }));
-    CHECK(detail::contained([]() -> result<int> { return not_found(); }).error().kind == error_kind::not_found);
+    CHECK(*detail::without_exceptions([]() -> result<int> { return 5; }) == 5);
+    CHECK(detail::without_exceptions([]() -> result<void> { return {}; }));
+    CHECK(detail::without_exceptions([]() -> result<int> { return not_found(); }).error().kind == error_kind::not_found);
 }
 
 TEST_CASE("what a verb throws becomes a problem") {
     for (const auto throws : {+[]() -> result<int> { throw std::bad_alloc{}; },
                               +[]() -> result<int> { throw std::runtime_error{"secret"}; }, +[]() -> result<int> { throw 5; }}) {
-        const auto ended = detail::contained(throws);
+        const auto ended = detail::without_exceptions(throws);
         REQUIRE_FALSE(ended);
         CHECK(ended.error().kind == error_kind::unavailable);
         CHECK_THAT(ended.error().message, !Catch::Contains("secret"));

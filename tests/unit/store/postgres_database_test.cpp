@@ -1,4 +1,4 @@
-#include <tollgate/store/detail/postgres/pool.hpp>
+#include <tollgate/store/postgres_database.hpp>
 
 #include <tollgate/store/detail/postgres/columns.hpp>
 
@@ -28,14 +28,14 @@ namespace {
 
 using clock_type = std::chrono::steady_clock;
 
-postgres::pool open_pool(const std::string& to, postgres::pool_settings settings = {}) {
-    auto made = postgres::pool::open(to, settings);
+postgres_database open_pool(const std::string& to, postgres_database_settings settings = {}) {
+    auto made = postgres_database::open(to, settings);
     INFO((made ? "" : made.error().cause));
     REQUIRE(made);
     return *std::move(made);
 }
 
-result<std::int64_t> one(postgres::pool& on) {
+result<std::int64_t> one(postgres_database& on) {
     auto asked = on.ask("SELECT 1::bigint");
     if (!asked) return std::move(asked).error();
     auto row = asked->only<std::int64_t>();
@@ -327,16 +327,16 @@ TEST_CASE("a pool that cannot be opened says why, and never the password") {
     };
     for (const row& each : rows) {
         CAPTURE(each.connection_string);
-        const auto opened = postgres::pool::open(each.connection_string);
+        const auto opened = postgres_database::open(each.connection_string);
         REQUIRE_FALSE(opened);
         CHECK(opened.error().kind == each.kind);
         CHECK_THAT(opened.error().cause + opened.error().message,
                    Catch::Contains(each.says) && !Catch::Contains("hunter2"));
     }
     proxy.behave(tcp_proxy::way::hangs);
-    postgres::pool_settings settings;
+    postgres_database_settings settings;
     settings.each.connect_wait_max = milliseconds{200};
-    CHECK(time_of([&] { CHECK_FALSE(postgres::pool::open(proxy.connection_string(), settings)); }) < milliseconds{700});
+    CHECK(time_of([&] { CHECK_FALSE(postgres_database::open(proxy.connection_string(), settings)); }) < milliseconds{700});
 }
 
 TEST_CASE("of several servers the one that takes writes is found, and one that hangs costs its own share of time") {
@@ -344,7 +344,7 @@ TEST_CASE("of several servers the one that takes writes is found, and one that h
     tcp_proxy hanging{server.socket_path()};
     hanging.behave(tcp_proxy::way::hangs);
     tcp_proxy good{server.socket_path()};
-    postgres::pool_settings settings;
+    postgres_database_settings settings;
     settings.each.connect_wait_max = milliseconds{300};
     auto pool = open_pool("hostaddr=127.0.0.1,127.0.0.1,127.0.0.1 port=1," + std::to_string(hanging.port()) + "," +
                               std::to_string(good.port()) + " user=postgres dbname=postgres",
@@ -354,7 +354,7 @@ TEST_CASE("of several servers the one that takes writes is found, and one that h
     CHECK(opened_another < milliseconds{250});  // it is asked first from now on
 
     const auto read_only =
-        postgres::pool::open(server.connection_string() + " options=-cdefault_transaction_read_only=on");
+        postgres_database::open(server.connection_string() + " options=-cdefault_transaction_read_only=on");
     REQUIRE_FALSE(read_only);
     CHECK(read_only.error().kind == error_kind::unavailable);
     CHECK_THAT(read_only.error().cause, Catch::Contains("read-only"));
@@ -376,7 +376,7 @@ TEST_CASE("sessions wait for the disk, see what is committed, and end with their
 
     const auto name = server.database() + "_latin";
     server.run("CREATE DATABASE " + name + " ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
-    const auto latin = postgres::pool::open(server.connection_string() + " dbname=" + name);
+    const auto latin = postgres_database::open(server.connection_string() + " dbname=" + name);
     REQUIRE_FALSE(latin);
     CHECK_THAT(latin.error().cause, Catch::Contains("LATIN1"));
 }
@@ -398,19 +398,19 @@ TEST_CASE("over TLS a connection is used again, and a server with another certif
 
     tollgate_test::temporary_directory other;
     std::ofstream{other.file("other.pem")} << tollgate_test::make_certificate("db.example").certificate_pem;
-    const auto refused = postgres::pool::open(where + other.file("other.pem"));
+    const auto refused = postgres_database::open(where + other.file("other.pem"));
     REQUIRE_FALSE(refused);
     CHECK(refused.error().kind == error_kind::unavailable);
     CHECK_THAT(refused.error().cause, Catch::Contains("certificate"));
 }
 
-TEST_CASE("what is not committed in a conversation is rolled back") {
+TEST_CASE("what is not committed in a transaction is rolled back") {
     auto& server = postgres_server::shared();
     auto pool = open_pool(server.fresh(), {.connections_max = 1});
     REQUIRE(pool.change("CREATE TABLE things (id bigint)"));
     const auto count = [&] { return std::get<0>(*pool.ask("SELECT count(*) FROM things")->only<std::int64_t>()); };
     const auto talk_once = [&](bool commits, bool fails) {
-        auto talk = pool.converse();
+        auto talk = pool.begin();
         REQUIRE(talk);
         auto asked = pool.make_batch();
         asked.add("BEGIN");

@@ -1,4 +1,4 @@
-#include <tollgate/store/detail/sqlite/pool.hpp>
+#include <tollgate/store/sqlite_database.hpp>
 
 #include <support/temporary_directory.hpp>
 
@@ -15,8 +15,8 @@ using tollgate_test::temporary_directory;
 
 namespace {
 
-sqlite::pool open_pool(const temporary_directory& in, std::size_t readers_max, milliseconds busy_wait_max = seconds{60}) {
-    auto made = sqlite::pool::open(in.file("test.db"), {.readers_max = readers_max, .busy_wait_max = busy_wait_max});
+sqlite_database open_pool(const temporary_directory& in, std::size_t readers_max, milliseconds busy_wait_max = seconds{60}) {
+    auto made = sqlite_database::open(in.file("test.db"), {.readers_max = readers_max, .busy_wait_max = busy_wait_max});
     REQUIRE(made);
     return *std::move(made);
 }
@@ -34,7 +34,7 @@ TEST_CASE("a pool lends as many readers as it may, and waits no longer than it m
     const auto third = pool.reader();
     REQUIRE_FALSE(third);
     CHECK(third.error().kind == error_kind::unavailable);
-    CHECK_THAT(third.error().cause, Catch::Contains("no connection came free in time"));
+    CHECK_THAT(third.error().cause, Catch::Contains("no connection came free within 5 ms; there are 2"));
     {
         const auto returned = *std::move(first);
     }
@@ -69,10 +69,10 @@ TEST_CASE("readers of a pool change nothing") {
 
 TEST_CASE("a pool without readers, or without a file, is none") {
     temporary_directory directory;
-    const auto none = sqlite::pool::open(directory.file("test.db"), {.readers_max = 0});
+    const auto none = sqlite_database::open(directory.file("test.db"), {.readers_max = 0});
     REQUIRE_FALSE(none);
     CHECK(none.error().kind == error_kind::invalid);
-    CHECK_FALSE(sqlite::pool::open(directory.file("missing/test.db")));
+    CHECK_FALSE(sqlite_database::open(directory.file("missing/test.db")));
 }
 
 TEST_CASE("a pool moves, and its change stamp stays where it is") {

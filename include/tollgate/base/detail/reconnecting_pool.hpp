@@ -1,0 +1,297 @@
+#pragma once
+
+#include <tollgate/base/result.hpp>
+#include <tollgate/base/time.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+// The circuit breaker of a pool:
+//
+//   closed   connections are lent, and opened as they are needed
+//            -> open: a connection failed in a way that others share (`lease::trip`), or none could be opened and
+//               there is no other one
+//   open     `take` fails at once until the retry time, which backs off from 100 ms to 2 s with jitter
+//            -> probing: the first `take` after the retry time
+//   probing  one caller opens a connection and uses it; `take` fails at once for all others
+//            -> closed: the probe returned its connection in good order
+//            -> open: it did not
+
+namespace tollgate::inline v0 {
+
+struct reconnecting_pool_settings {
+    using steady = std::chrono::steady_clock;
+
+    /// In front of every error message: "PostgreSQL".
+    std::string name;
+    std::size_t connections_max = 8;
+    /// The first and the longest pause between attempts to connect. Zero: every caller tries, and there is no breaker.
+    milliseconds first_pause{100};
+    milliseconds longest_pause{2000};
+    /// Whether the first caller after a `trip` probes without a pause.
+    bool probes_at_once = false;
+    /// Called when the breaker opens (`false`, with the reason) and when it closes. Holds the pool's lock: it must be
+    /// quick and must not use the pool.
+    std::function<void(bool up, std::string_view why)> on_state{};
+    steady::time_point (*now)() noexcept = &steady::now;
+};
+
+/// The connections of one process to one server or file, opened as they are needed; the one that was used last is lent
+/// first, because its caches are warm. `Connection` has `bool is_sound() noexcept`: whether it can be used, as far as
+/// can be seen without a round trip.
+///
+/// Thread rule: any thread. Blocking. Outlives its leases.
+template <class Connection>
+class reconnecting_pool {
+public:
+    using steady = std::chrono::steady_clock;
+    using opener = std::function<result<std::unique_ptr<Connection>>()>;
+
+    /// A connection that is lent until the end of the scope.
+    class lease {
+    public:
+        lease(lease&& other) noexcept
+            : from_{std::exchange(other.from_, nullptr)},
+              lent_{std::move(other.lent_)},
+              generation_{other.generation_},
+              is_probe_{other.is_probe_} {}
+        lease& operator=(lease&&) = delete;
+        ~lease() {
+            if (from_ != nullptr) from_->put(std::move(lent_), generation_, is_probe_);
+        }
+
+        [[nodiscard]] Connection& operator*() const noexcept { return *lent_; }
+        [[nodiscard]] Connection* operator->() const noexcept { return lent_.get(); }
+
+        /// Closes the connection: it is broken.
+        void drop(std::string_view why) noexcept { end(false, why); }
+        /// Closes the connection, and all others with it: what happened to it happens to them, and each would hold up a
+        /// caller for as long. Opens the breaker, unless a newer connection has proved the server to be there.
+        void trip(std::string_view why) noexcept { end(true, why); }
+
+    private:
+        friend class reconnecting_pool;
+        lease(reconnecting_pool& from, std::unique_ptr<Connection> lent, std::uint64_t generation,
+              bool is_probe) noexcept
+            : from_{&from}, lent_{std::move(lent)}, generation_{generation}, is_probe_{is_probe} {}
+
+        void end(bool all, std::string_view why) noexcept {
+            lent_.reset();
+            if (from_ != nullptr) std::exchange(from_, nullptr)->lose(generation_, is_probe_, all, why);
+        }
+
+        reconnecting_pool* from_;
+        std::unique_ptr<Connection> lent_;
+        std::uint64_t generation_;
+        bool is_probe_;
+    };
+
+    reconnecting_pool(reconnecting_pool_settings settings, opener open)
+        : settings_{std::move(settings)}, open_{std::move(open)} {
+        settings_.connections_max = (std::max)(settings_.connections_max, std::size_t{1});
+        idle_.reserve(settings_.connections_max);  // so that nothing throws when a connection comes back
+    }
+    reconnecting_pool(const reconnecting_pool&) = delete;
+    reconnecting_pool& operator=(const reconnecting_pool&) = delete;
+
+    /// Error (unavailable): the breaker is open, or no connection came free in time. Otherwise what the opener failed
+    /// with.
+    [[nodiscard]] result<lease> take(milliseconds wait_max);
+
+    /// Whether `take` would fail at once, without a lock.
+    [[nodiscard]] bool is_refusing() const noexcept {
+        return is_open_.load(std::memory_order_acquire) &&
+               (is_probing_.load(std::memory_order_relaxed) || now() < retry_at_.load(std::memory_order_relaxed));
+    }
+    /// Whether the breaker is closed. True at the start.
+    [[nodiscard]] bool is_up() const noexcept { return !is_open_.load(std::memory_order_acquire); }
+
+private:
+    struct idle_connection {
+        std::unique_ptr<Connection> held;
+        std::uint64_t generation;
+    };
+
+    [[nodiscard]] steady::rep now() const noexcept { return settings_.now().time_since_epoch().count(); }
+    [[nodiscard]] bool has_breaker() const noexcept { return settings_.longest_pause > milliseconds{0}; }
+    [[nodiscard]] error refusal() const {
+        return unavailable(settings_.name + ": not connected, and tried again in a moment: " + last_failure_);
+    }
+    void put(std::unique_ptr<Connection> returned, std::uint64_t generation, bool is_probe) noexcept;
+    void lose(std::uint64_t generation, bool is_probe, bool all, std::string_view why) noexcept;
+    // Precondition of those below: the lock is held.
+    void back_off() noexcept;
+    void note_failure(bool opens, bool is_probe, std::string_view why) noexcept;
+    void close_breaker() noexcept;
+    void report(bool up, std::string_view why) noexcept;
+
+    reconnecting_pool_settings settings_;
+    const opener open_;
+
+    // Written under the lock; read without it by `is_refusing`.
+    std::atomic<bool> is_open_{false};
+    std::atomic<bool> is_probing_{false};
+    std::atomic<steady::rep> retry_at_{0};
+
+    std::mutex mutex_;
+    std::condition_variable came_free_;
+    std::vector<idle_connection> idle_;
+    std::size_t opened_ = 0;  // including those that are being opened and those that are lent
+    std::uint64_t generation_ = 0;
+    unsigned failures_ = 0;  // in a row
+    std::string last_failure_;
+    std::uint32_t random_ = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(this) >> 4) ^
+                            static_cast<std::uint32_t>(steady::now().time_since_epoch().count());
+};
+
+template <class Connection>
+auto reconnecting_pool<Connection>::take(milliseconds wait_max) -> result<lease> {
+    const auto end = settings_.now() + wait_max;
+    std::unique_lock lock{mutex_};
+    bool is_probe = false;
+    for (;;) {
+        while (!idle_.empty()) {
+            auto chosen = std::move(idle_.back());
+            idle_.pop_back();
+            if (chosen.held->is_sound()) return lease{*this, std::move(chosen.held), chosen.generation, false};
+            --opened_;
+        }
+        const bool may_try = now() >= retry_at_.load(std::memory_order_relaxed);
+        if (is_open_.load(std::memory_order_relaxed)) {
+            if (!may_try || is_probing_.load(std::memory_order_relaxed)) return refusal();
+            is_probe = true;
+            break;
+        }
+        const bool has_place = opened_ < settings_.connections_max;
+        if (has_place && may_try) break;
+        if (settings_.now() >= end)
+            return unavailable(settings_.name + ": no connection came free within " +
+                               std::to_string(wait_max.count()) + " ms; there are " + std::to_string(opened_));
+        const steady::time_point retry_at{steady::duration{retry_at_.load(std::memory_order_relaxed)}};
+        came_free_.wait_until(lock, has_place ? (std::min)(end, retry_at) : end);
+    }
+    ++opened_;
+    const std::uint64_t generation = generation_;
+    is_probing_.store(is_probe, std::memory_order_relaxed);
+    if (failures_ > 0) back_off();  // one caller at a time tries a server that did not answer
+    lock.unlock();
+
+    std::optional<result<std::unique_ptr<Connection>>> made;
+    try {
+        made.emplace(open_());
+    } catch (...) {  // memory: the place must not be lost with it
+        lock.lock();
+        --opened_;
+        if (is_probe) is_probing_.store(false, std::memory_order_relaxed);
+        came_free_.notify_all();
+        throw;
+    }
+    lock.lock();
+    if (!*made) {
+        --opened_;
+        note_failure(opened_ == 0, is_probe, made->error().cause);
+        came_free_.notify_all();
+        return std::move(*made).error();
+    }
+    if (!is_probe) {
+        failures_ = 0;
+        retry_at_.store(0, std::memory_order_relaxed);
+    }
+    return lease{*this, **std::move(made), generation, is_probe};
+}
+
+template <class Connection>
+void reconnecting_pool<Connection>::put(std::unique_ptr<Connection> returned, std::uint64_t generation,
+                                        bool is_probe) noexcept {
+    {
+        const std::scoped_lock lock{mutex_};
+        if (is_probe) close_breaker();
+        if (generation == generation_) idle_.push_back({std::move(returned), generation});
+        else --opened_;
+    }
+    if (is_probe) came_free_.notify_all();
+    else came_free_.notify_one();
+}
+
+template <class Connection>
+void reconnecting_pool<Connection>::lose(std::uint64_t generation, bool is_probe, bool all,
+                                         std::string_view why) noexcept {
+    std::vector<idle_connection> closed;  // after the lock is released: closing may be slow
+    {
+        const std::scoped_lock lock{mutex_};
+        --opened_;
+        if (is_probe) {
+            note_failure(true, true, why);
+        } else if (all && generation == generation_) {
+            ++generation_;
+            opened_ -= idle_.size();
+            try {
+                closed.reserve(idle_.size());
+                std::move(idle_.begin(), idle_.end(), std::back_inserter(closed));
+            } catch (...) {  // closed under the lock, then
+            }
+            idle_.clear();  // keeps its capacity
+            note_failure(true, false, why);
+            if (settings_.probes_at_once) retry_at_.store(0, std::memory_order_relaxed);
+        }
+    }
+    came_free_.notify_all();
+}
+
+template <class Connection>
+void reconnecting_pool<Connection>::back_off() noexcept {
+    const std::int64_t full = (std::min)(settings_.first_pause.count() << (std::min)(failures_, 10U),
+                                         settings_.longest_pause.count());
+    random_ = random_ * 1664525U + 1013904223U;  // jitter, so that the nodes of a cluster do not come together
+    const std::int64_t half = full / 2;
+    const milliseconds pause{full - (half > 0 ? static_cast<std::int64_t>(random_ >> 8) % half : 0)};
+    retry_at_.store((settings_.now() + pause).time_since_epoch().count(), std::memory_order_relaxed);
+}
+
+template <class Connection>
+void reconnecting_pool<Connection>::note_failure(bool opens, bool is_probe, std::string_view why) noexcept {
+    if (!has_breaker()) return;
+    back_off();
+    ++failures_;
+    if (is_probe) is_probing_.store(false, std::memory_order_relaxed);
+    try {
+        last_failure_ = why;
+    } catch (...) {  // no memory for a better reason than the one before
+    }
+    if (!opens || is_open_.load(std::memory_order_relaxed)) return;
+    is_open_.store(true, std::memory_order_release);
+    report(false, why);
+}
+
+template <class Connection>
+void reconnecting_pool<Connection>::close_breaker() noexcept {
+    failures_ = 0;
+    is_probing_.store(false, std::memory_order_relaxed);
+    retry_at_.store(0, std::memory_order_relaxed);
+    is_open_.store(false, std::memory_order_release);
+    report(true, "the server answers again");
+}
+
+template <class Connection>
+void reconnecting_pool<Connection>::report(bool up, std::string_view why) noexcept {
+    if (!settings_.on_state) return;
+    try {
+        settings_.on_state(up, why);
+    } catch (...) {  // what a callback throws changes nothing here
+    }
+}
+
+}  // namespace tollgate

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <tollgate/base/result.hpp>
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace tollgate::inline v0 {
+
+/// Thrown by the constructors of stores that could not be opened. `what()` is for the operator, and names the file or
+/// the server.
+class store_error : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+namespace detail {
+
+/// Runs a store's verb and turns whatever the standard library throws, usually std::bad_alloc, into an error
+/// (unavailable). Verbs are written so that an exception leaves nothing half done.
+template <class Verb>
+[[nodiscard]] std::invoke_result_t<Verb&> without_exceptions(Verb&& verb) noexcept {
+    try {
+        return verb();
+    } catch (...) {
+        error why{error_kind::unavailable, {}, {}};
+        try {
+            why = unavailable("out of memory, or of another resource of the process");
+        } catch (...) {  // no memory for the text either: the kind is enough
+        }
+        return why;
+    }
+}
+
+/// A conflict gets `message`, which names what exists already; any other error stays as it is.
+[[nodiscard]] inline error describe_conflict(error why, const char* message) {
+    if (why.kind == error_kind::conflict) why.message = message;
+    return why;
+}
+
+}  // namespace detail
+
+// The errors that every store reports in the same words.
+
+[[nodiscard]] inline error personal_token_exists(error why) {
+    return detail::describe_conflict(std::move(why), "A personal token of this username exists already.");
+}
+
+[[nodiscard]] inline error application_exists(error why) {
+    return detail::describe_conflict(std::move(why), "An application of this client_id exists already.");
+}
+
+[[nodiscard]] inline error token_exists(error why) {
+    return detail::describe_conflict(std::move(why), "This token exists already.");
+}
+
+[[nodiscard]] inline error session_exists(error why) {
+    return detail::describe_conflict(std::move(why), "This session exists already.");
+}
+
+[[nodiscard]] inline error too_many_personal_tokens(std::size_t tokens_per_user_max) {
+    return invalid("You have " + std::to_string(tokens_per_user_max) + " personal tokens, as many as you may.");
+}
+
+[[nodiscard]] inline error too_many_applications(std::size_t applications_per_user_max) {
+    return invalid("You have " + std::to_string(applications_per_user_max) + " applications, as many as you may.");
+}
+
+[[nodiscard]] inline error too_many_hooks(std::size_t hooks_per_event_max) {
+    return invalid("This account has " + std::to_string(hooks_per_event_max) +
+                   " webhooks for this event, as many as it may.");
+}
+
+/// The scopes of a code do not fit beside those that the user granted before.
+[[nodiscard]] inline error too_many_scopes() {
+    return invalid("Together with what you granted this application before, these are more scopes than can be kept.");
+}
+
+/// A delivery of a disabled hook cannot be sent again.
+[[nodiscard]] inline error hook_is_disabled() {
+    return {error_kind::conflict, "This webhook is disabled. Enable it first.", {}};
+}
+
+}  // namespace tollgate

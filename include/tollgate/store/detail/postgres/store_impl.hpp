@@ -1,0 +1,75 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/result.hpp>
+#include <tollgate/model/personal_token.hpp>
+#include <tollgate/store/detail/postgres/leases.hpp>
+#include <tollgate/store/detail/postgres/credential_lookup.hpp>
+#include <tollgate/store/detail/postgres/listener.hpp>
+#include <tollgate/store/detail/postgres/outbox.hpp>
+#include <tollgate/store/detail/postgres/completions.hpp>
+#include <tollgate/store/postgres.hpp>
+#include <tollgate/store/postgres_database.hpp>
+
+#include <memory>
+#include <string_view>
+#include <utility>
+
+namespace tollgate::inline v0 {
+
+/// What the verbs work on. Each is defined in the file of its family: personal_tokens.ipp, access_tokens.ipp, hooks.ipp,
+/// applications.ipp, grants.ipp, sessions.ipp and outbox.ipp.
+struct postgres_store::impl {
+    impl(postgres_database opened, const postgres_settings& settings)
+        : lookup{settings.owner_quota_query},
+          database{std::move(opened)},
+          changes{std::make_shared<cache_invalidation_feed>(
+              cache_invalidation_feed_settings{.row_lifetime = settings.cached_for})},
+          personal_tokens{*changes, settings.cached_credentials_max},
+          access_tokens{*changes, settings.cached_credentials_max},
+          outbox{database},
+          leases{database},
+          completions{database},
+          listener{database} {
+        if (settings.cached_credentials_max > 0) listener.feed(changes);
+    }
+
+    /// Called when a verb that revokes tokens has failed, because it may have been committed all the same.
+    error forget_all_after(error why) const noexcept {
+        // With other kinds the server said that nothing was done.
+        if (why.kind == error_kind::unavailable || why.kind == error_kind::internal) changes->forget_all();
+        return why;
+    }
+
+    postgres::credential_lookup lookup;  // outlives the connections, which prepare its texts
+    postgres_database database;
+    std::shared_ptr<cache_invalidation_feed> changes;
+    postgres_row_cache<token_username, token_credential> personal_tokens;
+    postgres_row_cache<digest, token_credential> access_tokens;
+    postgres::outbox outbox;
+    postgres::leases leases;
+    postgres::completions completions;
+    postgres::listener listener;  // ends before the database does
+};
+
+namespace postgres {
+
+/// Transactions that count the same rows wait until this batch is committed, and its later statements see what they
+/// inserted. Keys are hashed: two that collide wait for each other, which does no harm.
+inline void lock_for_counting(batch& in, std::string_view key) {
+    in.add("SELECT pg_advisory_xact_lock(hashtextextended('tollgate ' || $1, 0))", key);
+}
+
+/// The commit does not wait for the disk: a loss of power may undo what this batch changes.
+inline void commit_asynchronously(batch& in) { in.add("SELECT set_config('synchronous_commit', 'off', true)"); }
+
+/// The wait for a connection for what is not worth waiting for: short enough for a request whose purpose is another.
+inline constexpr milliseconds short_connection_wait{100};
+
+/// Deletes the access tokens that the user and the application of this one have beyond the bound; nothing if it does
+/// not exist.
+TOLLGATE_DECL void trim_access_tokens(batch& in, const digest& newest);
+
+}  // namespace postgres
+
+}  // namespace tollgate

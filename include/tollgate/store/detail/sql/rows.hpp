@@ -1,0 +1,129 @@
+#pragma once
+
+#include <tollgate/base/result.hpp>
+#include <tollgate/model/application.hpp>
+#include <tollgate/model/grant.hpp>
+#include <tollgate/model/hook.hpp>
+#include <tollgate/model/personal_token.hpp>
+#include <tollgate/model/session.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+// What both databases do with the rows of a query. `Rows` has `next<Columns...>()`, as `sqlite::statement` and
+// `postgres::rows` do. The functions for one kind of record name the columns that its query must select, in order.
+
+namespace tollgate::inline v0::sql {
+
+/// One row as a tuple. `read(column, index)` decodes one column, of a default-constructed `Column` type; `misread(index)`
+/// makes the error for a column that holds another type than expected.
+template <class... Columns, class Read, class Misread>
+result<std::optional<std::tuple<Columns...>>> decode_row(Read&& read, Misread&& misread) {
+    using row = std::tuple<Columns...>;
+    return [&]<std::size_t... I>(std::index_sequence<I...>) -> result<std::optional<row>> {
+        std::tuple<std::optional<Columns>...> decoded{read(std::type_identity<Columns>{}, static_cast<int>(I))...};
+        std::size_t bad = sizeof...(Columns);
+        ((std::get<I>(decoded) ? void() : void(bad = I)), ...);
+        if (bad != sizeof...(Columns)) return misread(bad);
+        return std::optional<row>{std::in_place, *std::move(std::get<I>(decoded))...};
+    }(std::index_sequence_for<Columns...>{});
+}
+
+/// Every remaining row, each turned into a record by `make(columns...)`.
+template <class... Columns, class Rows, class Make>
+auto read_all(Rows&& from, Make&& make) -> result<std::vector<std::invoke_result_t<Make&, Columns&...>>> {
+    std::vector<std::invoke_result_t<Make&, Columns&...>> records;
+    for (;;) {
+        auto row = from.template next<Columns...>();
+        if (!row) return std::move(row).error();
+        if (!*row) return records;
+        records.push_back(std::apply(make, **row));
+    }
+}
+
+/// The next row, if there is one.
+template <class... Columns, class Rows, class Make>
+auto read_one(Rows&& from, Make&& make) -> result<std::optional<std::invoke_result_t<Make&, Columns&...>>> {
+    auto row = from.template next<Columns...>();
+    if (!row) return std::move(row).error();
+    if (!*row) return std::optional<std::invoke_result_t<Make&, Columns&...>>{};
+    return std::optional{std::apply(make, **row)};
+}
+
+/// The only column of the next row, if there is one.
+template <class Column, class Rows>
+result<std::optional<Column>> read_value(Rows&& from) {
+    return read_one<Column>(std::forward<Rows>(from), [](Column& value) { return std::move(value); });
+}
+
+/// Of records by a unique key: the only one, if there is one.
+template <class Record>
+result<std::optional<Record>> first_of(result<std::vector<Record>> read) {
+    if (!read) return std::move(read).error();
+    if (read->empty()) return std::optional<Record>{};
+    return std::optional{std::move(read->front())};
+}
+
+/// id, username, description, scopes, created_at, last_used_at
+template <class Rows>
+result<std::vector<personal_token>> read_personal_tokens(Rows&& from, user_id user) {
+    return read_all<token_id, token_username, std::string, scope_set, instant, std::optional<instant>>(
+        from, [user](token_id id, token_username& username, std::string& description, scope_set& scopes,
+                     instant created_at, std::optional<instant> last_used_at) {
+            return personal_token{id, user, username, std::move(description), scopes, created_at, last_used_at};
+        });
+}
+
+/// id, owner, client_id, secret_digest, name, website, description, redirect_url, created_at
+template <class Rows>
+result<std::vector<application>> read_applications(Rows&& from) {
+    return read_all<application_id, user_id, client_id_text, digest, std::string, std::string, std::string,
+                    std::optional<std::string>, instant>(
+        from, [](application_id id, user_id owner, client_id_text& client_id, digest& secret_digest, std::string& name,
+                 std::string& website, std::string& description, std::optional<std::string>& redirect_url,
+                 instant created_at) {
+            return application{id, owner, client_id, secret_digest, std::move(name), std::move(website),
+                               std::move(description), std::move(redirect_url), created_at};
+        });
+}
+
+/// id, application, name, website, scopes, created_at, last_used_at
+template <class Rows>
+result<std::vector<grant>> read_grants(Rows&& from, user_id user) {
+    return read_all<grant_id, application_id, std::string, std::string, scope_set, instant, std::optional<instant>>(
+        from, [user](grant_id id, application_id application, std::string& name, std::string& website,
+                     scope_set& scopes, instant created_at, std::optional<instant> last_used_at) {
+            return grant{id, user, application, std::move(name), std::move(website), scopes, created_at, last_used_at};
+        });
+}
+
+/// id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since
+template <class Rows>
+result<std::vector<hook>> read_hooks(Rows&& from, const account_ref& account) {
+    return read_all<hook_id, std::string, hook_source, std::string, std::string, instant, std::optional<instant>,
+                    std::optional<disable_reason>, std::optional<instant>>(
+        from, [&account](hook_id id, std::string& event, hook_source source, std::string& type,
+                         std::string& target_url, instant created_at, std::optional<instant> disabled_at,
+                         std::optional<disable_reason> reason, std::optional<instant> failing_since) {
+            hook read{id, account, std::move(event), source, std::move(type), std::move(target_url), created_at};
+            if (disabled_at) read.disabled = hook_disablement{*disabled_at, reason.value_or(disable_reason::failing)};
+            read.failing_since = failing_since;
+            return read;
+        });
+}
+
+/// user, login, created_at, last_seen_at
+template <class Rows>
+result<std::optional<stored_session>> read_session(Rows&& from, const digest& cookie) {
+    return read_one<user_id, std::string, instant, instant>(
+        from, [&cookie](user_id user, std::string& login, instant created_at, instant last_seen_at) {
+            return stored_session{cookie, user, std::move(login), created_at, last_seen_at};
+        });
+}
+
+}  // namespace tollgate::sql

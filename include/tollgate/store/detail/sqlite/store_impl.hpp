@@ -1,0 +1,47 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/result.hpp>
+#include <tollgate/model/personal_token.hpp>
+#include <tollgate/store/detail/sqlite/delivery_history.hpp>
+#include <tollgate/store/detail/sqlite/outbox.hpp>
+#include <tollgate/store/sqlite.hpp>
+#include <tollgate/store/sqlite_database.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+namespace tollgate::inline v0 {
+
+/// What the verbs work on. Each is defined in the file of its family: personal_tokens.ipp, access_tokens.ipp, hooks.ipp,
+/// applications.ipp, grants.ipp, sessions.ipp and outbox.ipp.
+struct sqlite_store::impl {
+    impl(sqlite_database opened, std::size_t cached_credentials_max)
+        : database{std::move(opened)},
+          personal_tokens{database.changes(), cached_credentials_max},
+          access_tokens{database.changes(), cached_credentials_max},
+          deliveries{database},
+          history{database} {}
+
+    sqlite_database database;
+    sqlite_row_cache<token_username, token_credential> personal_tokens;
+    sqlite_row_cache<digest, token_credential> access_tokens;
+    sqlite::outbox deliveries;
+    sqlite::delivery_history history;
+};
+
+namespace sqlite {
+
+/// The number of a row that has no id in the model.
+using row_number = std::int64_t;
+
+/// Inserts an access token, issued with this refresh token or with none, and deletes those that the user and the
+/// application have beyond the bound. Precondition: in a transaction.
+TOLLGATE_DECL result<void> insert_access_token(database& on, const new_access_token& made,
+                                                std::optional<row_number> refresh_token);
+
+}  // namespace sqlite
+
+}  // namespace tollgate

@@ -1,0 +1,220 @@
+#pragma once
+
+#include <tollgate/base/detail/reconnecting_pool.hpp>
+#include <tollgate/store/postgres_database.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace tollgate::inline v0 {
+
+struct postgres_database::state {
+    using connections = reconnecting_pool<postgres::connection>;
+
+    struct requirement {
+        std::string component;
+        std::int64_t version;
+    };
+
+    state(std::vector<postgres::server_parameters> servers_, const postgres_database_settings& settings_)
+        : servers{std::move(servers_)},
+          settings{settings_},
+          clock{std::make_shared<postgres::server_clock>(settings_.callers_clock)},
+          pool{{.name = "PostgreSQL", .connections_max = settings_.connections_max, .probes_at_once = true},
+               [this]() -> result<std::unique_ptr<postgres::connection>> {
+                   auto made = connect();
+                   if (!made) return std::move(made).error();
+                   return std::make_unique<postgres::connection>(*std::move(made));
+               }} {}
+
+    result<postgres::connection> connect();
+    result<void> check_requirements(postgres::connection& made);
+    void require(std::string_view component, std::int64_t version);
+    static void end(connections::lease& lost, const postgres::run_failure& why) noexcept {
+        // One that hung is not the only one: the others would hold up a caller each for as long.
+        if (why.hung) lost.trip(why.why.cause);
+        else lost.drop(why.why.cause);
+    }
+
+    const std::vector<postgres::server_parameters> servers;
+    const postgres_database_settings settings;
+    const std::shared_ptr<postgres::server_clock> clock;
+
+    std::mutex mutex;  // for the next two
+    std::size_t answering_server = 0;  // which one answered last
+    std::vector<requirement> requirements;
+
+    connections pool;
+};
+
+struct postgres::transaction::leased {
+    reconnecting_pool<connection>::lease held;
+};
+
+inline result<postgres::connection> postgres_database::state::connect() {
+    std::size_t first = 0;
+    {
+        const std::scoped_lock lock{mutex};
+        first = answering_server;
+    }
+    std::optional<error> why;
+    for (std::size_t i = 0; i < servers.size(); ++i) {
+        const std::size_t which = (first + i) % servers.size();
+        auto made = postgres::connection::open(servers[which], settings.each, *clock);
+        if (made) {
+            if (auto fits = check_requirements(*made); !fits) return std::move(fits).error();
+            const std::scoped_lock lock{mutex};
+            answering_server = which;
+            return made;
+        }
+        if (!why) why = std::move(made).error();
+        else why->cause += "; " + made.error().cause;
+    }
+    return *std::move(why);
+}
+
+inline result<void> postgres_database::state::check_requirements(postgres::connection& made) {
+    postgres::batch checks{milliseconds{0}};
+    {
+        const std::scoped_lock lock{mutex};
+        for (const requirement& each : requirements)
+            checks.add("SELECT component FROM tollgate_schema WHERE component = $1 AND works_with > $2", each.component,
+                       each.version);
+    }
+    auto answered = made.run(checks);
+    if (answered.failed) return std::move(answered.failed->why);
+    for (const postgres::rows& each : answered.given)
+        if (each.count() > 0)
+            return internal_error(
+                "PostgreSQL: a later release has brought the tables to a version that this one cannot work with");
+    return {};
+}
+
+inline void postgres_database::state::require(std::string_view component, std::int64_t version) {
+    const std::scoped_lock lock{mutex};
+    for (requirement& each : requirements)
+        if (each.component == component) return void(each.version = version);
+    requirements.push_back({std::string{component}, version});
+}
+
+TOLLGATE_DECL postgres_database::postgres_database(std::unique_ptr<state> made) noexcept : state_{std::move(made)} {}
+TOLLGATE_DECL postgres_database::postgres_database(postgres_database&&) noexcept = default;
+TOLLGATE_DECL postgres_database& postgres_database::operator=(postgres_database&&) noexcept = default;
+TOLLGATE_DECL postgres_database::~postgres_database() = default;
+
+TOLLGATE_DECL result<postgres_database> postgres_database::open(const std::string& connection_string,
+                                                                 const postgres_database_settings& settings) {
+    auto servers = postgres::servers_of(connection_string);
+    if (!servers) return std::move(servers).error();
+    postgres_database made{std::make_unique<state>(*std::move(servers), settings)};
+    // A wrong address or password is reported now, not with the first request.
+    if (auto first = made.state_->pool.take(settings.connection_wait_max); !first) return std::move(first).error();
+    return made;
+}
+
+TOLLGATE_DECL result<void> postgres_database::validate(const std::string& connection_string) {
+    auto servers = postgres::servers_of(connection_string);
+    if (!servers) return std::move(servers).error();
+    return {};
+}
+
+TOLLGATE_DECL result<void> postgres_database::migrate(std::string_view component,
+                                                       std::span<const postgres::schema_step> steps,
+                                                       milliseconds wait_max) {
+    auto on = open_another();
+    if (!on) return std::move(on).error();
+    if (auto done = postgres::migrate(*on, component, steps, wait_max); !done) return done;
+    state_->require(component, static_cast<std::int64_t>(steps.size()));
+    return {};
+}
+
+TOLLGATE_DECL postgres::batch postgres_database::make_batch() const { return postgres::batch{state_->clock->shift()}; }
+
+TOLLGATE_DECL const std::shared_ptr<postgres::server_clock>& postgres_database::clock() const noexcept {
+    return state_->clock;
+}
+
+TOLLGATE_DECL result<postgres::connection> postgres_database::open_another() const { return state_->connect(); }
+
+TOLLGATE_DECL result<postgres::answers> postgres_database::run(const postgres::batch& batch,
+                                                                postgres::repeat when_lost) {
+    return run(batch, when_lost, state_->settings.connection_wait_max);
+}
+
+TOLLGATE_DECL result<postgres::answers> postgres_database::run(const postgres::batch& batch,
+                                                                postgres::repeat when_lost,
+                                                                milliseconds connection_wait_max) {
+    using enum postgres::aftermath;
+    constexpr int tries_max = 3;
+    for (int tries = 1;; ++tries) {
+        auto on = state_->pool.take(connection_wait_max);
+        if (!on) return std::move(on).error();
+        auto done = (*on)->run(batch);
+        if (!done.failed) return std::move(done.given);
+        const postgres::aftermath after = done.failed->after;
+        if (after == lost) state::end(*on, *done.failed);
+        // After a connection that hung there is no second try: its time was all that a call may take.
+        const bool again = tries < tries_max &&
+                           (after == try_again || (after == lost && when_lost == postgres::repeat::allowed &&
+                                                   !done.failed->hung));
+        if (!again) {
+            if (after == lost && when_lost == postgres::repeat::never)
+                done.failed->why.cause += " (whether it was done before is not known)";
+            return std::move(done.failed->why);
+        }
+        // Two transactions that met once should not meet again.
+        if (after == try_again) std::this_thread::sleep_for(milliseconds{5 * tries});
+    }
+}
+
+TOLLGATE_DECL result<postgres::rows> postgres_database::run_one(const postgres::batch& batch,
+                                                                 postgres::repeat when_lost) {
+    auto answered = run(batch, when_lost);
+    if (!answered) return std::move(answered).error();
+    return std::move(answered->front());
+}
+
+TOLLGATE_DECL result<postgres::transaction> postgres_database::begin() {
+    auto on = state_->pool.take(state_->settings.connection_wait_max);
+    if (!on) return std::move(on).error();
+    return postgres::transaction{std::make_unique<postgres::transaction::leased>(*std::move(on))};
+}
+
+namespace postgres {
+
+TOLLGATE_DECL transaction::transaction(std::unique_ptr<leased> on) noexcept : on_{std::move(on)} {}
+TOLLGATE_DECL transaction::transaction(transaction&&) noexcept = default;
+
+TOLLGATE_DECL transaction::~transaction() {
+    if (on_ == nullptr || !is_open_) return;
+    try {
+        batch undoing{milliseconds{0}};
+        undoing.add("ROLLBACK");
+        if (!on_->held->run(undoing).failed) return;
+    } catch (...) {  // memory: the connection is closed, and the transaction with it
+    }
+    on_->held.drop("PostgreSQL: a transaction could not be rolled back");
+}
+
+TOLLGATE_DECL result<answers> transaction::run(const batch& next) {
+    if (on_ == nullptr) return unavailable("PostgreSQL: the connection is closed");
+    is_open_ = true;
+    auto done = on_->held->run(next);
+    if (!done.failed) return std::move(done.given);
+    may_be_tried_again_ = done.failed->after == aftermath::try_again;
+    if (done.failed->after == aftermath::lost) {
+        if (done.failed->hung) on_->held.trip(done.failed->why.cause);
+        else on_->held.drop(done.failed->why.cause);
+        on_.reset();
+        done.failed->why.cause += " (whether it was done before is not known)";
+    }
+    return std::move(done.failed->why);
+}
+
+}  // namespace postgres
+
+}  // namespace tollgate

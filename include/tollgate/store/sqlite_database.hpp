@@ -1,0 +1,147 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/reconnecting_pool.hpp>
+#include <tollgate/base/result.hpp>
+#include <tollgate/base/time.hpp>
+#include <tollgate/store/detail/errors.hpp>
+#include <tollgate/store/detail/row_cache.hpp>
+#include <tollgate/store/detail/sqlite/change_stamp.hpp>
+#include <tollgate/store/detail/sqlite/database.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace tollgate::inline v0 {
+
+struct sqlite_database_settings {
+    /// Connections that read at the same time, opened as they are needed. A read takes microseconds: more than there
+    /// are cores gain nothing, and each costs two file descriptors and up to 2 MB of page cache.
+    std::size_t readers_max = 8;
+    /// How long a call waits for a connection, and for other processes that write.
+    milliseconds busy_wait_max{5000};
+    /// The virtual file system to use; empty for the system's own.
+    std::string vfs{};
+};
+
+/// A SQLite database file for tables of your own, which may be the file that a `sqlite_store` is in: one connection that
+/// writes, because SQLite has one writer at a time and waiting in memory is cheaper than polling a file lock, and
+/// several that read.
+///
+///     auto opened = sqlite_database::open("shop.db");
+///     static constexpr sqlite::statement_text steps[] = {"CREATE TABLE orders (id INTEGER PRIMARY KEY, name TEXT)"};
+///     if (auto done = opened->migrate("shop", steps); !done) return done;
+///     auto name = opened->read([&](sqlite::database& on) {
+///         return sql::read_value<std::string>(on.prepare("SELECT name FROM orders WHERE id = ?", id));
+///     });
+///
+/// Thread rule: any thread. Blocking. Movable; no connection may be lent while it moves or is destroyed.
+class sqlite_database {
+    using connections = reconnecting_pool<sqlite::database>;
+
+public:
+    using lease = connections::lease;
+
+    /// Creates the file, readable and writable by its owner only, if there is none. Errors: invalid for a path that is
+    /// not a file's; unavailable if it cannot be opened.
+    static TOLLGATE_DECL result<sqlite_database> open(const std::string& path,
+                                                       const sqlite_database_settings& settings = {});
+
+    TOLLGATE_DECL sqlite_database(sqlite_database&&) noexcept;
+    TOLLGATE_DECL sqlite_database& operator=(sqlite_database&&) noexcept;
+    TOLLGATE_DECL ~sqlite_database();
+
+    /// Brings the tables of one `component` up to date: runs those of `steps` that the file has not seen, in order, all
+    /// or none. A released step is never changed, only followed by others. See `sqlite::migrate`.
+    TOLLGATE_DECL result<void> migrate(std::string_view component, std::span<const sqlite::statement_text> steps);
+
+    /// Calls `body(sqlite::database&)`, which returns a `result`, with a connection that cannot write. Throws nothing:
+    /// what `body` throws becomes an error (unavailable).
+    template <class Body>
+    std::invoke_result_t<Body&, sqlite::database&> read(Body&& body) noexcept {
+        return detail::without_exceptions([&]() -> std::invoke_result_t<Body&, sqlite::database&> {
+            auto on = reader();
+            if (!on) return std::move(on).error();
+            return body(**on);
+        });
+    }
+
+    /// The same with the connection that writes. Each statement is a transaction of its own.
+    template <class Body>
+    std::invoke_result_t<Body&, sqlite::database&> write(Body&& body) noexcept {
+        return detail::without_exceptions([&]() -> std::invoke_result_t<Body&, sqlite::database&> {
+            auto on = writer();
+            if (!on) return std::move(on).error();
+            return body(**on);
+        });
+    }
+
+    /// The same in one transaction, which is committed when `body` returns a value, and rolled back when it returns an
+    /// error or throws.
+    template <class Body>
+    std::invoke_result_t<Body&, sqlite::database&> transact(Body&& body) noexcept {
+        return detail::without_exceptions([&]() -> std::invoke_result_t<Body&, sqlite::database&> {
+            auto on = writer();
+            if (!on) return std::move(on).error();
+            return in_transaction(**on, body);
+        });
+    }
+
+    /// The same for what is not worth waiting for, see `writer_soon`.
+    template <class Body>
+    std::invoke_result_t<Body&, sqlite::database&> transact_soon(Body&& body) noexcept {
+        return detail::without_exceptions([&]() -> std::invoke_result_t<Body&, sqlite::database&> {
+            auto on = writer_soon();
+            if (!on) return std::move(on).error();
+            return in_transaction(**on, body);
+        });
+    }
+
+    /// A connection until the end of the scope. Error (unavailable) when none came free in time.
+    [[nodiscard]] TOLLGATE_DECL result<lease> reader();
+    [[nodiscard]] TOLLGATE_DECL result<lease> writer();
+    /// Waits at most `wait_max` for the connection, and again for other processes. A tenth of a second is long enough
+    /// to come after a few commits, and short enough for a request whose purpose is another.
+    [[nodiscard]] TOLLGATE_DECL result<lease> writer_soon(milliseconds wait_max = milliseconds{100});
+
+    /// Whether anything was committed, by this process or another, for a `sqlite_row_cache`. Its address stays the same
+    /// when the database moves.
+    [[nodiscard]] TOLLGATE_DECL const sqlite::change_stamp& changes() const noexcept;
+
+private:
+    struct state;
+    explicit sqlite_database(std::unique_ptr<state> made) noexcept;
+
+    template <class Body>
+    static std::invoke_result_t<Body&, sqlite::database&> in_transaction(sqlite::database& on, Body& body) {
+        auto change = sqlite::transaction::begin(on);
+        if (!change) return std::move(change).error();
+        auto returned = body(on);
+        if (!returned) return returned;
+        if (auto done = change->commit(); !done) return std::move(done).error();
+        return returned;
+    }
+
+    std::unique_ptr<state> state_;
+};
+
+/// Rows of one query, by their key. A row is returned without a query until anything is committed to the file, so that a
+/// cached row is always what the query would return.
+///
+///     sqlite_row_cache<user_id, user_row> users{database.changes(), 16'384};
+///     auto user = users.find(id, [&] { return read_user(id); });   // result<std::optional<user_row>>
+///
+/// See `row_cache` for its bounds.
+template <class Key, class Row>
+using sqlite_row_cache = row_cache<Key, Row, sqlite::change_stamp>;
+
+}  // namespace tollgate
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/store/sqlite_database.ipp>
+#endif
