@@ -40,20 +40,16 @@ private:
 };
 
 int main(int argc, char** argv) {
-    api_settings settings{.base_url = "http://127.0.0.1:8080/v1", .auth_url = "http://127.0.0.1:8080"};
-    if (!settings.services.add("shop", {"order.paid"})) return 1;
     shop_directory users;
     memory_store store;
-    account_api api{settings, users, store};
+    account_service service{{.base_url = "http://127.0.0.1:8080/v1", .services = {{"shop", {"order.paid"}}}}, users, store};
 
     // [asio_host]
     asio::io_context context;
     ticker ticker{context};
 
-    api_documentation documentation{api.settings(), api.table()};
-    http::site site{http::mounted(documentation.root(), documentation), http::mounted("", api)};
     const auto port = static_cast<std::uint16_t>(argc > 1 ? std::atoi(argv[1]) : 8080);
-    server api_server{context.get_executor(), site, {.port = port, .threads = 1}};
+    server api_server{context.get_executor(), service, {.port = port, .threads = 1}};
     if (auto started = api_server.start(); !started) {
         std::cerr << started.error().message << '\n';
         return 1;

@@ -20,8 +20,8 @@ struct shop_directory {
 };
 
 int main(int argc, char** argv) {
-    api_settings settings{.base_url = "http://127.0.0.1:8080/v1", .auth_url = "http://127.0.0.1:8080"};
-    if (!settings.services.add("shop", {"order.paid"})) return 1;
+    api_settings settings{.base_url = "http://127.0.0.1:8080/v1", .auth_url = "http://127.0.0.1:8080",
+                          .services = {{"shop", {"order.paid"}}}};
 
     shop_directory users;
     memory_store store;

@@ -89,8 +89,8 @@ void serve(Handler& handler, tcp::socket socket) {
 }
 
 int main(int argc, char** argv) {
-    api_settings settings{.base_url = "http://127.0.0.1:8080/v1", .auth_url = "http://127.0.0.1:8080"};
-    if (!settings.services.add("shop", {"order.paid"})) return 1;
+    api_settings settings{.base_url = "http://127.0.0.1:8080/v1", .auth_url = "http://127.0.0.1:8080",
+                          .services = {{"shop", {"order.paid"}}}};
     shop_directory users;
     memory_store store;
     account_api api{settings, users, store};

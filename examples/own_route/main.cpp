@@ -49,8 +49,8 @@ auto shop_routes() {
 // [/routes]
 
 int main() {
-    api_settings settings{.base_url = "https://api.example.com/v1", .auth_url = "https://example.com"};
-    if (!settings.services.add("shop", {"order.paid"})) return 1;
+    api_settings settings{.base_url = "https://api.example.com/v1", .auth_url = "https://example.com",
+                          .services = {{"shop", {"order.paid"}}}};
     shop_directory users;
     memory_store store;
     // [api]

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstddef>
-#include <functional>
 #include <iostream>
 #include <map>
 #include <mutex>
@@ -138,22 +137,13 @@ std::string between(std::string_view text, std::string_view before, std::string_
 int main() {
     // [site]
     const std::string home = "https://shop.example/account";
-    service_catalog services;
-    if (!services.add("shop", {"order.paid"})) return 1;
-
     shop_directory users;
     shop_sessions sessions;
     memory_store store;
-    window_limiter limiter;  // one for both, so that wrong secrets and wrong tokens drain the same windows
-    const auto policies = [&] { return default_policies().with_limiter(std::ref(limiter)); };
-
-    account_api api{{.base_url = home + "/v1", .auth_url = home, .services = services}, users, store, policies()};
-    authorization_server oauth{{.auth_url = home, .services = services}, sessions, store, policies(), shop_theme{}};
-    account_pages pages{{.auth_url = home, .services = services}, users, sessions, store, policies(), shop_theme{}};
-    api_documentation documentation{api.settings(), api.table(), oauth.settings()};
+    account_service service{{.base_url = home + "/v1", .auth_url = home, .services = {{"shop", {"order.paid"}}}},
+                            users, store, sessions, default_policies(), account_routes(), shop_theme{}};
     shop_pages others;
-    http::site site{http::mounted(std::string{api.root()}, api), http::mounted(documentation.root(), documentation),
-                    http::mounted(oauth), http::mounted(pages), http::mounted("", others)};
+    http::site site{http::mounted(service), http::mounted("", others)};
     // [/site]
 
     const auto app = register_application(

@@ -2,22 +2,29 @@
 #include <tollgate/tollgate.hpp>
 
 #include <cstdlib>
+#include <iostream>
 
 using namespace tollgate;
 
-struct shop_directory {  // what this process knows about its users
+struct shop_directory {  // what this program knows about its users
     result<balance> balance_of(user_id user) { return balance{user, "12.50", *currency_code::from("EUR")}; }
     result<std::vector<account>> accounts_of(user_id, std::string_view) { return std::vector<account>{}; }
-    result<std::optional<quota>> quota_of(user_id) { return std::optional<quota>{}; }
+    result<std::optional<quota>> quota_of(user_id) { return std::nullopt; }  // the default
 };
 
 int main(int argc, char** argv) {
     const auto port = static_cast<std::uint16_t>(argc > 1 ? std::atoi(argv[1]) : 8443);
-    api_settings settings{.base_url = "https://api.example.com/v1", .auth_url = "https://example.com"};
-    if (!settings.services.add("shop", {"order.paid", "order.shipped"})) return 2;
+    const auto url = "https://127.0.0.1:" + std::to_string(port) + "/v1";
     shop_directory users;
-    sqlite_store store{"tollgate.db"};
-    account_api api{settings, users, store};
-    server server{api, {.port = port, .tls = {"cert.pem", "key.pem"}}};
-    return server.run();
+    auto store = sqlite_store::open("tollgate.db");
+    if (!store) return report(store.error());
+    account_service service{{.base_url = url, .services = {{"shop", {"order.paid", "order.shipped"}}}}, users, *store};
+
+    const auto token = issue_personal_token(*store, {user_id{1}, "shop", *scope_set::parse("user:balance")}, system_clock{}.now());
+    if (!token) return report(token.error());
+    std::cout << "curl --cacert cert.pem -u " << token->username.view() << ':' << token->secret.view() << ' ' << url
+              << "/user/balance" << std::endl;
+
+    server server{service, {.port = port, .tls = {"cert.pem", "key.pem"}}};
+    return server.run();  // 0, or 1 after it reported on stderr why
 }

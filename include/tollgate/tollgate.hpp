@@ -92,6 +92,7 @@
 #include <tollgate/manual/documentation.hpp>
 
 #include <tollgate/api/account_api.hpp>
+#include <tollgate/api/account_service.hpp>
 #include <tollgate/api/routes.hpp>
 
 #include <tollgate/store/memory.hpp>

@@ -1,4 +1,4 @@
-// Tollgate 0.1.0, the whole library in one header. Generated from include/tollgate by
+// Tollgate 0.2.0, the whole library in one header. Generated from include/tollgate by
 // single_include/amalgamate.py: change it there.
 //
 // SPDX-License-Identifier: MIT
@@ -78,9 +78,9 @@
 /// `<tollgate/impl/src.hpp>` in exactly one, to compile the bodies of everything that is no template once.
 
 #define TOLLGATE_VERSION_MAJOR 0
-#define TOLLGATE_VERSION_MINOR 1
+#define TOLLGATE_VERSION_MINOR 2
 #define TOLLGATE_VERSION_PATCH 0
-#define TOLLGATE_VERSION "0.1.0"
+#define TOLLGATE_VERSION "0.2.0"
 
 #if defined(TOLLGATE_SEPARATE_COMPILATION)
 #define TOLLGATE_DECL
@@ -3331,6 +3331,12 @@ struct token_credential {
 
 namespace tollgate::inline v0 {
 
+/// A service as a program defines it: `{"shop", {"order.paid", "order.shipped"}}`.
+struct service_definition {
+    std::string_view name;
+    std::vector<std::string> events = {};
+};
+
 /// One product whose accounts the API serves.
 struct service {
     service_name name;
@@ -3344,10 +3350,13 @@ struct service {
 
 /// All services and their scopes. Built once, then read from any thread.
 ///
-///     service_catalog services;
-///     services.add("sitesmaker", {"site.created", "site.published"});
+///     service_catalog services{{"sitesmaker", {"site.created", "site.published"}}, {"itemplatform", {"item.created"}}};
 class service_catalog {
 public:
+    service_catalog() = default;
+    /// Throws std::invalid_argument with the message of the first service that `add` refuses.
+    TOLLGATE_DECL service_catalog(std::initializer_list<service_definition> services);
+
     /// Refuses (error_kind::invalid) a name that is not `[a-z0-9-]{1,32}`, a reserved one (`user`, `testservice`), a
     /// duplicate, and an event that is not `[A-Za-z0-9._-]{1,128}`.
     TOLLGATE_DECL result<void> add(std::string_view name, std::vector<std::string> events);
@@ -4503,7 +4512,25 @@ public:
         return std::move(*this).template replace<format_slot, fits>(std::move(replacement));
     }
 
+    /// References to these policies, for another handler that shares them. They must outlive it.
+    ///
+    ///     authorization_server oauth{settings, sessions, store, api.policies().by_reference()};
+    [[nodiscard]] constexpr auto by_reference() & {
+        return policy_set<decltype(refer_to(static_cast<Slots&>(*this)))...>(refer_to(static_cast<Slots&>(*this))...);
+    }
+
 private:
+    template <template <class> class Slot, class T>
+    static constexpr auto refer_to(Slot<T>& slot) {
+        auto& [held] = slot;
+        return Slot<std::reference_wrapper<policy_type<T>>>{std::ref(policy(held))};
+    }
+    template <class... Ts>
+    static constexpr auto refer_to(authenticators_slot<std::tuple<Ts...>>& slot) {
+        return std::apply([](Ts&... each) { return authenticators_slot<std::tuple<std::reference_wrapper<policy_type<Ts>>...>>{
+                                                {std::ref(policy(each))...}}; }, slot.authenticators);
+    }
+
     template <template <class> class Slot, class Held>
     struct is_slot : std::false_type {};
     template <template <class> class Slot, class T>
@@ -11076,6 +11103,9 @@ public:
     /// The API's OpenAPI 3.1 description: what `{base_url}/openapi.json` answers with.
     [[nodiscard]] const std::string& openapi() const noexcept { return openapi_; }
 
+    /// To share them with other handlers, `policies().by_reference()`.
+    [[nodiscard]] Policies& policies() noexcept { return policies_; }
+    [[nodiscard]] const Policies& policies() const noexcept { return policies_; }
     [[nodiscard]] const api_settings& settings() const noexcept { return settings_; }
     [[nodiscard]] const route_table& table() const noexcept { return table_; }
     /// The path of the base URL.
@@ -11168,6 +11198,245 @@ void account_api<Users, Store, Policies>::respond_thrown(std::string_view what, 
         }
     }
 }
+
+}  // namespace tollgate
+
+// <tollgate/api/account_service.hpp>
+
+namespace tollgate::inline v0 {
+
+/// The settings of an `account_service`. Only `base_url` has no default.
+struct account_service_settings {
+    /// The root of the API, with the version at the end of its path: `https://api.example.com/v1`.
+    std::string base_url;
+    /// The root of the pages, OAuth and the documentation: `https://example.com`. Empty: the origin of `base_url`.
+    std::string auth_url = {};
+    /// The products with their events; the scopes follow from them: `{{"shop", {"order.paid", "order.shipped"}}}`.
+    service_catalog services = {};
+
+    quota anonymous_quota{60, std::chrono::hours{1}};  ///< of one client address without credentials
+    quota user_quota{1000, std::chrono::hours{24}};    ///< of one user, unless the directory has another one for them
+
+    /// Proxies that name their clients; of other peers the field is ignored.
+    std::vector<ip_network> trusted_proxies = {};
+    forwarding_field client_named_by = forwarding_field::x_forwarded_for;  ///< the field that those proxies set
+    /// The hosts that requests may name; others get 421. Default: any.
+    http::allowed_hosts allowed_hosts = {};
+
+    std::size_t hooks_per_event_max = limits::hooks_per_event_max;
+
+    /// Settings of OAuth and the pages alone. What they have in common with the fields above is taken from those.
+    oauth_settings oauth = {};
+    page_settings pages = {};
+};
+
+/// Stands for the sessions of a service without people: API and documentation only.
+struct no_sessions {};
+
+namespace service_detail {
+
+template <class... Slots>
+void take_policy_set(policy_set<Slots...>&);
+template <class Policies>
+concept is_policy_set = requires(Policies& policies) { service_detail::take_policy_set(policies); };
+
+/// `https://api.example.com` of `https://api.example.com/v1`.
+[[nodiscard]] inline std::string origin_of(std::string_view url) {
+    const auto authority = url.find("://");
+    if (authority == std::string_view::npos) return std::string{url};
+    return std::string{url.substr(0, url.find('/', authority + 3))};
+}
+
+[[nodiscard]] inline api_settings to_api_settings(account_service_settings from) {
+    if (from.auth_url.empty()) from.auth_url = origin_of(from.base_url);
+    return {.base_url = std::move(from.base_url),
+            .auth_url = std::move(from.auth_url),
+            .services = std::move(from.services),
+            .anonymous_quota = from.anonymous_quota,
+            .user_quota = from.user_quota,
+            .trusted_proxies = std::move(from.trusted_proxies),
+            .client_named_by = from.client_named_by,
+            .hooks_per_event_max = from.hooks_per_event_max};
+}
+
+[[nodiscard]] inline oauth_settings to_oauth_settings(oauth_settings from, const api_settings& api) {
+    from.auth_url = api.auth_url;
+    from.services = api.services;
+    from.anonymous_quota = api.anonymous_quota;
+    from.trusted_proxies = api.trusted_proxies;
+    from.client_named_by = api.client_named_by;
+    return from;
+}
+
+[[nodiscard]] inline page_settings to_page_settings(page_settings from, const api_settings& api) {
+    from.auth_url = api.auth_url;
+    from.services = api.services;
+    from.trusted_proxies = api.trusted_proxies;
+    from.client_named_by = api.client_named_by;
+    from.hooks_per_event_max = api.hooks_per_event_max;
+    return from;
+}
+
+// What answers beside the API. An API that every path leads to comes first on a site, because it gets most requests, and last,
+// for paths that belong to nothing else.
+template <class Api>
+struct parts_without_people {
+    explicit parts_without_people(Api& api)
+        : documentation{api.settings(), api.table()},
+          site{http::mounted(std::string{api.root()}, api), http::mounted(documentation.root(), documentation),
+               http::mounted("", api)} {}
+
+    void add_mounts(std::vector<std::string>&) const {}
+
+    api_documentation documentation;
+    http::site<Api, api_documentation, Api> site;
+};
+
+template <class Api, class Oauth, class Pages, class Theme>
+struct parts_with_people {
+    template <class Users, class Store, class Sessions>
+    parts_with_people(Api& api, Users& users, Store& store, Sessions& sessions, oauth_settings oauth_part,
+                      page_settings page_part, Theme theme_part)
+        : theme{std::move(theme_part)},
+          oauth{std::move(oauth_part), sessions, store, api.policies().by_reference(), std::ref(policy(theme))},
+          documentation{api.settings(), api.table(), oauth.settings()},
+          pages{std::move(page_part), users, sessions, store, api.policies().by_reference(), std::ref(policy(theme))},
+          // Below /en a path that does not exist is answered by a page.
+          site{http::mounted(std::string{api.root()}, api),
+               http::mounted(documentation.root(), documentation),
+               http::mounted(oauth),
+               http::mounted(pages),
+               http::mounted(path_of(api.settings().auth_url) + "/en", pages),
+               http::mounted("", api)} {}
+
+    void add_mounts(std::vector<std::string>& to) const {
+        for (auto& each : oauth.mounts()) to.push_back(std::move(each));
+        for (auto& each : pages.mounts()) to.push_back(std::move(each));
+        to.push_back(path_of(oauth.settings().auth_url) + "/en");
+    }
+
+    Theme theme;
+    Oauth oauth;
+    api_documentation documentation;
+    Pages pages;
+    http::site<Api, api_documentation, Oauth, Pages, Pages, Api> site;
+};
+
+}  // namespace service_detail
+
+/// Everything, assembled: the API with its documentation, and, with sessions, OAuth and the pages. All parts share one set of
+/// policies. A handler: give it to `server`, or call it from another HTTP server.
+///
+///     account_service service{{.base_url = "https://api.example.com/v1", .services = {{"shop", {"order.paid"}}}}, users, store};
+///     account_service service{settings, users, store, default_policies().with_limiter(night_limiter{})};
+///     account_service service{settings, users, store, sessions};
+///     account_service service{settings, users, store, sessions, default_policies(), account_routes() + my_routes, my_theme{}};
+///     server server{service, {.port = 8443, .tls = {"cert.pem", "key.pem"}}};
+///
+/// A `hook_dispatcher` (<tollgate/webhooks/hook_dispatcher.hpp>) delivers the webhooks of its store with its policies:
+///
+///     hook_dispatcher dispatcher{service};
+///
+/// Users, store and sessions must outlive it. Thread rule: `handle` may be called from many threads at the same time.
+/// Blocking: as the users, the store, the sessions and the limiter do; a sign-in always blocks.
+template <class Users, class Store, class Sessions = no_sessions, class Policies = decltype(default_policies()),
+          class Theme = plain_theme>
+class account_service {
+    using api_type = account_api<Users, Store, Policies>;
+    using shared_policies = decltype(std::declval<Policies&>().by_reference());
+    using shared_theme = std::reference_wrapper<policy_type<Theme>>;
+    using parts_type =
+        std::conditional_t<std::is_same_v<Sessions, no_sessions>, service_detail::parts_without_people<api_type>,
+                           service_detail::parts_with_people<api_type, authorization_server<Sessions, Store, shared_policies, shared_theme>,
+                                                             account_pages<Users, Sessions, Store, shared_policies, shared_theme>, Theme>>;
+
+public:
+    /// Whether handling a request may block.
+    static constexpr bool blocking = decltype(parts_type::site)::blocking;
+
+    /// API and documentation. Throws std::invalid_argument for a URL that is not an absolute http or https URL.
+    account_service(account_service_settings settings, Users& users, Store& store, Policies policies = default_policies(),
+                    route_table table = account_routes())
+        requires(std::is_same_v<Sessions, no_sessions> && service_detail::is_policy_set<Policies>)
+        : store_{store},
+          hosts_{settings.allowed_hosts},
+          api_{service_detail::to_api_settings(std::move(settings)), users, store, std::move(policies), std::move(table)},
+          parts_{api_} {}
+
+    /// API, documentation, OAuth and pages, for the people whom `sessions` signs in. Throws as the other one, and
+    /// std::runtime_error if the random source fails.
+    account_service(const account_service_settings& settings, Users& users, Store& store, Sessions& sessions,
+                    Policies policies = default_policies(), route_table table = account_routes(), Theme theme = {})
+        requires(session_source<Sessions> && service_detail::is_policy_set<Policies>)
+        : store_{store},
+          hosts_{settings.allowed_hosts},
+          api_{service_detail::to_api_settings(settings), users, store, std::move(policies), std::move(table)},
+          parts_{api_, users, store, sessions, service_detail::to_oauth_settings(settings.oauth, api_.settings()),
+                 service_detail::to_page_settings(settings.pages, api_.settings()), std::move(theme)} {}
+
+    // Its parts refer to each other.
+    account_service(const account_service&) = delete;
+    account_service& operator=(const account_service&) = delete;
+
+    /// A request without the User-Agent that the policies require is refused by the API, wherever it goes.
+    void handle(const http::request& request, http::response& response) noexcept {
+        if (!hosts_.allows(request)) return refuse_host(request, response);
+        if (names_agent(request)) parts_.site.handle(request, response);
+        else api_.handle(request, response);
+    }
+    /// The API writes the response to what the server refused.
+    void handle(const http::refusal& refused, http::response& response) noexcept { parts_.site.handle(refused, response); }
+    /// Answers as far as the thread allows, as `resumable_handler` says.
+    [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state& state,
+                                            http::thread_kind thread) noexcept {
+        if (!hosts_.allows(request)) {
+            refuse_host(request, response);
+            return http::handle_step::done;
+        }
+        return names_agent(request) ? parts_.site.advance(request, response, state, thread)
+                                    : http::advance(api_, request, response, state, thread);
+    }
+
+    /// For `http::site`, where other handlers answer the rest of a host: every path that the service answers for.
+    [[nodiscard]] std::vector<std::string> mounts() const {
+        std::vector<std::string> all{std::string{api_.root()}, parts_.documentation.root()};
+        parts_.add_mounts(all);
+        return all;
+    }
+
+    /// For tests, and for servers that do not reuse a response.
+    [[nodiscard]] http::response handle(const http::request& request) noexcept {
+        http::response made;
+        handle(request, made);
+        return made;
+    }
+
+    /// The settings of the API, with the `auth_url` in use.
+    [[nodiscard]] const api_settings& settings() const noexcept { return api_.settings(); }
+    /// The services with their events: for `publish`.
+    [[nodiscard]] const service_catalog& services() const noexcept { return api_.settings().services; }
+    /// The store that it was made with.
+    [[nodiscard]] Store& store() const noexcept { return store_; }
+    /// To share them with other handlers: `policies().by_reference()`.
+    [[nodiscard]] Policies& policies() noexcept { return api_.policies(); }
+
+private:
+    [[nodiscard]] bool names_agent(const http::request& request) const noexcept {
+        return policy(api_.policies().agent_rule).accepts(request.fields.find(http::field_id::user_agent));
+    }
+
+    // As the last handler of the site does: by the API.
+    void refuse_host(const http::request& request, http::response& response) noexcept {
+        handle(http::refusal{http::status::misdirected_request, "This server does not serve the requested host.", request.peer,
+                             request.secure},
+               response);
+    }
+
+    Store& store_;
+    http::allowed_hosts hosts_;
+    api_type api_;
+    parts_type parts_;
+};
 
 }  // namespace tollgate
 
@@ -15858,6 +16127,11 @@ inline bool is_event_name(std::string_view event) noexcept {
 
 TOLLGATE_DECL bool service::has_event(std::string_view event) const noexcept {
     return std::find(events.begin(), events.end(), event) != events.end();
+}
+
+TOLLGATE_DECL service_catalog::service_catalog(std::initializer_list<service_definition> services) {
+    for (const service_definition& each : services)
+        if (const auto added = add(each.name, each.events); !added) throw std::invalid_argument{"tollgate: " + added.error().message};
 }
 
 TOLLGATE_DECL result<void> service_catalog::add(std::string_view name, std::vector<std::string> events) {
@@ -25370,6 +25644,12 @@ public:
     hook_dispatcher(const hook_dispatcher&) = delete;
     hook_dispatcher& operator=(const hook_dispatcher&) = delete;
 
+    /// For the store of an `account_service`, with its policies. The service must outlive the dispatcher.
+    template <class Service>
+        requires requires(Service& of) { { of.store() } -> std::same_as<Store&>; of.policies().by_reference(); }
+    explicit hook_dispatcher(Service& of, hook_dispatch_settings settings = {})
+        : hook_dispatcher{of.store(), std::move(settings), of.policies().by_reference()} {}
+
     /// Stops without waiting for attempts, but for a call of the store that is under way.
     ~hook_dispatcher() = default;
 
@@ -25463,6 +25743,12 @@ private:
     environment environment_;
     webhooks::delivery_worker worker_;
 };
+
+template <class Service>
+    requires requires(Service& of) { of.store(); of.policies().by_reference(); }
+hook_dispatcher(Service&, hook_dispatch_settings = {})
+    -> hook_dispatcher<std::remove_reference_t<decltype(std::declval<Service&>().store())>,
+                       decltype(std::declval<Service&>().policies().by_reference())>;
 
 }  // namespace tollgate
 

@@ -93,6 +93,9 @@ public:
     /// The API's OpenAPI 3.1 description: what `{base_url}/openapi.json` answers with.
     [[nodiscard]] const std::string& openapi() const noexcept { return openapi_; }
 
+    /// To share them with other handlers, `policies().by_reference()`.
+    [[nodiscard]] Policies& policies() noexcept { return policies_; }
+    [[nodiscard]] const Policies& policies() const noexcept { return policies_; }
     [[nodiscard]] const api_settings& settings() const noexcept { return settings_; }
     [[nodiscard]] const route_table& table() const noexcept { return table_; }
     /// The path of the base URL.

@@ -6,9 +6,9 @@
 /// `<tollgate/impl/src.hpp>` in exactly one, to compile the bodies of everything that is no template once.
 
 #define TOLLGATE_VERSION_MAJOR 0
-#define TOLLGATE_VERSION_MINOR 1
+#define TOLLGATE_VERSION_MINOR 2
 #define TOLLGATE_VERSION_PATCH 0
-#define TOLLGATE_VERSION "0.1.0"
+#define TOLLGATE_VERSION "0.2.0"
 
 #if defined(TOLLGATE_SEPARATE_COMPILATION)
 #define TOLLGATE_DECL

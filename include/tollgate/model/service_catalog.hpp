@@ -5,11 +5,18 @@
 #include <tollgate/model/account.hpp>
 #include <tollgate/model/scope.hpp>
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace tollgate::inline v0 {
+
+/// A service as a program defines it: `{"shop", {"order.paid", "order.shipped"}}`.
+struct service_definition {
+    std::string_view name;
+    std::vector<std::string> events = {};
+};
 
 /// One product whose accounts the API serves.
 struct service {
@@ -24,10 +31,13 @@ struct service {
 
 /// All services and their scopes. Built once, then read from any thread.
 ///
-///     service_catalog services;
-///     services.add("sitesmaker", {"site.created", "site.published"});
+///     service_catalog services{{"sitesmaker", {"site.created", "site.published"}}, {"itemplatform", {"item.created"}}};
 class service_catalog {
 public:
+    service_catalog() = default;
+    /// Throws std::invalid_argument with the message of the first service that `add` refuses.
+    TOLLGATE_DECL service_catalog(std::initializer_list<service_definition> services);
+
     /// Refuses (error_kind::invalid) a name that is not `[a-z0-9-]{1,32}`, a reserved one (`user`, `testservice`), a
     /// duplicate, and an event that is not `[A-Za-z0-9._-]{1,128}`.
     TOLLGATE_DECL result<void> add(std::string_view name, std::vector<std::string> events);

@@ -4,6 +4,7 @@
 #include <tollgate/model/service_catalog.hpp>
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 namespace tollgate::inline v0 {
@@ -26,6 +27,11 @@ inline bool is_event_name(std::string_view event) noexcept {
 
 TOLLGATE_DECL bool service::has_event(std::string_view event) const noexcept {
     return std::find(events.begin(), events.end(), event) != events.end();
+}
+
+TOLLGATE_DECL service_catalog::service_catalog(std::initializer_list<service_definition> services) {
+    for (const service_definition& each : services)
+        if (const auto added = add(each.name, each.events); !added) throw std::invalid_argument{"tollgate: " + added.error().message};
 }
 
 TOLLGATE_DECL result<void> service_catalog::add(std::string_view name, std::vector<std::string> events) {

@@ -7,6 +7,7 @@
 #include <tollgate/webhooks/dispatcher_settings.hpp>
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -14,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -53,6 +55,12 @@ public:
 
     hook_dispatcher(const hook_dispatcher&) = delete;
     hook_dispatcher& operator=(const hook_dispatcher&) = delete;
+
+    /// For the store of an `account_service`, with its policies. The service must outlive the dispatcher.
+    template <class Service>
+        requires requires(Service& of) { { of.store() } -> std::same_as<Store&>; of.policies().by_reference(); }
+    explicit hook_dispatcher(Service& of, hook_dispatch_settings settings = {})
+        : hook_dispatcher{of.store(), std::move(settings), of.policies().by_reference()} {}
 
     /// Stops without waiting for attempts, but for a call of the store that is under way.
     ~hook_dispatcher() = default;
@@ -147,5 +155,11 @@ private:
     environment environment_;
     webhooks::delivery_worker worker_;
 };
+
+template <class Service>
+    requires requires(Service& of) { of.store(); of.policies().by_reference(); }
+hook_dispatcher(Service&, hook_dispatch_settings = {})
+    -> hook_dispatcher<std::remove_reference_t<decltype(std::declval<Service&>().store())>,
+                       decltype(std::declval<Service&>().policies().by_reference())>;
 
 }  // namespace tollgate

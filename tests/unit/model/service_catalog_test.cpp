@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <stdexcept>
+
 using namespace tollgate;
 
 TEST_CASE("a catalog knows its services, their events and scopes", "[domain][service_catalog]") {
@@ -38,4 +40,18 @@ TEST_CASE("a catalog refuses what could not be a path segment or an event", "[do
     CHECK_FALSE(services.add("another", {event}));
     CHECK_FALSE(services.add("another", {std::string(129, 'e')}));
     CHECK(services.add("another", {std::string(128, 'e')}));
+}
+
+TEST_CASE("a catalog is made from a list, and refuses what add refuses", "[model][service_catalog]") {
+    const service_catalog services{{"sitesmaker", {"site.created", "site.published"}}, {"itemplatform"}};
+    REQUIRE(services.services().size() == 2);
+    CHECK(services.find("sitesmaker")->has_event("site.published"));
+    CHECK(services.find("itemplatform")->events.empty());
+    CHECK(service_catalog{}.services().empty());
+
+    CHECK_THROWS_AS((service_catalog{{"Upper", {}}}), std::invalid_argument);
+    CHECK_THROWS_AS((service_catalog{{"twice", {}}, {"twice", {}}}), std::invalid_argument);
+    CHECK_THROWS_WITH((service_catalog{{"user", {}}}), "tollgate: The service name 'user' is reserved by the API.");
+    CHECK_THROWS_AS((service_catalog{{"shop", {"site created"}}}), std::invalid_argument);
+    CHECK_NOTHROW(service_catalog{{"shop", {"site.created"}}});
 }

@@ -122,7 +122,25 @@ public:
         return std::move(*this).template replace<format_slot, fits>(std::move(replacement));
     }
 
+    /// References to these policies, for another handler that shares them. They must outlive it.
+    ///
+    ///     authorization_server oauth{settings, sessions, store, api.policies().by_reference()};
+    [[nodiscard]] constexpr auto by_reference() & {
+        return policy_set<decltype(refer_to(static_cast<Slots&>(*this)))...>(refer_to(static_cast<Slots&>(*this))...);
+    }
+
 private:
+    template <template <class> class Slot, class T>
+    static constexpr auto refer_to(Slot<T>& slot) {
+        auto& [held] = slot;
+        return Slot<std::reference_wrapper<policy_type<T>>>{std::ref(policy(held))};
+    }
+    template <class... Ts>
+    static constexpr auto refer_to(authenticators_slot<std::tuple<Ts...>>& slot) {
+        return std::apply([](Ts&... each) { return authenticators_slot<std::tuple<std::reference_wrapper<policy_type<Ts>>...>>{
+                                                {std::ref(policy(each))...}}; }, slot.authenticators);
+    }
+
     template <template <class> class Slot, class Held>
     struct is_slot : std::false_type {};
     template <template <class> class Slot, class T>

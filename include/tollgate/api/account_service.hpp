@@ -1,0 +1,257 @@
+#pragma once
+
+#include <tollgate/api/account_api.hpp>
+#include <tollgate/api/routes.hpp>
+#include <tollgate/contract/session_source.hpp>
+#include <tollgate/http/site.hpp>
+#include <tollgate/manual/documentation.hpp>
+#include <tollgate/oauth/authorization_server.hpp>
+#include <tollgate/pages/account_pages.hpp>
+#include <tollgate/policy/default_policies.hpp>
+#include <tollgate/web/plain_theme.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace tollgate::inline v0 {
+
+/// The settings of an `account_service`. Only `base_url` has no default.
+struct account_service_settings {
+    /// The root of the API, with the version at the end of its path: `https://api.example.com/v1`.
+    std::string base_url;
+    /// The root of the pages, OAuth and the documentation: `https://example.com`. Empty: the origin of `base_url`.
+    std::string auth_url = {};
+    /// The products with their events; the scopes follow from them: `{{"shop", {"order.paid", "order.shipped"}}}`.
+    service_catalog services = {};
+
+    quota anonymous_quota{60, std::chrono::hours{1}};  ///< of one client address without credentials
+    quota user_quota{1000, std::chrono::hours{24}};    ///< of one user, unless the directory has another one for them
+
+    /// Proxies that name their clients; of other peers the field is ignored.
+    std::vector<ip_network> trusted_proxies = {};
+    forwarding_field client_named_by = forwarding_field::x_forwarded_for;  ///< the field that those proxies set
+    /// The hosts that requests may name; others get 421. Default: any.
+    http::allowed_hosts allowed_hosts = {};
+
+    std::size_t hooks_per_event_max = limits::hooks_per_event_max;
+
+    /// Settings of OAuth and the pages alone. What they have in common with the fields above is taken from those.
+    oauth_settings oauth = {};
+    page_settings pages = {};
+};
+
+/// Stands for the sessions of a service without people: API and documentation only.
+struct no_sessions {};
+
+namespace service_detail {
+
+template <class... Slots>
+void take_policy_set(policy_set<Slots...>&);
+template <class Policies>
+concept is_policy_set = requires(Policies& policies) { service_detail::take_policy_set(policies); };
+
+/// `https://api.example.com` of `https://api.example.com/v1`.
+[[nodiscard]] inline std::string origin_of(std::string_view url) {
+    const auto authority = url.find("://");
+    if (authority == std::string_view::npos) return std::string{url};
+    return std::string{url.substr(0, url.find('/', authority + 3))};
+}
+
+[[nodiscard]] inline api_settings to_api_settings(account_service_settings from) {
+    if (from.auth_url.empty()) from.auth_url = origin_of(from.base_url);
+    return {.base_url = std::move(from.base_url),
+            .auth_url = std::move(from.auth_url),
+            .services = std::move(from.services),
+            .anonymous_quota = from.anonymous_quota,
+            .user_quota = from.user_quota,
+            .trusted_proxies = std::move(from.trusted_proxies),
+            .client_named_by = from.client_named_by,
+            .hooks_per_event_max = from.hooks_per_event_max};
+}
+
+[[nodiscard]] inline oauth_settings to_oauth_settings(oauth_settings from, const api_settings& api) {
+    from.auth_url = api.auth_url;
+    from.services = api.services;
+    from.anonymous_quota = api.anonymous_quota;
+    from.trusted_proxies = api.trusted_proxies;
+    from.client_named_by = api.client_named_by;
+    return from;
+}
+
+[[nodiscard]] inline page_settings to_page_settings(page_settings from, const api_settings& api) {
+    from.auth_url = api.auth_url;
+    from.services = api.services;
+    from.trusted_proxies = api.trusted_proxies;
+    from.client_named_by = api.client_named_by;
+    from.hooks_per_event_max = api.hooks_per_event_max;
+    return from;
+}
+
+// What answers beside the API. An API that every path leads to comes first on a site, because it gets most requests, and last,
+// for paths that belong to nothing else.
+template <class Api>
+struct parts_without_people {
+    explicit parts_without_people(Api& api)
+        : documentation{api.settings(), api.table()},
+          site{http::mounted(std::string{api.root()}, api), http::mounted(documentation.root(), documentation),
+               http::mounted("", api)} {}
+
+    void add_mounts(std::vector<std::string>&) const {}
+
+    api_documentation documentation;
+    http::site<Api, api_documentation, Api> site;
+};
+
+template <class Api, class Oauth, class Pages, class Theme>
+struct parts_with_people {
+    template <class Users, class Store, class Sessions>
+    parts_with_people(Api& api, Users& users, Store& store, Sessions& sessions, oauth_settings oauth_part,
+                      page_settings page_part, Theme theme_part)
+        : theme{std::move(theme_part)},
+          oauth{std::move(oauth_part), sessions, store, api.policies().by_reference(), std::ref(policy(theme))},
+          documentation{api.settings(), api.table(), oauth.settings()},
+          pages{std::move(page_part), users, sessions, store, api.policies().by_reference(), std::ref(policy(theme))},
+          // Below /en a path that does not exist is answered by a page.
+          site{http::mounted(std::string{api.root()}, api),
+               http::mounted(documentation.root(), documentation),
+               http::mounted(oauth),
+               http::mounted(pages),
+               http::mounted(path_of(api.settings().auth_url) + "/en", pages),
+               http::mounted("", api)} {}
+
+    void add_mounts(std::vector<std::string>& to) const {
+        for (auto& each : oauth.mounts()) to.push_back(std::move(each));
+        for (auto& each : pages.mounts()) to.push_back(std::move(each));
+        to.push_back(path_of(oauth.settings().auth_url) + "/en");
+    }
+
+    Theme theme;
+    Oauth oauth;
+    api_documentation documentation;
+    Pages pages;
+    http::site<Api, api_documentation, Oauth, Pages, Pages, Api> site;
+};
+
+}  // namespace service_detail
+
+/// Everything, assembled: the API with its documentation, and, with sessions, OAuth and the pages. All parts share one set of
+/// policies. A handler: give it to `server`, or call it from another HTTP server.
+///
+///     account_service service{{.base_url = "https://api.example.com/v1", .services = {{"shop", {"order.paid"}}}}, users, store};
+///     account_service service{settings, users, store, default_policies().with_limiter(night_limiter{})};
+///     account_service service{settings, users, store, sessions};
+///     account_service service{settings, users, store, sessions, default_policies(), account_routes() + my_routes, my_theme{}};
+///     server server{service, {.port = 8443, .tls = {"cert.pem", "key.pem"}}};
+///
+/// A `hook_dispatcher` (<tollgate/webhooks/hook_dispatcher.hpp>) delivers the webhooks of its store with its policies:
+///
+///     hook_dispatcher dispatcher{service};
+///
+/// Users, store and sessions must outlive it. Thread rule: `handle` may be called from many threads at the same time.
+/// Blocking: as the users, the store, the sessions and the limiter do; a sign-in always blocks.
+template <class Users, class Store, class Sessions = no_sessions, class Policies = decltype(default_policies()),
+          class Theme = plain_theme>
+class account_service {
+    using api_type = account_api<Users, Store, Policies>;
+    using shared_policies = decltype(std::declval<Policies&>().by_reference());
+    using shared_theme = std::reference_wrapper<policy_type<Theme>>;
+    using parts_type =
+        std::conditional_t<std::is_same_v<Sessions, no_sessions>, service_detail::parts_without_people<api_type>,
+                           service_detail::parts_with_people<api_type, authorization_server<Sessions, Store, shared_policies, shared_theme>,
+                                                             account_pages<Users, Sessions, Store, shared_policies, shared_theme>, Theme>>;
+
+public:
+    /// Whether handling a request may block.
+    static constexpr bool blocking = decltype(parts_type::site)::blocking;
+
+    /// API and documentation. Throws std::invalid_argument for a URL that is not an absolute http or https URL.
+    account_service(account_service_settings settings, Users& users, Store& store, Policies policies = default_policies(),
+                    route_table table = account_routes())
+        requires(std::is_same_v<Sessions, no_sessions> && service_detail::is_policy_set<Policies>)
+        : store_{store},
+          hosts_{settings.allowed_hosts},
+          api_{service_detail::to_api_settings(std::move(settings)), users, store, std::move(policies), std::move(table)},
+          parts_{api_} {}
+
+    /// API, documentation, OAuth and pages, for the people whom `sessions` signs in. Throws as the other one, and
+    /// std::runtime_error if the random source fails.
+    account_service(const account_service_settings& settings, Users& users, Store& store, Sessions& sessions,
+                    Policies policies = default_policies(), route_table table = account_routes(), Theme theme = {})
+        requires(session_source<Sessions> && service_detail::is_policy_set<Policies>)
+        : store_{store},
+          hosts_{settings.allowed_hosts},
+          api_{service_detail::to_api_settings(settings), users, store, std::move(policies), std::move(table)},
+          parts_{api_, users, store, sessions, service_detail::to_oauth_settings(settings.oauth, api_.settings()),
+                 service_detail::to_page_settings(settings.pages, api_.settings()), std::move(theme)} {}
+
+    // Its parts refer to each other.
+    account_service(const account_service&) = delete;
+    account_service& operator=(const account_service&) = delete;
+
+    /// A request without the User-Agent that the policies require is refused by the API, wherever it goes.
+    void handle(const http::request& request, http::response& response) noexcept {
+        if (!hosts_.allows(request)) return refuse_host(request, response);
+        if (names_agent(request)) parts_.site.handle(request, response);
+        else api_.handle(request, response);
+    }
+    /// The API writes the response to what the server refused.
+    void handle(const http::refusal& refused, http::response& response) noexcept { parts_.site.handle(refused, response); }
+    /// Answers as far as the thread allows, as `resumable_handler` says.
+    [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state& state,
+                                            http::thread_kind thread) noexcept {
+        if (!hosts_.allows(request)) {
+            refuse_host(request, response);
+            return http::handle_step::done;
+        }
+        return names_agent(request) ? parts_.site.advance(request, response, state, thread)
+                                    : http::advance(api_, request, response, state, thread);
+    }
+
+    /// For `http::site`, where other handlers answer the rest of a host: every path that the service answers for.
+    [[nodiscard]] std::vector<std::string> mounts() const {
+        std::vector<std::string> all{std::string{api_.root()}, parts_.documentation.root()};
+        parts_.add_mounts(all);
+        return all;
+    }
+
+    /// For tests, and for servers that do not reuse a response.
+    [[nodiscard]] http::response handle(const http::request& request) noexcept {
+        http::response made;
+        handle(request, made);
+        return made;
+    }
+
+    /// The settings of the API, with the `auth_url` in use.
+    [[nodiscard]] const api_settings& settings() const noexcept { return api_.settings(); }
+    /// The services with their events: for `publish`.
+    [[nodiscard]] const service_catalog& services() const noexcept { return api_.settings().services; }
+    /// The store that it was made with.
+    [[nodiscard]] Store& store() const noexcept { return store_; }
+    /// To share them with other handlers: `policies().by_reference()`.
+    [[nodiscard]] Policies& policies() noexcept { return api_.policies(); }
+
+private:
+    [[nodiscard]] bool names_agent(const http::request& request) const noexcept {
+        return policy(api_.policies().agent_rule).accepts(request.fields.find(http::field_id::user_agent));
+    }
+
+    // As the last handler of the site does: by the API.
+    void refuse_host(const http::request& request, http::response& response) noexcept {
+        handle(http::refusal{http::status::misdirected_request, "This server does not serve the requested host.", request.peer,
+                             request.secure},
+               response);
+    }
+
+    Store& store_;
+    http::allowed_hosts hosts_;
+    api_type api_;
+    parts_type parts_;
+};
+
+}  // namespace tollgate

@@ -1,0 +1,31 @@
+#include <tollgate/api/account_service.hpp>
+#include <tollgate/webhooks/hook_dispatcher.hpp>
+
+#include <catch2/catch.hpp>
+#include <support/shop.hpp>
+#include <tollgate/account/issue_hook.hpp>
+#include <tollgate/webhooks/publish.hpp>
+
+#include <functional>
+#include <type_traits>
+
+using namespace tollgate;
+using namespace tollgate::test;
+
+TEST_CASE("a dispatcher of a service works on its store, by its policies", "[api][account_service]") {
+    instant now = from_unix_seconds(1'700'000'000);
+    shop_directory users;
+    memory_store store;
+    account_service service{{.base_url = "https://shop.example/v1", .services = {{"sitesmaker", {"site.created"}}}}, users, store,
+                            default_policies().with_clock(fake_clock{&now})};
+    hook_dispatcher dispatcher{service, {.claim_max = 8}};
+    STATIC_REQUIRE(std::is_constructible_v<hook_dispatcher<memory_store, decltype(service.policies().by_reference())>, decltype(service)&>);
+
+    const account_ref account{*service_name::from("sitesmaker"), account_id{1}};
+    REQUIRE(issue_hook(store, {account, "site.created", "https://hooks.example/"}, now));
+    const auto deliveries =
+        publish(dispatcher, service.services(), {.account = account, .name = "site.created", .data = "{}", .at = now}, now);
+    REQUIRE(deliveries);
+    CHECK(*deliveries == 1);
+    CHECK_FALSE(publish(dispatcher, service.services(), {.account = account, .name = "site.other", .data = "{}", .at = now}, now));
+}

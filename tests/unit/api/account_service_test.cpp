@@ -1,0 +1,195 @@
+#include <tollgate/api/account_service.hpp>
+
+#include <catch2/catch.hpp>
+#include <support/page_shop.hpp>
+
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+using namespace tollgate;
+using namespace tollgate::test;
+
+namespace {
+
+account_service_settings settings(std::string base_url = "https://shop.example/v1", std::string auth_url = {}) {
+    return {.base_url = std::move(base_url),
+            .auth_url = std::move(auth_url),
+            .services = {{"sitesmaker", {"site.created"}}},
+            .anonymous_quota = {2, std::chrono::hours{1}}};
+}
+
+struct parts {
+    instant now = from_unix_seconds(1'700'000'000);
+    std::uint64_t entropy = 0;
+    bool random_works = true;
+    shop_directory users;
+    memory_store store;
+    shop_sessions sessions;
+
+    auto policies() {
+        return default_policies().with_clock(fake_clock{&now}).with_random(counting_random{&entropy, &random_works});
+    }
+};
+
+template <class Service>
+http::status get(Service& service, std::string target) {
+    sent request{http::method::get, std::move(target)};
+    http::response response;
+    service.handle(request.asked(), response);
+    return response.status();
+}
+
+struct red_theme : plain_theme {};
+
+}  // namespace
+
+TEST_CASE("a service without sessions is the API with its documentation, one with sessions has OAuth and pages, too",
+          "[api][account_service]") {
+    parts given;
+    account_service api_alone{settings(), given.users, given.store, given.policies()};
+    account_service all{settings(), given.users, given.store, given.sessions, given.policies()};
+    struct {
+        const char* target;
+        http::status api_alone;
+        http::status all;
+    } const rows[] = {
+        {"/v1/openapi.json", http::status::ok, http::status::ok},
+        {"/v1/testservice/get", http::status::ok, http::status::ok},
+        {"/docs/", http::status::ok, http::status::ok},
+        {"/docs/oauth/", http::status::not_found, http::status::ok},
+        {"/.well-known/oauth-authorization-server", http::status::not_found, http::status::ok},
+        {"/en/user/sign_in/", http::status::not_found, http::status::ok},
+        {"/en/user/settings/tokens/", http::status::not_found, http::status::see_other},
+        {"/en/nothing", http::status::not_found, http::status::not_found},
+        {"/nothing", http::status::not_found, http::status::not_found},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.target);
+        given.now += std::chrono::hours{1};  // windows start again
+        CHECK(get(api_alone, row.target) == row.api_alone);
+        CHECK(get(all, row.target) == row.all);
+    }
+    sent below_en{http::method::get, "/en/nothing"};
+    CHECK(all.handle(below_en.asked()).body().find("<html") != std::string::npos);
+    CHECK(api_alone.handle(below_en.asked()).body().find("<html") == std::string::npos);
+}
+
+TEST_CASE("auth_url is the origin of base_url unless it is given", "[api][account_service]") {
+    parts given;
+    struct {
+        const char* base_url;
+        const char* auth_url;
+        const char* expected;
+    } const rows[] = {
+        {"https://api.example.com/v1", "", "https://api.example.com"},
+        {"https://api.example.com:8443/a/b/v1", "", "https://api.example.com:8443"},
+        {"http://[::1]:80/v1", "", "http://[::1]:80"},
+        {"https://api.example.com", "", "https://api.example.com"},
+        {"https://api.example.com/v1", "https://example.com", "https://example.com"},
+    };
+    for (const auto& row : rows) {
+        const account_service service{settings(row.base_url, row.auth_url), given.users, given.store};
+        CHECK(service.settings().auth_url == row.expected);
+    }
+    for (const char* wrong : {"", "api.example.com/v1", "ftp://api.example.com/v1", "/v1"}) {
+        CAPTURE(wrong);
+        CHECK_THROWS_AS((account_service{settings(wrong), given.users, given.store}), std::invalid_argument);
+        CHECK_THROWS_AS((account_service{settings(wrong), given.users, given.store, given.sessions}), std::invalid_argument);
+    }
+    CHECK_THROWS_AS((account_service{settings("https://a.example/v1", "a.example"), given.users, given.store}), std::invalid_argument);
+}
+
+TEST_CASE("a service that cannot be is refused with a message that names it", "[api][account_service]") {
+    parts given;
+    CHECK_THROWS_WITH((account_service{{.base_url = "https://a.example/v1", .services = {{"Shop", {"order.paid"}}}}, given.users, given.store}),
+                      "tollgate: The service name 'Shop' is not 1 to 32 of a-z, 0-9 and '-'.");
+    CHECK_NOTHROW(account_service{{.base_url = "https://a.example/v1", .services = {{"shop", {"order.paid"}}}}, given.users, given.store});
+}
+
+TEST_CASE("all parts share the policies: what OAuth counts is counted for the API", "[api][account_service]") {
+    parts given;
+    window_limiter limiter;
+    account_service service{settings(), given.users, given.store, given.sessions, given.policies().with_limiter(std::ref(limiter))};
+    const auto wrong_client = [&] {
+        sent request{http::method::post, "/user/oauth_token/"};
+        request.body("grant_type=authorization_code&code=x&client_id=x&client_secret=x", "application/x-www-form-urlencoded");
+        return service.handle(request.asked()).status();
+    };
+    CHECK(get(service, "/v1/testservice/get") == http::status::ok);
+    CHECK(wrong_client() == http::status::unauthorized);
+    CHECK(get(service, "/v1/testservice/get") == http::status::too_many_requests);
+}
+
+TEST_CASE("a request without User-Agent gets the API's refusal, wherever it goes", "[api][account_service]") {
+    parts given;
+    account_service service{settings(), given.users, given.store, given.sessions, given.policies()};
+    sent expected{http::method::get, "/v1/testservice/get"};
+    const auto refusal = service.handle(expected.without("User-Agent").asked());
+    CHECK(refusal.status() == http::status::forbidden);
+    for (const char* target : {"/en/user/sign_in/", "/docs/"}) {
+        CAPTURE(target);
+        given.now += std::chrono::hours{1};
+        sent request{http::method::get, target};
+        const auto response = service.handle(request.without("User-Agent").asked());
+        CHECK(response.status() == refusal.status());
+        CHECK(response.body() == refusal.body());
+    }
+}
+
+TEST_CASE("a service on a site leaves the paths that it does not serve to others", "[api][account_service]") {
+    parts given;
+    account_service service{settings("https://shop.example/account/v1", "https://shop.example/account"), given.users, given.store,
+                            given.sessions, given.policies()};
+    account_service api_alone{settings("https://shop.example/api/v1", "https://shop.example/api"), given.users, given.store,
+                              given.policies()};
+    struct {
+        void handle(const http::request&, http::response& response) noexcept { response.set_status(http::status::no_content); }
+        void handle(const http::refusal& refused, http::response& response) noexcept { response.set_status(refused.status); }
+    } others;
+    http::site site{http::mounted(service), http::mounted(api_alone), http::mounted("", others)};
+    for (const char* served : {"/account/v1/testservice/get", "/account/docs/", "/account/en/user/sign_in/",
+                               "/account/.well-known/oauth-authorization-server", "/account/en/nothing", "/account/v1/nothing",
+                               "/api/v1/testservice/get", "/api/docs/"}) {
+        CAPTURE(served);
+        given.now += std::chrono::hours{1};
+        CHECK(get(site, served) != http::status::no_content);
+    }
+    for (const char* other : {"/", "/v1/testservice/get", "/docs/", "/accounts", "/api/en/user/sign_in/"}) {
+        CAPTURE(other);
+        CHECK(get(site, other) == http::status::no_content);
+    }
+}
+
+TEST_CASE("a request for a host that is not allowed is refused, wherever it goes", "[api][account_service]") {
+    parts given;
+    auto with = settings();
+    with.allowed_hosts = http::allowed_hosts{{"shop.example"}};
+    account_service service{with, given.users, given.store, given.sessions, given.policies()};
+    for (const char* target : {"/v1/testservice/get", "/docs/", "/en/user/sign_in/"}) {
+        CAPTURE(target);
+        given.now += std::chrono::hours{1};
+        CHECK(get(service, target) == http::status::ok);
+        sent elsewhere{http::method::get, target};
+        CHECK(service.handle(elsewhere.without("Host").field("Host", "evil.example").asked()).status() ==
+              http::status::misdirected_request);
+        http::handler_state state;
+        http::response response;
+        CHECK(service.advance(elsewhere.asked(), response, state, http::thread_kind::io) == http::handle_step::done);
+        CHECK(response.status() == http::status::misdirected_request);
+    }
+}
+
+TEST_CASE("settings reach the part that they are for", "[api][account_service]") {
+    parts given;
+    auto with = settings();
+    with.oauth.one_page_services = {"sitesmaker"};
+    account_service one_page{with, given.users, given.store, given.sessions, given.policies()};
+    account_service none{settings(), given.users, given.store, given.sessions, given.policies(), account_routes(), red_theme{}};
+    const std::string target = "/en/sitesmaker/oauth/?response_type=code&client_id=x";
+    CHECK(get(one_page, target) != http::status::not_found);
+    CHECK(get(none, target) == http::status::not_found);
+    STATIC_REQUIRE_FALSE(std::is_copy_constructible_v<decltype(none)>);
+    STATIC_REQUIRE(decltype(none)::blocking);
+}
