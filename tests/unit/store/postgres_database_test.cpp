@@ -1,6 +1,6 @@
 #include <tollgate/store/postgres_database.hpp>
 
-#include <tollgate/store/detail/postgres/columns.hpp>
+#include <tollgate/store/detail/postgres/statement.hpp>
 
 #include <support/eventually.hpp>
 #include <support/postgres_server.hpp>

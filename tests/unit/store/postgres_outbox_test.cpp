@@ -2,6 +2,7 @@
 
 #include <tollgate/store/detail/postgres/migrations.hpp>
 #include <tollgate/store/detail/postgres/schema.hpp>
+#include <tollgate/store/postgres_database.hpp>
 #include <tollgate/testing/detail/delivering.hpp>
 #include <tollgate/testing/detail/samples.hpp>
 
@@ -538,8 +539,8 @@ TEST_CASE("a database of version 3 is brought up to date, and what waits there i
     const auto where = server.fresh();
     const std::string at = std::to_string(to_unix_milliseconds(noon));
     {
-        auto pool = *postgres::pool::open(where);
-        REQUIRE(postgres::migrate(pool, postgres::store_component, std::span{postgres::store_steps}.first(3)));
+        auto pool = *postgres_database::open(where);
+        REQUIRE(pool.migrate(postgres::store_component, std::span{postgres::store_steps}.first(3)));
     }
     postgres_server::run(where, "INSERT INTO tollgate_hosts (name, ready_at) VALUES ('https://example.com', " + at + ")");
     for (int i = 0; i < 2; ++i)

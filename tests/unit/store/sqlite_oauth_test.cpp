@@ -2,6 +2,7 @@
 #include <support/faulty_vfs.hpp>
 #include <support/temporary_directory.hpp>
 #include <tollgate/store/sqlite.hpp>
+#include <tollgate/store/sqlite_database.hpp>
 #include <tollgate/testing/detail/delivering.hpp>
 #include <tollgate/testing/detail/granting.hpp>
 #include <tollgate/testing/detail/samples.hpp>
