@@ -1,4 +1,4 @@
-"""Runs the curl line that an example prints, as somebody would who pastes it."""
+"""Runs the curl line that an example prints."""
 
 import queue
 import shlex
@@ -33,5 +33,5 @@ def check(program, expected, ends_with=0):
         process.wait()
 
 
-# A program without a signal handler is ended by the signal.
+# The exit code of a program without a signal handler.
 BY_SIGNAL = -signal.SIGTERM

@@ -1,5 +1,5 @@
-"""The parts of one API on several nodes: PostgreSQL, Redis, tollgate-servers, HAProxy. Each is one process that is started
-with the settings that matter, stopped by its process id, and gone when whoever started it is gone."""
+"""The parts of one API on several nodes: PostgreSQL, Redis, tollgate-servers, HAProxy. Each part is one process. It is started
+with the settings that matter, stopped by its process id, and ends when its parent ends."""
 
 import contextlib
 import ctypes
@@ -23,11 +23,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 class Failure(Exception):
-    """Something that whoever started it has to know, in one line."""
+    """An error for the user, in one line."""
 
 
 class Part:
-    """A process with a log of its own. As root it runs as another user, where it has one."""
+    """A process with its own log. When started by root, it runs as `user` if one is given."""
 
     def __init__(self, name, folder, user=None):
         self.name = name
@@ -39,7 +39,7 @@ class Part:
             self.owner = pwd.getpwnam(user)
 
     def spawn(self, command, environment=None, told=None):
-        """`told`: what it reads from its standard input."""
+        """`told`: the text for its standard input."""
         rights = {"user": self.owner.pw_uid, "group": self.owner.pw_gid, "extra_groups": []} if self.owner else {}
         try:
             with open(self.log, "ab") as log:
@@ -47,16 +47,16 @@ class Part:
                     [*map(str, command)], stdin=subprocess.PIPE if told is not None else subprocess.DEVNULL,
                     stdout=log, stderr=log, cwd="/", start_new_session=True, preexec_fn=_end_with_the_parent,
                     env={**os.environ, **(environment or {})}, **rights)
-        except (OSError, subprocess.SubprocessError) as why:  # a program that is just being replaced is absent, or busy
+        except (OSError, subprocess.SubprocessError) as why:  # during an upgrade the program may be missing or busy
             raise Failure(f"{self.name} cannot be started: {why}") from None
         if told is not None:
-            with contextlib.suppress(BrokenPipeError):  # whoever waits for it learns that it has ended
+            with contextlib.suppress(BrokenPipeError):  # the caller that waits for it sees that it ended
                 made.stdin.write(told.encode())
                 made.stdin.close()
         return made
 
     def run(self, command, told=None):
-        """Something that ends by itself; with whoever waits for it, its children included, when that one is told to."""
+        """Runs a command to its end. If this process is told to stop meanwhile, the command and its children are killed."""
         made = self.spawn(command, told=told)
         try:
             if made.wait() != 0:
@@ -72,20 +72,20 @@ class Part:
 
     @property
     def rests(self):
-        """Whether it was told to end, and did."""
-        return self.process is not None and self.process.poll() == 0
+        """Whether it stays down. A part that ended is started again, whatever its exit code was."""
+        return False
 
     def send(self, number):
         if self.runs:
             self.process.send_signal(number)
 
     def kill(self):
-        """At once, with nothing tidied up."""
+        """Kills it at once, without cleaning up."""
         self.send(signal.SIGKILL)
         self.process.wait()
 
     def stop(self, number=signal.SIGTERM, seconds=15):
-        """In good order; at once where that takes too long."""
+        """Stops it in order, and kills it after a time-out."""
         if not self.runs:
             return
         self.send(number)
@@ -109,11 +109,11 @@ class Part:
             lines = self.log.read_text(errors="replace").splitlines()
         except OSError:
             lines = []
-        return f"{lines[-1] if lines else 'it says nothing'} (all of it: {self.log})"
+        return f"{lines[-1] if lines else 'the log is empty'} (log: {self.log})"
 
 
 class Postgres(Part):
-    """The one place where tokens, webhooks and events are. It waits for the disk with every commit."""
+    """Stores tokens, webhooks and events. Every commit waits for the disk."""
 
     def __init__(self, folder, port):
         super().__init__("postgres", folder, "postgres")
@@ -121,17 +121,17 @@ class Postgres(Part):
         self.programs = postgres_programs()
         self.data = folder / "postgres"
         if self.owner and not _reaches(self.owner, folder):
-            # PostgreSQL refuses to run as root, and root's own folders are nobody else's.
+            # PostgreSQL refuses to run as root, and other users cannot read root's folders.
             name = hashlib.sha256(str(folder).encode()).hexdigest()[:8]
             self.data = pathlib.Path(self.owner.pw_dir) / f"tollgate-{name}"
 
     def make(self, password):
-        """A database for the nodes, once, with a role that may nothing else."""
+        """Creates the database for the nodes once, with a role that has no other rights."""
         made_once = self.folder / "postgres.made"
         if made_once.exists() and self.data.exists():
             return
         if self.data.exists():
-            shutil.rmtree(self.data)  # of a start that was broken off
+            shutil.rmtree(self.data)  # left by an interrupted start
         self.data.mkdir(mode=0o700)
         if self.owner:
             os.chown(self.data, self.owner.pw_uid, self.owner.pw_gid)
@@ -155,20 +155,20 @@ class Postgres(Part):
             return subprocess.run([self.programs / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)],
                                   stdin=subprocess.DEVNULL).returncode == 0
         except OSError as why:
-            raise Failure(f"{self.name} cannot be asked: {why}") from None
+            raise Failure(f"{self.name} cannot be checked: {why}") from None
 
     def stop(self, number=signal.SIGINT, seconds=15):
-        """SIGINT ends connections in order; SIGQUIT breaks them, and the next start recovers."""
+        """SIGINT closes connections in order. SIGQUIT aborts them, and the next start recovers."""
         super().stop(number, seconds)
 
     def family(self):
-        """Its process ids, and of those that serve connections."""
+        """Its process id and those of its connections."""
         children = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
         return [self.process.pid, *map(int, children.split())]
 
 
 class Redis(Part):
-    """Counts requests. It keeps nothing, for a window that is lost is one that starts again."""
+    """Counts requests. Nothing is saved: a lost window starts again."""
 
     def __init__(self, folder, port):
         super().__init__("redis", folder, "redis")
@@ -178,7 +178,7 @@ class Redis(Part):
     def start(self, password=None):
         self.password = password or self.password
         expect_free(self.port)
-        # Without room it must say so (noeviction): a window that it threw away would be a quota that begins anew.
+        # noeviction: an evicted window would give its caller a new quota, so a full Redis must return an error instead.
         settings = f"""
             bind 127.0.0.1
             port {self.port}
@@ -193,7 +193,7 @@ class Redis(Part):
 
 
 class Node(Part):
-    """One tollgate-server. All of them have the same configuration file, and differ in where they listen."""
+    """One tollgate-server. All nodes share a configuration file and differ in their port."""
 
     def __init__(self, program, folder, number, port):
         super().__init__(f"node{number}", folder)
@@ -205,9 +205,14 @@ class Node(Part):
         self.environment = None
         self.flags = []
 
+    @property
+    def rests(self):
+        """A node that ended with exit code 0 was stopped on purpose; it stays down until the next upgrade."""
+        return self.process is not None and self.process.poll() == 0
+
     def start(self):
         if not self.runs:
-            self.process = None  # one that cannot be started has failed, and does not rest
+            self.process = None  # a node that cannot be started has failed; it does not stay down
         expect_free(self.port)
         self.process = self.spawn([self.program, "serve", "--config", self.configuration, "--data", self.data,
                                    "--listen", f"127.0.0.1:{self.port}", *self.flags], self.environment)
@@ -223,7 +228,7 @@ class Proxy(Part):
         super().__init__("haproxy", folder)
         self.port = port
         self.url = f"https://127.0.0.1:{port}"
-        # A socket's name has 107 bytes at most, and a folder's may have more.
+        # The path of a Unix socket has at most 107 bytes; the folder's path may be longer.
         self.control = folder / "haproxy.sock" if len(str(folder)) < 80 else pathlib.Path(f"/tmp/tollgate-{port}.sock")
         self.certificate = folder / "haproxy.pem"
         self.environment = {"TOLLGATE_LISTEN": f"127.0.0.1:{port}", "TOLLGATE_CERTIFICATE": str(self.certificate),
@@ -231,7 +236,7 @@ class Proxy(Part):
                             **{f"TOLLGATE_NODE_{each.number}": f"127.0.0.1:{each.port}" for each in nodes}}
 
     def make(self):
-        """A certificate that signs itself, anew when it is about to end."""
+        """Creates a self-signed certificate, and renews it before it expires."""
         good = self.certificate.exists() and subprocess.run(
             ["openssl", "x509", "-in", self.certificate, "-noout", "-checkend", str(7 * 86400)],
             capture_output=True, stdin=subprocess.DEVNULL).returncode == 0
@@ -249,10 +254,10 @@ class Proxy(Part):
         expect_free(self.port)
         self.control.unlink(missing_ok=True)
         self.process = self.spawn(["haproxy", "-db", "-f", HERE / "haproxy.cfg"], self.environment)
-        self.wait_until(lambda: listens(self.port))
+        self.wait_until(lambda: listens(self.port) and self.control.exists())
 
     def tell(self, command):
-        """What its control socket answers."""
+        """Sends a command to its control socket and returns the answer."""
         try:
             with socket.socket(socket.AF_UNIX) as to:
                 to.settimeout(START_SECONDS)
@@ -260,22 +265,22 @@ class Proxy(Part):
                 to.sendall(command.encode() + b"\n")
                 return b"".join(iter(lambda: to.recv(65536), b"")).decode()
         except OSError as why:
-            raise Failure(f"{self.name} cannot be told anything: {why}") from None
+            raise Failure(f"{self.name} does not answer on its control socket: {why}") from None
 
     def is_up(self, node):
         return self.state_of(node) == "UP"
 
     def state_of(self, node):
-        """UP, DOWN, DRAIN, and others that HAProxy knows."""
+        """UP, DOWN, DRAIN, or another state of HAProxy."""
         rows = [row.split(",") for row in self.tell("show stat").splitlines()]
         if not rows or "status" not in rows[0]:
-            raise Failure(f"{self.name} does not say how its nodes are")  # it is about to end
+            raise Failure(f"{self.name} does not report the state of its nodes")  # it is stopping
         status = rows[0].index("status")
         return next((row[status] for row in rows if len(row) > status and row[:2] == ["nodes", node.name]), None)
 
     def admit(self, node):
-        """It may be sent requests, as soon as it answers."""
-        with contextlib.suppress(Failure):  # an HAProxy that is gone has forgotten whom it was to leave out
+        """Ends the drain: the node gets requests as soon as it answers."""
+        with contextlib.suppress(Failure):  # a stopped HAProxy has no drains
             self.tell(f"set server nodes/{node.name} state ready")
 
     def stop(self, number=signal.SIGTERM, seconds=15):
@@ -284,7 +289,7 @@ class Proxy(Part):
 
 
 class Cluster:
-    """All of it. `settings`: what nodes read beside where they find the others."""
+    """All parts. `settings`: further settings for the nodes' configuration file."""
 
     def __init__(self, program, folder, port=8443, first_port=18081, settings=None):
         self.folder = folder
@@ -312,7 +317,7 @@ class Cluster:
         self.proxy.wait_until(lambda: all(map(self.proxy.is_up, self.nodes)))
 
     def stop(self):
-        """First who lets clients in, last what the others need."""
+        """Stops the proxy first, and last what the others depend on."""
         self.proxy.stop()
         for node in self.nodes:
             node.send(signal.SIGTERM)
@@ -320,17 +325,17 @@ class Cluster:
             part.stop()
 
     def start_again(self, part):
-        """One that had ended, in whatever way."""
+        """Starts a part that ended."""
         part.start()
         if part in self.nodes:
             self.proxy.admit(part)
 
     def renew(self, node):
-        """Stops a node and starts it again, as for an upgrade: nobody notices, because nobody is sent to it meanwhile.
-        However it fails, HAProxy does not go on leaving the node out."""
+        """Stops a node and starts it again, as for an upgrade. No request fails, because HAProxy drains the node first.
+        The drain ends even if the start fails."""
         self.proxy.tell(f"set server nodes/{node.name} state drain")
         try:
-            time.sleep(0.2)  # what is being sent to it arrives; what has arrived it answers before it ends
+            time.sleep(0.2)  # requests on their way arrive; the node answers them before it stops
             node.stop()
             node.start()
             node.wait()
@@ -350,7 +355,7 @@ class Cluster:
             "store": f"postgres:host=127.0.0.1 port={self.postgres.port} dbname=tollgate user=tollgate "
                      f"password={known['postgres']}",
             "limits": f"redis://:{known['redis']}@127.0.0.1:{self.redis.port}/0",
-            "plain": True,  # HAProxy speaks TLS
+            "plain": True,  # HAProxy handles TLS
             "trusted-proxy": ["127.0.0.1/32"],
             "base-url": f"{self.url}/v1",
             "auth-url": self.url,
@@ -363,7 +368,7 @@ def write_private(path, text):
 
 
 def make_folder(folder):
-    """Others may pass through it to what is theirs, and see nothing else: every file in it is its owner's alone."""
+    """Other users may pass through it to their own folders. All files in it are readable by their owner only."""
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o711)
     os.umask(0o077)
@@ -387,7 +392,7 @@ def expect_free(port):
 
 
 def free_ports(count):
-    """Below those that the system gives to whoever connects: who looks for a part that is down must not get its port."""
+    """Free ports below the ephemeral range: an outgoing connection must not take the port of a part that is down."""
     found = []
     for port in random.sample(range(20000, 32000), 1000):
         if len(found) == count:
@@ -411,12 +416,12 @@ def postgres_programs():
 
 
 def _reaches(owner, folder):
-    """Whether this user may pass through all folders above, and this one."""
+    """Whether this user can enter the folder and all folders above it."""
     return subprocess.run(["test", "-x", str(folder)], user=owner.pw_uid, group=owner.pw_gid, extra_groups=[],
                           cwd="/").returncode == 0
 
 
 def _end_with_the_parent():
-    """Whatever becomes of it, kill -9 included. PR_SET_PDEATHSIG is 1. PostgreSQL takes SIGTERM for a slow end, so that it
-    gets what ends it at once, in order; others take it for the same."""
+    """Sends SIGINT when the parent dies, even by kill -9 (PR_SET_PDEATHSIG is 1). For PostgreSQL, SIGTERM would wait for all
+    clients; SIGINT is its fast shutdown, and the other programs stop on it too."""
     ctypes.CDLL(None).prctl(1, signal.SIGINT)

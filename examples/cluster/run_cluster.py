@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Starts a whole cluster, prints curl lines that work as pasted, and looks after the nodes until it is told to stop."""
+"""Starts a cluster, prints curl lines that work as pasted, and restarts failed parts until it is stopped."""
 
 import argparse
 import json
@@ -16,11 +16,11 @@ sys.path.insert(0, str(HERE.parent / "reference_server"))
 import parts  # noqa: E402
 from run_demo import curl_lines  # noqa: E402
 
-PAUSE_SECONDS = 1  # between a node's end and its next start: one that cannot start does not keep the machine busy
+PAUSE_SECONDS = 1  # before a part is restarted: a part that cannot start must not keep the machine busy
 
 
 class Told(Exception):
-    """A signal says that it is over."""
+    """A signal told the program to stop."""
 
 
 def main():
@@ -38,10 +38,10 @@ def main():
     except Told:
         pass
     except parts.Failure as why:
-        sys.exit(f"{why}\n" + ("(--port and --first-port choose other ones.)" if str(why).startswith("port ") else ""))
+        sys.exit(f"{why}\n" + ("(Choose other ports with --port and --first-port.)" if str(why).startswith("port ") else ""))
     finally:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, signal.SIG_IGN)  # it is ending already
+            signal.signal(number, signal.SIG_IGN)  # already stopping
         if cluster:
             cluster.stop()
 
@@ -52,9 +52,9 @@ def arguments():
     parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path("./tollgate-data/cluster"), metavar="DIR",
                         help="databases, passwords and logs (default: %(default)s)")
     parser.add_argument("--port", type=int, default=8443, metavar="N",
-                        help="HAProxy's, on 127.0.0.1; 0: any free one (default: %(default)s)")
+                        help="port of HAProxy on 127.0.0.1; 0: any free port (default: %(default)s)")
     parser.add_argument("--first-port", type=int, default=18081, metavar="N",
-                        help="the first of five in a row, for three nodes, PostgreSQL and Redis; 0: any free ones "
+                        help="first of five consecutive ports, for three nodes, PostgreSQL and Redis; 0: any free ports "
                              "(default: %(default)s)")
     return parser.parse_args()
 
@@ -72,24 +72,24 @@ def show(cluster):
         print(f"# {part.name:9} 127.0.0.1:{part.port:<6} process {part.process.pid:<8} log {part.log}")
     node = cluster.nodes[0]
     if cluster.postgres.data.parent != cluster.folder:
-        print(f"# PostgreSQL's user may not enter {cluster.folder}: its files are in {cluster.postgres.data}")
+        print(f"# PostgreSQL's user cannot enter {cluster.folder}: the database is in {cluster.postgres.data}")
     print(f"""
-# A node that dies (it is started again after a second, as is every other process)
+# Kill a node. It is started again after a second, like every other process
 kill -9 {node.process.pid}
 
-# A node that is to rest (it stays away until the next upgrade)
+# Stop a node. It stays down until the next upgrade
 kill {cluster.nodes[1].process.pid}
 
-# An upgrade: who rests is started, and each node leaves, ends and comes again, one after the other; no request fails
+# Upgrade: each node is drained, stopped and started, one after the other. No request fails
 kill -USR1 {os.getpid()}
 
-# What HAProxy thinks of the nodes
+# Show the state of the nodes in HAProxy
 {nodes_line(cluster.proxy)}
 
-# An administrative command
+# Run an administrative command
 {quote(node.program)} user quota --config {quote(node.configuration)} --user 1 --per-day 5000
 
-# Ctrl-C ends all of it.""", flush=True)
+# Press Ctrl-C to stop everything.""", flush=True)
 
 
 def quote(path):
@@ -104,7 +104,7 @@ def nodes_line(proxy):
 
 
 def look_after(cluster, wishes):
-    """What a service manager does elsewhere: who fails is started again, who was told to end stays away."""
+    """Restarts parts that ended, as a service manager does. Nodes that were stopped on purpose stay down."""
     due = {}
     while True:
         time.sleep(0.1)
@@ -117,7 +117,7 @@ def look_after(cluster, wishes):
             now = time.monotonic()
             if due.setdefault(part, now + PAUSE_SECONDS) <= now:
                 del due[part]
-                had_ended = f" had ended with {part.process.returncode}; it" if part.process else ""
+                had_ended = f" ended with {part.process.returncode}; it" if part.process else ""
                 try:
                     cluster.start_again(part)
                     print(f"# {part.name}{had_ended} is process {part.process.pid} now", flush=True)
@@ -126,7 +126,7 @@ def look_after(cluster, wishes):
 
 
 def renew(cluster):
-    """Ends with the first node that does not come again: the others are as they were."""
+    """Stops at the first node that does not start: the others keep running."""
     try:
         for part in (cluster.postgres, cluster.redis, cluster.proxy):
             if not part.runs:

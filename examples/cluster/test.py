@@ -1,5 +1,6 @@
-"""Starts the cluster on free ports, pastes the curl lines that it prints, kills a node, renews all, fails to, and ends it."""
+"""Starts the cluster on free ports, runs the curl lines that it prints, kills parts, upgrades, fails an upgrade, and stops it."""
 
+import os
 import pathlib
 import queue
 import re
@@ -12,17 +13,17 @@ import tempfile
 import threading
 import time
 
-SECONDS = 60  # a passing test takes a few; the machine may be busy
+SECONDS = 60  # a passing test takes a few seconds; the machine may be busy
 
 
 def main():
     with tempfile.TemporaryDirectory(prefix="tollgate-cluster-") as folder:
-        program = pathlib.Path(folder) / "tollgate-server"  # one that can be taken away
+        program = pathlib.Path(folder) / "tollgate-server"  # a link that the test can remove
         program.symlink_to(pathlib.Path(sys.argv[1]).resolve())
-        pathlib.Path(folder).chmod(0o711)  # as a user's folder may be: PostgreSQL is another user
+        pathlib.Path(folder).chmod(0o711)  # like a home folder: PostgreSQL runs as another user
         expect_clear_words(program, folder)
         check(program, folder)
-        check(program, folder)  # from what the first start has left
+        check(program, folder)  # with the data of the first start
 
 
 def start(program, folder, *flags):
@@ -56,7 +57,7 @@ def check(program, folder):
                 return line
 
     try:
-        wait_for("Ctrl-C ends all of it.")
+        wait_for("Press Ctrl-C to stop everything.")
         pids = [int(pid) for pid in re.findall(r" process (\d+) ", "".join(told))]
         answers = [paste(line) for line in told if line.startswith("curl ")]
         for expected in ('"balance":1234.56', '"admin":true', '{"id":', "hooks.example.com"):
@@ -73,13 +74,22 @@ def check(program, folder):
         paste(next(line for line in told if line.startswith("kill -9 ")))
         for _ in range(20):
             paste(balance)
-        pids.append(int(wait_for("had ended with -9").split()[-2]))
+        pids.append(int(wait_for("ended with -9").split()[-2]))
+        # An immediate shutdown of PostgreSQL ends with exit code 0; it is a failure all the same.
+        postgres = next(int(re.search(r" process (\d+) ", line)[1]) for line in told if line.startswith("# postgres "))
+        os.kill(postgres, signal.SIGQUIT)
+        pids.append(int(wait_for("postgres ended with").split()[-2]))
+        deadline = time.monotonic() + SECONDS
+        while run(balance).returncode != 0:  # nodes answer 503 until they are connected again
+            if time.monotonic() > deadline:
+                sys.exit("the nodes do not recover from a restart of PostgreSQL")
+            time.sleep(0.1)
         process.send_signal(signal.SIGUSR1)
-        for _ in range(3):
-            pids.append(int(wait_for("is process").split()[-2]))
+        for number in (1, 2, 3):
+            pids.append(int(wait_for(f"# node{number} is process").split()[-2]))
             paste(balance)
 
-        # An upgrade that fails half-way, because the program is not there yet: the node comes again by itself.
+        # An upgrade that fails because the program is missing: the node is started again later.
         installed = program.readlink()
         program.unlink()
         process.send_signal(signal.SIGUSR1)
@@ -105,12 +115,16 @@ def check(program, folder):
         process.wait()
 
 
-def paste(line):
-    """What a line prints that somebody pastes."""
+def run(line):
     words = shlex.split(line)
     if words[0] == "curl":
         words += ["--silent", "--show-error", "--fail", "--max-time", str(SECONDS)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS)
+    return subprocess.run(words, capture_output=True, text=True, timeout=SECONDS)
+
+
+def paste(line):
+    """Runs a printed line and returns its output."""
+    done = run(line)
     if done.returncode != 0:
         sys.exit(f"{line}ended with {done.returncode}: {done.stdout}{done.stderr}")
     return done.stdout

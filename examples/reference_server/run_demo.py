@@ -11,7 +11,7 @@ import sys
 def curl_lines(ready):
     demo = ready["demo"]
     api = ready["api"]
-    trust = "-k " if api.startswith("https:") else ""  # the demo certificate signs itself
+    trust = "-k " if api.startswith("https:") else ""  # the demo certificate is self-signed
     curl = f"curl -w '\\n' {trust}-u {shlex.quote(demo['token_username'] + ':' + demo['token_secret'])}"
     account = f"{api}/sitesmaker/{demo['sitesmaker_account']}"
     hook = json.dumps({"event": "site.created", "target_url": "https://hooks.example.com/tollgate"})
@@ -22,21 +22,21 @@ def curl_lines(ready):
 
 
 def main():
-    # A process group of its own: Ctrl-C reaches the server once, through us, as does a signal sent to us alone.
+    # In its own process group: Ctrl-C, and a signal sent to this script, reach the server once.
     server = subprocess.Popen([sys.argv[1], "serve", "--demo", *sys.argv[2:]], stdout=subprocess.PIPE, text=True,
                               process_group=0)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda told, _: server.send_signal(told))
-    signal.signal(signal.SIGHUP, lambda *_: server.terminate())  # the terminal is gone: nobody could stop it any more
+    signal.signal(signal.SIGHUP, lambda *_: server.terminate())  # without the terminal, no user could stop it
     for line in server.stdout:
         print(line, end="", flush=True)
-        if not line.startswith('{"ready"'):  # --help, for one
+        if not line.startswith('{"ready"'):  # for example with --help
             continue
         ready = json.loads(line)
         for what, command in curl_lines(ready):
             print(f"\n# {what}\n{command}")
-        print(f"\n# For a browser: the account's pages, {ready['auth']}/ (sign in as {ready['demo']['login']}, "
-              f"{ready['demo']['password']}), and the documentation, {ready['auth']}/docs/")
+        print(f"\n# In a browser: account settings at {ready['auth']}/ (sign in as {ready['demo']['login']}, "
+              f"{ready['demo']['password']}), and documentation at {ready['auth']}/docs/")
         print("# Ctrl-C stops the server.", flush=True)
     sys.exit(server.wait())
 

@@ -279,7 +279,7 @@ export class Journey {
     async deleting_the_application() {
         await this.go(settings + 'applications/')
         await this.press(await this.open(this.row('Monthly reports'), 'Delete'))
-        await this.check_text('was deleted')
+        await this.check_text('were deleted')
         await this.go(this.request(this.client, 'user:balance'), 400)
     }
 
