@@ -3,7 +3,7 @@
 #include "settings.hpp"
 
 #include <tollgate/http/site.hpp>
-#include <tollgate/pipeline/api_settings.hpp>
+#include <tollgate/api/account_api.hpp>
 #include <tollgate/model/service_catalog.hpp>
 #include <tollgate/oauth/authorization_server.hpp>
 #include <tollgate/pages/account_pages.hpp>

@@ -4,7 +4,7 @@
 #include "settings.hpp"
 #include "signals.hpp"
 
-#include <tollgate/pipeline/api_settings.hpp>
+#include <tollgate/api/account_api.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/server/server.hpp>

@@ -3,7 +3,7 @@
 #include "config_file.hpp"
 #include "failure.hpp"
 
-#include <tollgate/pipeline/api_settings.hpp>
+#include <tollgate/api/account_api.hpp>
 #if defined(TOLLGATE_WITH_POSTGRES)
 #include <tollgate/store/postgres_database.hpp>
 #endif

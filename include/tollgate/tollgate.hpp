@@ -14,13 +14,11 @@
 #include <tollgate/base/ids.hpp>
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/limits.hpp>
-#include <tollgate/base/lookup.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/secret.hpp>
 #include <tollgate/base/system_sources.hpp>
 #include <tollgate/base/time.hpp>
 
-#include <tollgate/http/fields.hpp>
 #include <tollgate/http/handler.hpp>
 #include <tollgate/http/json_body.hpp>
 #include <tollgate/http/json_writer.hpp>
@@ -31,7 +29,6 @@
 
 #include <tollgate/model/account.hpp>
 #include <tollgate/model/application.hpp>
-#include <tollgate/model/caller.hpp>
 #include <tollgate/model/delivery.hpp>
 #include <tollgate/model/grant.hpp>
 #include <tollgate/model/hook.hpp>
@@ -39,7 +36,6 @@
 #include <tollgate/model/quota.hpp>
 #include <tollgate/model/scope.hpp>
 #include <tollgate/model/service_catalog.hpp>
-#include <tollgate/model/session.hpp>
 
 #include <tollgate/contract/agent_rule.hpp>
 #include <tollgate/contract/authenticator.hpp>
@@ -70,13 +66,11 @@
 #include <tollgate/account/issue_personal_token.hpp>
 #include <tollgate/account/register_application.hpp>
 
-#include <tollgate/pipeline/api_settings.hpp>
 #include <tollgate/pipeline/call.hpp>
 #include <tollgate/pipeline/judge.hpp>
 #include <tollgate/pipeline/route_table.hpp>
 
 #include <tollgate/web/cookie_sessions.hpp>
-#include <tollgate/web/html_writer.hpp>
 #include <tollgate/web/page_theme.hpp>
 #include <tollgate/web/plain_theme.hpp>
 #include <tollgate/web/texts.hpp>

@@ -632,54 +632,6 @@ enum class forwarding_field : std::uint8_t {
 
 }  // namespace tollgate
 
-// <tollgate/base/lookup.hpp>
-
-namespace tollgate::inline v0 {
-
-/// What a cache says about a key:
-///
-///     lookup<user> cached = cache.find(id);
-///     if (cached.is_unknown()) return ask_the_database(id);
-///     return cached.found();                                 // the user, or std::nullopt: there is no such user
-template <class T>
-class [[nodiscard]] lookup {
-public:
-    /// The key exists and has this value.
-    [[nodiscard]] static constexpr lookup hit(T value) { return lookup{state::hit, std::move(value)}; }
-    /// The key is known not to exist.
-    [[nodiscard]] static constexpr lookup miss() noexcept { return lookup{state::miss, std::nullopt}; }
-    /// Nothing is cached: ask the store.
-    [[nodiscard]] static constexpr lookup unknown() noexcept { return {}; }
-
-    constexpr lookup() noexcept = default;
-
-    /// Which of the three states it is in.
-    [[nodiscard]] constexpr bool is_hit() const noexcept { return state_ == state::hit; }
-    [[nodiscard]] constexpr bool is_miss() const noexcept { return state_ == state::miss; }
-    [[nodiscard]] constexpr bool is_unknown() const noexcept { return state_ == state::unknown; }
-
-    /// Precondition: is_hit().
-    [[nodiscard]] constexpr const T& operator*() const& noexcept { return *value_; }
-    [[nodiscard]] constexpr T&& operator*() && noexcept { return *std::move(value_); }
-    [[nodiscard]] constexpr const T* operator->() const noexcept { return &*value_; }
-
-    /// The value of a hit, std::nullopt of a miss: what the store would have said. Precondition: !is_unknown().
-    [[nodiscard]] constexpr const std::optional<T>& found() const& noexcept { return assert(!is_unknown()), value_; }
-    [[nodiscard]] constexpr std::optional<T>&& found() && noexcept { return assert(!is_unknown()), std::move(value_); }
-
-    friend constexpr bool operator==(const lookup&, const lookup&) = default;
-
-private:
-    enum class state : std::uint8_t { unknown, miss, hit };
-
-    constexpr lookup(state now, std::optional<T> value) : state_{now}, value_{std::move(value)} {}
-
-    state state_ = state::unknown;
-    std::optional<T> value_;
-};
-
-}  // namespace tollgate
-
 // <tollgate/base/result.hpp>
 
 namespace tollgate::inline v0 {
@@ -1594,7 +1546,7 @@ inline std::string_view response::find(std::string_view name) const noexcept {
 
 }  // namespace tollgate::http
 
-// <tollgate/http/fields.hpp>
+// <tollgate/http/detail/fields.hpp>
 
 namespace tollgate::inline v0::http {
 
@@ -2495,6 +2447,7 @@ namespace detail {
 class allowed_hosts {
 public:
     allowed_hosts() = default;
+    /// Host names, with a port where it is not the default one. Throws std::invalid_argument for another text.
     explicit allowed_hosts(std::vector<std::string> hosts) : hosts_{std::move(hosts)} {}
 
     [[nodiscard]] bool allows(const request& request) const noexcept {
@@ -2678,223 +2631,6 @@ struct new_application {
     std::string description;
     std::optional<std::string> redirect_url;
     instant created_at;
-};
-
-}  // namespace tollgate
-
-// <tollgate/model/quota.hpp>
-
-namespace tollgate::inline v0 {
-
-/// At most `requests` within a window of this length.
-struct quota {
-    std::uint32_t requests = 0;
-    seconds window{0};
-
-    friend constexpr bool operator==(const quota&, const quota&) noexcept = default;
-};
-
-/// A user's own quota, if it came with another look-up.
-struct quota_told {
-    bool is_told = false;  ///< false: ask the directory
-    std::optional<quota> own{};  ///< if it is told: empty means the default
-
-    friend constexpr bool operator==(const quota_told&, const quota_told&) noexcept = default;
-};
-
-/// What a limit counts by.
-enum class limit_kind : std::uint8_t { user, address };
-
-/// What a request is counted against: a user, whatever token they use, or a client's address.
-///
-/// An IPv6 address counts by its /64, the usual assignment to one household or machine. An IPv4 address is packed into
-/// a prefix in 0000::/8 (RFC 4291 section 2.4), which no client uses.
-class limit_key {
-public:
-    /// The key of a user, or of a client's address (an IPv6 address counts by its /64).
-    static constexpr limit_key of(user_id user) noexcept {
-        return {limit_kind::user, static_cast<std::uint64_t>(user.value())};
-    }
-    static constexpr limit_key of(const ip_address& client) noexcept;
-
-    /// What kind of key it is.
-    [[nodiscard]] constexpr limit_kind kind() const noexcept { return kind_; }
-    /// Unique among keys of one kind.
-    [[nodiscard]] constexpr std::uint64_t value() const noexcept { return value_; }
-
-    friend constexpr bool operator==(const limit_key&, const limit_key&) noexcept = default;
-
-private:
-    constexpr limit_key(limit_kind kind, std::uint64_t value) noexcept : kind_{kind}, value_{value} {}
-
-    limit_kind kind_;
-    std::uint64_t value_;
-};
-
-/// A limiter's decision about one request, and the values of `X-RateLimit-*`.
-struct verdict {
-    bool admitted = false;
-    std::uint32_t limit = 0;  ///< requests per window
-    std::uint32_t remaining = 0;  ///< left in the window after this request
-    instant resets_at{};  ///< when the window ends; for a key without a window, when one that begins now would end
-};
-
-constexpr limit_key limit_key::of(const ip_address& client) noexcept {
-    const auto& bytes = client.bytes();
-    const auto big_endian = [&bytes](std::size_t first, std::size_t count) {
-        std::uint64_t value = 0;
-        for (std::size_t i = first; i < first + count; ++i) value = value << 8 | bytes[i];
-        return value;
-    };
-    constexpr std::uint64_t ipv4_prefix = 0x0000'ffff'0000'0000;
-    return {limit_kind::address, client.is_v4() ? ipv4_prefix | big_endian(12, 4) : big_endian(0, 8)};
-}
-
-}  // namespace tollgate
-
-template <>
-struct std::hash<tollgate::limit_key> {
-    [[nodiscard]] std::size_t operator()(const tollgate::limit_key& key) const noexcept {
-        return std::hash<std::uint64_t>{}(key.value()) ^ (key.kind() == tollgate::limit_kind::user ? 0 : 0x9e3779b9U);
-    }
-};
-
-// <tollgate/model/scope.hpp>
-
-namespace tollgate::inline v0 {
-
-/// scope-token of RFC 6749 section 3.3: visible ASCII without `"` and `\`. Commas separate scopes here, so a scope
-/// contains none.
-[[nodiscard]] constexpr bool is_scope_token(std::string_view text) noexcept {
-    if (text.empty()) return false;
-    for (char c : text)
-        if (c <= ' ' || c > '~' || c == '"' || c == '\\' || c == ',') return false;
-    return true;
-}
-
-/// The scopes of a credential, in the order of the request, without duplicates, kept as one text with single spaces,
-/// which is how it is stored and shown. Does not allocate.
-class scope_set {
-public:
-    constexpr scope_set() noexcept = default;
-
-    /// From a list separated by commas, spaces or both; duplicates are folded. Empty for a byte that scopes cannot contain,
-    /// for a list of more than `limits::scope_list_bytes_max` bytes, and for more than `limits::scope_text_bytes_max` bytes
-    /// of scopes. An empty list is an empty set. Takes linear time: lists come from unauthenticated requests.
-    static constexpr std::optional<scope_set> parse(std::string_view list) noexcept;
-
-    /// False, and unchanged, if it does not fit. Adding an existing scope is true.
-    constexpr bool add(std::string_view scope) noexcept;
-
-    /// Whether the scope is in the set, by its exact name.
-    [[nodiscard]] constexpr bool contains(std::string_view scope) const noexcept;
-    /// By name only, whatever one scope covers of another.
-    [[nodiscard]] constexpr bool contains_all(const scope_set& others) const noexcept;
-    [[nodiscard]] constexpr bool empty() const noexcept { return text_.empty(); }
-    /// Separated by single spaces (RFC 6749 section 5.1).
-    [[nodiscard]] constexpr std::string_view text() const noexcept { return text_.view(); }
-
-    /// Calls `visit(scope)` for each until it returns false; false if it did.
-    template <class Visit>
-    constexpr bool for_each(Visit&& visit) const;
-
-    friend constexpr bool operator==(const scope_set&, const scope_set&) noexcept = default;
-
-private:
-    inline_text<limits::scope_text_bytes_max> text_;
-};
-
-template <class Visit>
-constexpr bool scope_set::for_each(Visit&& visit) const {
-    std::string_view left = text_.view();
-    while (!left.empty()) {
-        const auto space = left.find(' ');
-        if (!visit(left.substr(0, space))) return false;
-        left = space == std::string_view::npos ? std::string_view{} : left.substr(space + 1);
-    }
-    return true;
-}
-
-constexpr bool scope_set::contains(std::string_view scope) const noexcept {
-    return !for_each([scope](std::string_view held) { return held != scope; });
-}
-
-constexpr bool scope_set::contains_all(const scope_set& others) const noexcept {
-    return others.for_each([this](std::string_view each) { return contains(each); });
-}
-
-constexpr bool scope_set::add(std::string_view scope) noexcept {
-    if (contains(scope)) return true;
-    auto grown = text_;
-    if (!grown.empty() && !grown.append(" ")) return false;
-    if (!grown.append(scope)) return false;
-    text_ = grown;
-    return true;
-}
-
-namespace detail {
-
-/// Where the scopes of a set begin, by their hashes: linear probing in a table that is never more than half full.
-class scope_positions {
-public:
-    /// True if `scope` is in `text`; otherwise remembers that it will be at the end of it.
-    constexpr bool find_or_add(std::string_view text, std::string_view scope, std::size_t begins_at) noexcept {
-        std::uint32_t hash = 2166136261U;  // FNV-1a
-        for (char c : scope) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
-        for (std::size_t i = hash % slots;; i = (i + 1) % slots) {
-            if (begins_[i] == 0) {
-                begins_[i] = static_cast<std::uint16_t>(begins_at + 1);
-                return false;
-            }
-            const auto held = text.substr(begins_[i] - 1U);
-            if (held.substr(0, held.find(' ')) == scope) return true;
-        }
-    }
-
-private:
-    static constexpr std::size_t slots = limits::scope_text_bytes_max;  // a scope and its separator take two bytes
-    std::array<std::uint16_t, slots> begins_{};
-};
-
-}  // namespace detail
-
-constexpr std::optional<scope_set> scope_set::parse(std::string_view list) noexcept {
-    if (list.size() > limits::scope_list_bytes_max) return std::nullopt;
-    std::optional<scope_set> made{std::in_place};
-    detail::scope_positions known;
-    while (!list.empty()) {
-        const auto end = list.find_first_of(", ");
-        const auto scope = list.substr(0, end);
-        list = end == std::string_view::npos ? std::string_view{} : list.substr(end + 1);
-        if (scope.empty()) continue;
-        if (!is_scope_token(scope)) return std::nullopt;
-        auto& text = made->text_;
-        if (known.find_or_add(text.view(), scope, text.size() + (text.empty() ? 0U : 1U))) continue;
-        if ((!text.empty() && !text.append(" ")) || !text.append(scope)) return std::nullopt;
-    }
-    return made;
-}
-
-}  // namespace tollgate
-
-// <tollgate/model/caller.hpp>
-
-namespace tollgate::inline v0 {
-
-/// How a caller was authenticated.
-enum class credential_kind : std::uint8_t {
-    personal_token,  ///< of a user, over Basic
-    access_token,  ///< of an application, over Bearer
-    other,  ///< by an integrator's authenticator
-};
-
-/// An authenticated caller.
-struct caller {
-    user_id user;
-    scope_set scopes;
-    credential_kind credential = credential_kind::other;
-    std::optional<application_id> application;  ///< the application that acts for the user, with an access token
-    quota_told user_quota{};  ///< the user's quota, if it was looked up with the credential
 };
 
 }  // namespace tollgate
@@ -3175,6 +2911,124 @@ inline public_id message_id_of(const message_seed& seed, hook_id to) {
 
 }  // namespace tollgate
 
+// <tollgate/model/scope.hpp>
+
+namespace tollgate::inline v0 {
+
+/// scope-token of RFC 6749 section 3.3: visible ASCII without `"` and `\`. Commas separate scopes here, so a scope
+/// contains none.
+[[nodiscard]] constexpr bool is_scope_token(std::string_view text) noexcept {
+    if (text.empty()) return false;
+    for (char c : text)
+        if (c <= ' ' || c > '~' || c == '"' || c == '\\' || c == ',') return false;
+    return true;
+}
+
+/// The scopes of a credential, in the order of the request, without duplicates, kept as one text with single spaces,
+/// which is how it is stored and shown. Does not allocate.
+class scope_set {
+public:
+    constexpr scope_set() noexcept = default;
+
+    /// From a list separated by commas, spaces or both; duplicates are folded. Empty for a byte that scopes cannot contain,
+    /// for a list of more than `limits::scope_list_bytes_max` bytes, and for more than `limits::scope_text_bytes_max` bytes
+    /// of scopes. An empty list is an empty set. Takes linear time: lists come from unauthenticated requests.
+    static constexpr std::optional<scope_set> parse(std::string_view list) noexcept;
+
+    /// False, and unchanged, if it does not fit. Adding an existing scope is true.
+    constexpr bool add(std::string_view scope) noexcept;
+
+    /// Whether the scope is in the set, by its exact name.
+    [[nodiscard]] constexpr bool contains(std::string_view scope) const noexcept;
+    /// By name only, whatever one scope covers of another.
+    [[nodiscard]] constexpr bool contains_all(const scope_set& others) const noexcept;
+    [[nodiscard]] constexpr bool empty() const noexcept { return text_.empty(); }
+    /// Separated by single spaces (RFC 6749 section 5.1).
+    [[nodiscard]] constexpr std::string_view text() const noexcept { return text_.view(); }
+
+    /// Calls `visit(scope)` for each until it returns false; false if it did.
+    template <class Visit>
+    constexpr bool for_each(Visit&& visit) const;
+
+    friend constexpr bool operator==(const scope_set&, const scope_set&) noexcept = default;
+
+private:
+    inline_text<limits::scope_text_bytes_max> text_;
+};
+
+template <class Visit>
+constexpr bool scope_set::for_each(Visit&& visit) const {
+    std::string_view left = text_.view();
+    while (!left.empty()) {
+        const auto space = left.find(' ');
+        if (!visit(left.substr(0, space))) return false;
+        left = space == std::string_view::npos ? std::string_view{} : left.substr(space + 1);
+    }
+    return true;
+}
+
+constexpr bool scope_set::contains(std::string_view scope) const noexcept {
+    return !for_each([scope](std::string_view held) { return held != scope; });
+}
+
+constexpr bool scope_set::contains_all(const scope_set& others) const noexcept {
+    return others.for_each([this](std::string_view each) { return contains(each); });
+}
+
+constexpr bool scope_set::add(std::string_view scope) noexcept {
+    if (contains(scope)) return true;
+    auto grown = text_;
+    if (!grown.empty() && !grown.append(" ")) return false;
+    if (!grown.append(scope)) return false;
+    text_ = grown;
+    return true;
+}
+
+namespace detail {
+
+/// Where the scopes of a set begin, by their hashes: linear probing in a table that is never more than half full.
+class scope_positions {
+public:
+    /// True if `scope` is in `text`; otherwise remembers that it will be at the end of it.
+    constexpr bool find_or_add(std::string_view text, std::string_view scope, std::size_t begins_at) noexcept {
+        std::uint32_t hash = 2166136261U;  // FNV-1a
+        for (char c : scope) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+        for (std::size_t i = hash % slots;; i = (i + 1) % slots) {
+            if (begins_[i] == 0) {
+                begins_[i] = static_cast<std::uint16_t>(begins_at + 1);
+                return false;
+            }
+            const auto held = text.substr(begins_[i] - 1U);
+            if (held.substr(0, held.find(' ')) == scope) return true;
+        }
+    }
+
+private:
+    static constexpr std::size_t slots = limits::scope_text_bytes_max;  // a scope and its separator take two bytes
+    std::array<std::uint16_t, slots> begins_{};
+};
+
+}  // namespace detail
+
+constexpr std::optional<scope_set> scope_set::parse(std::string_view list) noexcept {
+    if (list.size() > limits::scope_list_bytes_max) return std::nullopt;
+    std::optional<scope_set> made{std::in_place};
+    detail::scope_positions known;
+    while (!list.empty()) {
+        const auto end = list.find_first_of(", ");
+        const auto scope = list.substr(0, end);
+        list = end == std::string_view::npos ? std::string_view{} : list.substr(end + 1);
+        if (scope.empty()) continue;
+        if (!is_scope_token(scope)) return std::nullopt;
+        auto& text = made->text_;
+        if (known.find_or_add(text.view(), scope, text.size() + (text.empty() ? 0U : 1U))) continue;
+        if ((!text.empty() && !text.append(" ")) || !text.append(scope)) return std::nullopt;
+    }
+    return made;
+}
+
+}  // namespace tollgate
+
 // <tollgate/model/grant.hpp>
 
 namespace tollgate::inline v0 {
@@ -3275,6 +3129,83 @@ struct refreshed_token {
 };
 
 }  // namespace tollgate
+
+// <tollgate/model/quota.hpp>
+
+namespace tollgate::inline v0 {
+
+/// At most `requests` within a window of this length.
+struct quota {
+    std::uint32_t requests = 0;
+    seconds window{0};
+
+    friend constexpr bool operator==(const quota&, const quota&) noexcept = default;
+};
+
+/// A user's own quota, if it came with another look-up.
+struct quota_told {
+    bool is_told = false;  ///< false: ask the directory
+    std::optional<quota> own{};  ///< if it is told: empty means the default
+
+    friend constexpr bool operator==(const quota_told&, const quota_told&) noexcept = default;
+};
+
+/// What a limit counts by.
+enum class limit_kind : std::uint8_t { user, address };
+
+/// What a request is counted against: a user, whatever token they use, or a client's address.
+///
+/// An IPv6 address counts by its /64, the usual assignment to one household or machine. An IPv4 address is packed into
+/// a prefix in 0000::/8 (RFC 4291 section 2.4), which no client uses.
+class limit_key {
+public:
+    /// The key of a user, or of a client's address (an IPv6 address counts by its /64).
+    static constexpr limit_key of(user_id user) noexcept {
+        return {limit_kind::user, static_cast<std::uint64_t>(user.value())};
+    }
+    static constexpr limit_key of(const ip_address& client) noexcept;
+
+    /// What kind of key it is.
+    [[nodiscard]] constexpr limit_kind kind() const noexcept { return kind_; }
+    /// Unique among keys of one kind.
+    [[nodiscard]] constexpr std::uint64_t value() const noexcept { return value_; }
+
+    friend constexpr bool operator==(const limit_key&, const limit_key&) noexcept = default;
+
+private:
+    constexpr limit_key(limit_kind kind, std::uint64_t value) noexcept : kind_{kind}, value_{value} {}
+
+    limit_kind kind_;
+    std::uint64_t value_;
+};
+
+/// A limiter's decision about one request, and the values of `X-RateLimit-*`.
+struct verdict {
+    bool admitted = false;
+    std::uint32_t limit = 0;  ///< requests per window
+    std::uint32_t remaining = 0;  ///< left in the window after this request
+    instant resets_at{};  ///< when the window ends; for a key without a window, when one that begins now would end
+};
+
+constexpr limit_key limit_key::of(const ip_address& client) noexcept {
+    const auto& bytes = client.bytes();
+    const auto big_endian = [&bytes](std::size_t first, std::size_t count) {
+        std::uint64_t value = 0;
+        for (std::size_t i = first; i < first + count; ++i) value = value << 8 | bytes[i];
+        return value;
+    };
+    constexpr std::uint64_t ipv4_prefix = 0x0000'ffff'0000'0000;
+    return {limit_kind::address, client.is_v4() ? ipv4_prefix | big_endian(12, 4) : big_endian(0, 8)};
+}
+
+}  // namespace tollgate
+
+template <>
+struct std::hash<tollgate::limit_key> {
+    [[nodiscard]] std::size_t operator()(const tollgate::limit_key& key) const noexcept {
+        return std::hash<std::uint64_t>{}(key.value()) ^ (key.kind() == tollgate::limit_kind::user ? 0 : 0x9e3779b9U);
+    }
+};
 
 // <tollgate/model/personal_token.hpp>
 
@@ -3386,28 +3317,6 @@ inline constexpr std::string_view balance_scope = "user:balance";
 
 }  // namespace tollgate
 
-// <tollgate/model/session.hpp>
-
-namespace tollgate::inline v0 {
-
-/// A signed-in user, as pages see them.
-struct session {
-    user_id user;
-    std::string login;  ///< shown on pages
-    std::string secret;  ///< unique to this session; form tokens are made from it, and it is never shown
-};
-
-/// A session as a store keeps it: found by the SHA-256 of its cookie.
-struct stored_session {
-    digest cookie_digest;
-    user_id user;
-    std::string login;
-    instant created_at;
-    instant last_seen_at;
-};
-
-}  // namespace tollgate
-
 // <tollgate/contract/agent_rule.hpp>
 
 namespace tollgate::inline v0 {
@@ -3423,6 +3332,28 @@ template <class A>
 concept agent_rule = requires(const A& a, std::string_view user_agent) {
     // The field's value as sent, empty when there was none; false is a 403. Called from many threads at once.
     { a.accepts(user_agent) } noexcept -> std::same_as<bool>;
+};
+
+}  // namespace tollgate
+
+// <tollgate/model/detail/caller.hpp>
+
+namespace tollgate::inline v0 {
+
+/// How a caller was authenticated.
+enum class credential_kind : std::uint8_t {
+    personal_token,  ///< of a user, over Basic
+    access_token,  ///< of an application, over Bearer
+    other,  ///< by an integrator's authenticator
+};
+
+/// An authenticated caller.
+struct caller {
+    user_id user;
+    scope_set scopes;
+    credential_kind credential = credential_kind::other;
+    std::optional<application_id> application;  ///< the application that acts for the user, with an access token
+    quota_told user_quota{};  ///< the user's quota, if it was looked up with the credential
 };
 
 }  // namespace tollgate
@@ -3886,6 +3817,28 @@ concept scope_checker = requires(const C& c, const scope_set& granted, std::stri
 
 }  // namespace tollgate
 
+// <tollgate/model/detail/session.hpp>
+
+namespace tollgate::inline v0 {
+
+/// A signed-in user, as pages see them.
+struct session {
+    user_id user;
+    std::string login;  ///< shown on pages
+    std::string secret;  ///< unique to this session; form tokens are made from it, and it is never shown
+};
+
+/// A session as a store keeps it: found by the SHA-256 of its cookie.
+struct stored_session {
+    digest cookie_digest;
+    user_id user;
+    std::string login;
+    instant created_at;
+    instant last_seen_at;
+};
+
+}  // namespace tollgate
+
 // <tollgate/contract/session_source.hpp>
 
 namespace tollgate::inline v0 {
@@ -4047,6 +4000,54 @@ template <class C>
 concept time_source = requires(const C& c) {
     // UTC. Called at the start of each request, from many threads at once; it may go backwards, as real clocks do.
     { c.now() } noexcept -> std::same_as<instant>;
+};
+
+}  // namespace tollgate
+
+// <tollgate/base/detail/lookup.hpp>
+
+namespace tollgate::inline v0 {
+
+/// What a cache says about a key:
+///
+///     lookup<user> cached = cache.find(id);
+///     if (cached.is_unknown()) return ask_the_database(id);
+///     return cached.found();                                 // the user, or std::nullopt: there is no such user
+template <class T>
+class [[nodiscard]] lookup {
+public:
+    /// The key exists and has this value.
+    [[nodiscard]] static constexpr lookup hit(T value) { return lookup{state::hit, std::move(value)}; }
+    /// The key is known not to exist.
+    [[nodiscard]] static constexpr lookup miss() noexcept { return lookup{state::miss, std::nullopt}; }
+    /// Nothing is cached: ask the store.
+    [[nodiscard]] static constexpr lookup unknown() noexcept { return {}; }
+
+    constexpr lookup() noexcept = default;
+
+    /// Which of the three states it is in.
+    [[nodiscard]] constexpr bool is_hit() const noexcept { return state_ == state::hit; }
+    [[nodiscard]] constexpr bool is_miss() const noexcept { return state_ == state::miss; }
+    [[nodiscard]] constexpr bool is_unknown() const noexcept { return state_ == state::unknown; }
+
+    /// Precondition: is_hit().
+    [[nodiscard]] constexpr const T& operator*() const& noexcept { return *value_; }
+    [[nodiscard]] constexpr T&& operator*() && noexcept { return *std::move(value_); }
+    [[nodiscard]] constexpr const T* operator->() const noexcept { return &*value_; }
+
+    /// The value of a hit, std::nullopt of a miss: what the store would have said. Precondition: !is_unknown().
+    [[nodiscard]] constexpr const std::optional<T>& found() const& noexcept { return assert(!is_unknown()), value_; }
+    [[nodiscard]] constexpr std::optional<T>&& found() && noexcept { return assert(!is_unknown()), std::move(value_); }
+
+    friend constexpr bool operator==(const lookup&, const lookup&) = default;
+
+private:
+    enum class state : std::uint8_t { unknown, miss, hit };
+
+    constexpr lookup(state now, std::optional<T> value) : state_{now}, value_{std::move(value)} {}
+
+    state state_ = state::unknown;
+    std::optional<T> value_;
 };
 
 }  // namespace tollgate
@@ -4768,7 +4769,9 @@ namespace tollgate::inline v0 {
 /// token, throttled, in a store that keeps it. Thread rule: any thread.
 class basic_token {
 public:
+    /// The authentication scheme, compared without regard to case (RFC 9110 section 11.1).
     static constexpr std::string_view scheme = "Basic";
+    /// The value of WWW-Authenticate in a 401.
     static constexpr std::string_view challenge = "Basic realm=\"api\", charset=\"UTF-8\"";
 
     /// The contract `token_authenticator`. Throws as `sha256` does.
@@ -4792,7 +4795,9 @@ private:
 /// that keeps it. Thread rule: any thread.
 class bearer_token {
 public:
+    /// The authentication scheme, compared without regard to case (RFC 9110 section 11.1).
     static constexpr std::string_view scheme = "Bearer";
+    /// The value of WWW-Authenticate in a 401.
     static constexpr std::string_view challenge = "Bearer realm=\"api\"";
 
     /// The contract `token_authenticator`. Throws as `sha256` does.
@@ -5220,7 +5225,7 @@ inline std::vector<field_fault> faults_of(const application_request& wanted) {
 
 }  // namespace tollgate
 
-// <tollgate/pipeline/api_settings.hpp>
+// <tollgate/pipeline/detail/api_settings.hpp>
 
 namespace tollgate::inline v0 {
 
@@ -5889,6 +5894,7 @@ struct path_parameter {
 /// `{account}`: an account id.
 template <>
 struct path_parameter<"account"> {
+    /// The type of the handler's argument.
     using type = account_id;
     /// Empty for text that is not an id.
     static constexpr std::optional<type> parse(std::string_view text) noexcept { return account_id::parse(text); }
@@ -5897,6 +5903,7 @@ struct path_parameter<"account"> {
 /// `{hook}`: a webhook id.
 template <>
 struct path_parameter<"hook"> {
+    /// The type of the handler's argument.
     using type = hook_id;
     /// Empty for text that is not an id.
     static constexpr std::optional<type> parse(std::string_view text) noexcept { return hook_id::parse(text); }
@@ -5911,6 +5918,7 @@ struct access_rule {
         service_read,   ///< credentials with the read scope of the path's `{service}`
         service_write,  ///< credentials with the write scope of the path's `{service}`
     };
+    /// Who may call the route.
     kind who;
     std::string_view scope{};  ///< of static storage
 };
@@ -5956,6 +5964,7 @@ struct route_notes {
 struct route {
     enum class parameter_kind : std::uint8_t { service, id, text };
 
+    /// A parameter in braces of the path.
     struct parameter {
         std::string_view name;
         parameter_kind kind = parameter_kind::text;
@@ -5964,6 +5973,7 @@ struct route {
     /// Parses what the path captured and calls the endpoint. A capture that does not parse is a 404.
     using function = result<void> (*)(const void* endpoint, api_call&, const route_match&, const service*);
 
+    /// No captured parameter.
     static constexpr std::size_t no_capture = limits::path_parameters_max;
 
     /// The same on a thread that must not wait. Empty if the endpoint may have to; nothing has been called or written then.
@@ -5980,16 +5990,22 @@ struct route {
         return run_without_waiting(endpoint.get(), call, match, of_service);
     }
 
+    /// Calls the endpoint; may block.
     function run = nullptr;
+    /// Calls the endpoint if it can answer without blocking; null otherwise.
     function_without_waiting run_without_waiting = nullptr;
     std::shared_ptr<const void> endpoint;      ///< null for one without state
+    /// Who may call the route.
     access_rule access{};
     std::size_t service_capture = no_capture;  ///< which capture is `{service}`
     bool reads_body = false;                   ///< POST, PUT and PATCH: the body is checked before the endpoint is called
 
+    /// The HTTP method.
     http::method method = http::method::get;
+    /// The path pattern, such as `/{service}/accounts`.
     std::string_view path;
     std::vector<parameter> parameters;         ///< left to right
+    /// What OpenAPI and the documentation say about the route.
     route_notes notes;
 };
 
@@ -6795,6 +6811,8 @@ public:
     [[nodiscard]] TOLLGATE_DECL bool set(std::string_view cookie, http::response& response) const;
     TOLLGATE_DECL void clear(http::response& response) const;
 
+    /// The name of the cookie.
+    /// Whether the cookie is sent over https only.
     [[nodiscard]] std::string_view name() const noexcept { return name_; }
     [[nodiscard]] bool is_secure() const noexcept { return secure_; }
 
@@ -6815,6 +6833,7 @@ private:
 /// bits and an HMAC over them and the login. It admits no one; failed attempts with it are counted separately.
 class browser_cookie {
 public:
+    /// Uses the key and the lifetime of `with`.
     TOLLGATE_DECL browser_cookie(const session_settings& with, std::string_view session_cookie_name, bool secure);
 
     /// The browser's number if it has signed in with this login before; otherwise 0.
@@ -7026,7 +7045,7 @@ inline void browser_cookie::set(std::span<const std::byte, 16> random, std::stri
 
 }  // namespace tollgate
 
-// <tollgate/web/html_writer.hpp>
+// <tollgate/web/detail/html_writer.hpp>
 
 namespace tollgate::inline v0 {
 
@@ -12198,38 +12217,49 @@ struct memory_settings {
 /// Thread rule: any thread. Non-blocking: locks are held for the time of a copy. `find_...` allocate nothing.
 class memory_store {
 public:
+    /// No call blocks.
     static constexpr bool blocking = false;
 
+    /// An empty store.
     TOLLGATE_DECL explicit memory_store(const memory_settings& settings = {});
     TOLLGATE_DECL ~memory_store();
     memory_store(const memory_store&) = delete;
     memory_store& operator=(const memory_store&) = delete;
 
+    /// See `credential_source`.
     result<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept {
         return personal_.find(username);
     }
+    /// See `token_store`.
     result<token_id> create_personal_token(const new_personal_token& made, std::size_t tokens_per_user_max) noexcept {
         return detail::without_exceptions([&] { return personal_.create(made, tokens_per_user_max); });
     }
+    /// See `token_store`.
     result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept {
         return detail::without_exceptions([&] { return personal_.of(user); });
     }
+    /// See `token_store`.
     result<bool> revoke_personal_token(token_id id) noexcept {
         return detail::without_exceptions([&] { return personal_.revoke(id); });
     }
+    /// See `use_recorder`.
     result<void> record_personal_token_use(std::string_view username, instant now) noexcept {
         return personal_.record_use(username, now);
     }
 
+    /// See `credential_source`.
     result<std::optional<token_credential>> find_access_token(const digest& token) noexcept {
         return access_.find(token);
     }
+    /// See `token_store`.
     result<void> create_access_token(const new_access_token& made) noexcept {
         return in_oauth([&] { return access_.create(made, std::nullopt); });
     }
+    /// See `token_store`.
     result<bool> revoke_access_token(const digest& token) noexcept {
         return in_oauth([&]() -> result<bool> { return access_.revoke(token); });
     }
+    /// See `use_recorder`.
     result<void> record_access_token_use(const digest& token, instant now) noexcept {
         return in_oauth([&]() -> result<void> {
             if (const auto parties = access_.record_use(token, now)) grants_.record_use(*parties, now);
@@ -12237,19 +12267,24 @@ public:
         });
     }
 
+    /// See `application_store`.
     result<application_id> create_application(const new_application& made,
                                                std::size_t applications_per_user_max) noexcept {
         return in_oauth([&] { return applications_.create(made, applications_per_user_max); });
     }
+    /// See `application_store`.
     result<std::optional<application>> find_application(std::string_view client_id) noexcept {
         return in_oauth([&]() -> result<std::optional<application>> { return applications_.find(client_id); });
     }
+    /// See `application_store`.
     result<std::vector<application>> applications_of(user_id owner) noexcept {
         return in_oauth([&]() -> result<std::vector<application>> { return applications_.of(owner); });
     }
+    /// See `application_store`.
     result<bool> replace_client_secret(user_id owner, application_id id, const digest& secret) noexcept {
         return in_oauth([&]() -> result<bool> { return applications_.replace_secret(owner, id, secret); });
     }
+    /// See `application_store`.
     result<bool> delete_application(user_id owner, application_id id) noexcept {
         return in_oauth([&]() -> result<bool> {
             if (!applications_.remove(owner, id)) return false;
@@ -12258,66 +12293,85 @@ public:
         });
     }
 
+    /// See `grant_store`.
     result<std::optional<scope_set>> granted_scopes(user_id user, application_id application) noexcept {
         return in_oauth([&]() -> result<std::optional<scope_set>> { return grants_.granted({application, user}); });
     }
+    /// See `grant_store`.
     result<code_result> create_code(const new_authorization_code& made) noexcept {
         return in_oauth([&] { return grants_.create_code(made); });
     }
+    /// See `grant_store`.
     result<redeemed_code> redeem_code(const code_redemption& shown) noexcept {
         return in_oauth([&] { return grants_.redeem(shown); });
     }
+    /// See `grant_store`.
     result<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept {
         return in_oauth([&] { return grants_.refresh(shown); });
     }
+    /// See `grant_store`.
     result<void> revoke_oauth_token(application_id application, const digest& token) noexcept {
         return in_oauth([&]() -> result<void> {
             grants_.revoke_token(application, token);
             return {};
         });
     }
+    /// See `grant_store`.
     result<std::vector<grant>> grants_of(user_id user) noexcept {
         return in_oauth([&]() -> result<std::vector<grant>> { return grants_.of(user); });
     }
+    /// See `grant_store`.
     result<bool> revoke_grant(user_id user, application_id application) noexcept {
         return in_oauth([&]() -> result<bool> { return grants_.revoke({application, user}); });
     }
+    /// See `grant_store`.
     result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept {
         return in_oauth([&]() -> result<std::size_t> { return grants_.sweep_expired(now, rows_max); });
     }
 
+    /// See `session_store`.
     result<void> create_session(const stored_session& made) noexcept {
         return detail::without_exceptions([&] { return sessions_.create(made); });
     }
+    /// See `session_store`.
     result<std::optional<stored_session>> find_session(const digest& cookie) noexcept {
         return detail::without_exceptions([&] { return sessions_.find(cookie); });
     }
+    /// See `session_store`.
     result<void> touch_session(const digest& cookie, instant now) noexcept {
         return detail::without_exceptions([&] { return sessions_.touch(cookie, now); });
     }
+    /// See `session_store`.
     result<bool> end_session(const digest& cookie) noexcept {
         return detail::without_exceptions([&] { return sessions_.end(cookie); });
     }
+    /// See `session_store`.
     result<void> end_sessions_of(user_id user) noexcept {
         return detail::without_exceptions([&] { return sessions_.end_all_of(user); });
     }
+    /// See `session_store`.
     result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) noexcept {
         return detail::without_exceptions([&] { return sessions_.sweep(created_before, seen_before, rows_max); });
     }
 
+    /// See `hook_store`.
     result<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) noexcept {
         return in_hooks([&] { return hooks_.create(made, hooks_per_event_max); });
     }
+    /// See `hook_store`.
     result<std::vector<hook>> hooks_of(const account_ref& account) noexcept {
         return in_hooks([&]() -> result<std::vector<hook>> { return hooks_.of(account); });
     }
+    /// See `hook_store`.
     result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept {
         return in_hooks([&]() -> result<std::optional<account_ref>> { return hooks_.account_of(service, id); });
     }
+    /// See `hook_store`.
     result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
                                       instant old_valid_until) noexcept {
         return in_hooks([&]() -> result<bool> { return hooks_.replace_secret(account, id, secret, old_valid_until); });
     }
+    /// See `hook_store`.
     result<bool> delete_hook(const account_ref& account, hook_id id) noexcept {
         return in_hooks([&]() -> result<bool> {
             if (hooks_.find(account, id) == nullptr) return false;
@@ -12327,23 +12381,29 @@ public:
         });
     }
 
+    /// See `event_sink`.
     result<std::size_t> append_event(const event& happened, const message_seed& seed, instant now) noexcept {
         return in_hooks([&] { return outbox_.append(happened, seed, now); });
     }
+    /// See `outbox`.
     result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept {
         return in_hooks([&]() -> result<due_hook_page> { return outbox_.list_due_hooks(now, rows_max); });
     }
+    /// See `outbox`.
     result<std::vector<due_delivery>> lease(std::span<const lease_request> requests, const lease_time& lease) noexcept {
         return in_hooks([&]() -> result<std::vector<due_delivery>> { return outbox_.lease(requests, lease); });
     }
+    /// See `outbox`.
     result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept {
         return in_hooks([&]() -> result<std::vector<completion>> { return outbox_.complete(ended, now); });
     }
+    /// See `outbox`.
     result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of, std::size_t rows_max,
                                                  std::optional<delivery_id> before = {}) noexcept {
         return in_hooks(
             [&]() -> result<std::vector<delivery>> { return outbox_.deliveries_of(account, of, rows_max, before); });
     }
+    /// See `outbox`.
     result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id of,
                                                        std::size_t rows_max,
                                                        std::optional<delivery_id> made_for = {}) noexcept {
@@ -12351,12 +12411,15 @@ public:
             return outbox_.attempts_of(account, of, rows_max, made_for);
         });
     }
+    /// See `outbox`.
     result<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept {
         return in_hooks([&] { return outbox_.resend(account, id, now); });
     }
+    /// See `outbox`.
     result<bool> enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
         return in_hooks([&]() -> result<bool> { return outbox_.enable_hook(account, id, now); });
     }
+    /// See `outbox`.
     result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
         return in_hooks([&]() -> result<std::size_t> { return outbox_.sweep(ended_before, rows_max); });
     }
@@ -25744,6 +25807,7 @@ private:
     webhooks::delivery_worker worker_;
 };
 
+/// Deliver the webhooks of a service's store with its policies.
 template <class Service>
     requires requires(Service& of) { of.store(); of.policies().by_reference(); }
 hook_dispatcher(Service&, hook_dispatch_settings = {})
@@ -27535,6 +27599,7 @@ TOLLGATE_DECL void attempt_run::end() noexcept {
 
 namespace tollgate::inline v0 {
 
+/// Connections, bounds and caches of a sqlite_store.
 struct sqlite_settings {
     /// Connections that read at the same time; one more writes. A read takes microseconds: more than there are cores
     /// gain nothing.
@@ -27559,6 +27624,7 @@ struct sqlite_settings {
 /// full), internal for a damaged file.
 class sqlite_store {
 public:
+    /// Calls may wait for the database.
     static constexpr bool blocking = true;
 
     /// Throws store_error.
@@ -27567,70 +27633,114 @@ public:
     [[nodiscard]] static TOLLGATE_DECL result<sqlite_store> open(const std::string& path,
                                                                   const sqlite_settings& settings = {}) noexcept;
 
+    /// Opens the store; throws if that fails.
     TOLLGATE_DECL sqlite_store(sqlite_store&&) noexcept;
+    /// Movable, not copyable.
     TOLLGATE_DECL sqlite_store& operator=(sqlite_store&&) noexcept;
     TOLLGATE_DECL ~sqlite_store();
 
+    /// See `credential_source`.
     TOLLGATE_DECL result<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept;
+    /// See `token_store`.
     TOLLGATE_DECL result<token_id> create_personal_token(const new_personal_token& made,
                                                           std::size_t tokens_per_user_max) noexcept;
+    /// See `token_store`.
     TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
+    /// See `token_store`.
     TOLLGATE_DECL result<bool> revoke_personal_token(token_id id) noexcept;
+    /// See `use_recorder`.
     TOLLGATE_DECL result<void> record_personal_token_use(std::string_view username, instant now) noexcept;
 
+    /// See `credential_source`.
     TOLLGATE_DECL result<std::optional<token_credential>> find_access_token(const digest& token) noexcept;
+    /// See `token_store`.
     TOLLGATE_DECL result<void> create_access_token(const new_access_token& made) noexcept;
+    /// See `token_store`.
     TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
+    /// See `use_recorder`.
     TOLLGATE_DECL result<void> record_access_token_use(const digest& token, instant now) noexcept;
     // The contract `credential_cache`.
     TOLLGATE_DECL lookup<token_credential> cached_personal_token(std::string_view username) const noexcept;
     TOLLGATE_DECL lookup<token_credential> cached_access_token(const digest& token) const noexcept;
 
+    /// See `hook_store`.
     TOLLGATE_DECL result<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) noexcept;
+    /// See `hook_store`.
     TOLLGATE_DECL result<std::vector<hook>> hooks_of(const account_ref& account) noexcept;
+    /// See `hook_store`.
     TOLLGATE_DECL result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept;
+    /// See `hook_store`.
     TOLLGATE_DECL result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
                                                     instant old_valid_until) noexcept;
+    /// See `hook_store`.
     TOLLGATE_DECL result<bool> delete_hook(const account_ref& account, hook_id id) noexcept;
 
+    /// See `application_store`.
     TOLLGATE_DECL result<application_id> create_application(const new_application& made,
                                                              std::size_t applications_per_user_max) noexcept;
+    /// See `application_store`.
     TOLLGATE_DECL result<std::optional<application>> find_application(std::string_view client_id) noexcept;
+    /// See `application_store`.
     TOLLGATE_DECL result<std::vector<application>> applications_of(user_id owner) noexcept;
+    /// See `application_store`.
     TOLLGATE_DECL result<bool> replace_client_secret(user_id owner, application_id id, const digest& secret) noexcept;
+    /// See `application_store`.
     TOLLGATE_DECL result<bool> delete_application(user_id owner, application_id id) noexcept;
 
+    /// See `grant_store`.
     TOLLGATE_DECL result<std::optional<scope_set>> granted_scopes(user_id user, application_id application) noexcept;
+    /// See `grant_store`.
     TOLLGATE_DECL result<code_result> create_code(const new_authorization_code& made) noexcept;
+    /// See `grant_store`.
     TOLLGATE_DECL result<redeemed_code> redeem_code(const code_redemption& shown) noexcept;
+    /// See `grant_store`.
     TOLLGATE_DECL result<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept;
+    /// See `grant_store`.
     TOLLGATE_DECL result<void> revoke_oauth_token(application_id application, const digest& token) noexcept;
+    /// See `grant_store`.
     TOLLGATE_DECL result<std::vector<grant>> grants_of(user_id user) noexcept;
+    /// See `grant_store`.
     TOLLGATE_DECL result<bool> revoke_grant(user_id user, application_id application) noexcept;
+    /// See `grant_store`.
     TOLLGATE_DECL result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept;
 
+    /// See `session_store`.
     TOLLGATE_DECL result<void> create_session(const stored_session& made) noexcept;
+    /// See `session_store`.
     TOLLGATE_DECL result<std::optional<stored_session>> find_session(const digest& cookie) noexcept;
+    /// See `session_store`.
     TOLLGATE_DECL result<void> touch_session(const digest& cookie, instant now) noexcept;
+    /// See `session_store`.
     TOLLGATE_DECL result<bool> end_session(const digest& cookie) noexcept;
+    /// See `session_store`.
     TOLLGATE_DECL result<void> end_sessions_of(user_id user) noexcept;
+    /// See `session_store`.
     TOLLGATE_DECL result<std::size_t> sweep_sessions(instant created_before, instant seen_before,
                                                       std::size_t rows_max) noexcept;
 
+    /// See `event_sink`.
     TOLLGATE_DECL result<std::size_t> append_event(const event& happened, const message_seed& seed,
                                                     instant now) noexcept;
+    /// See `outbox`.
     TOLLGATE_DECL result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept;
+    /// See `outbox`.
     TOLLGATE_DECL result<std::vector<due_delivery>> lease(std::span<const lease_request> requests,
                                                           const lease_time& lease) noexcept;
+    /// See `outbox`.
     TOLLGATE_DECL result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept;
+    /// See `outbox`.
     TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of,
                                                                std::size_t rows_max,
                                                                std::optional<delivery_id> before = {}) noexcept;
+    /// See `outbox`.
     TOLLGATE_DECL result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id of,
                                                                      std::size_t rows_max,
                                                                      std::optional<delivery_id> made_for = {}) noexcept;
+    /// See `outbox`.
     TOLLGATE_DECL result<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept;
+    /// See `outbox`.
     TOLLGATE_DECL result<bool> enable_hook(const account_ref& account, hook_id id, instant now) noexcept;
+    /// See `outbox`.
     TOLLGATE_DECL result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept;
     /// See `shared_outbox`. A few nanoseconds; any commit of anybody counts as a change.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
@@ -27995,6 +28105,7 @@ private:
 
 namespace tollgate::inline v0 {
 
+/// How the connections are made and bounded.
 struct sqlite_database_settings {
     /// Connections that read at the same time, opened as they are needed. A read takes microseconds: more than there
     /// are cores gain nothing, and each costs two file descriptors and up to 2 MB of page cache.
@@ -28021,6 +28132,7 @@ class sqlite_database {
     using connections = reconnecting_pool<sqlite::database>;
 
 public:
+    /// A connection in use; returned to the pool at its end.
     using lease = connections::lease;
 
     /// Creates the file, readable and writable by its owner only, if there is none. Errors: invalid for a path that is
@@ -28028,7 +28140,9 @@ public:
     static TOLLGATE_DECL result<sqlite_database> open(const std::string& path,
                                                        const sqlite_database_settings& settings = {});
 
+    /// Movable, not copyable.
     TOLLGATE_DECL sqlite_database(sqlite_database&&) noexcept;
+    /// Movable, not copyable.
     TOLLGATE_DECL sqlite_database& operator=(sqlite_database&&) noexcept;
     TOLLGATE_DECL ~sqlite_database();
 
@@ -28155,11 +28269,13 @@ namespace tollgate::inline v0 {
 /// One thread at a time, that which has the connection. Blocking. Nothing is thrown.
 class sqlite_own_transaction {
 public:
+    /// Calls may wait for the database.
     static constexpr bool blocking = true;
 
     /// The connection stays the integrator's. Made for one transaction or for all of them: it keeps nothing.
     explicit sqlite_own_transaction(sqlite3* connection) noexcept : connection_{connection} {}
 
+    /// Appends the event to the outbox; see `event_sink`.
     TOLLGATE_DECL result<std::size_t> append_event(const event& happened, const message_seed& seed,
                                                     instant now) noexcept;
 
@@ -30703,6 +30819,7 @@ private:
 
 namespace tollgate::inline v0 {
 
+/// Connections, bounds and caches of a postgres_store.
 struct postgres_settings {
     /// Connections of one store, opened as they are needed. Each is a process at the server, which stops getting faster
     /// at about twice its cores, and has 100 for all nodes by default (max_connections).
@@ -30737,7 +30854,9 @@ struct postgres_settings {
 /// own clocks say. Outlives its store.
 class postgres_clock {
 public:
+    /// A clock of this store.
     explicit postgres_clock(std::shared_ptr<const postgres::server_clock> of) noexcept : of_{std::move(of)} {}
+    /// See `time_source`.
     [[nodiscard]] instant now() const noexcept { return of_->now(); }
     /// What is added to moments by the clock of the store's callers.
     [[nodiscard]] milliseconds shift() const noexcept { return of_->shift(); }
@@ -30783,6 +30902,7 @@ static_assert(time_source<postgres_clock>);
 /// time, a server that stops), internal for the rest.
 class postgres_store {
 public:
+    /// Calls may wait for the database.
     static constexpr bool blocking = true;
 
     /// libpq's: `host=... dbname=...` or `postgresql://...`; of several hosts, the one that takes writes. Throws
@@ -30792,76 +30912,121 @@ public:
     [[nodiscard]] static TOLLGATE_DECL result<postgres_store> open(const std::string& connection_string,
                                                                     const postgres_settings& settings = {}) noexcept;
 
+    /// Opens the store; throws if that fails.
     TOLLGATE_DECL postgres_store(postgres_store&&) noexcept;
+    /// Movable, not copyable.
     TOLLGATE_DECL postgres_store& operator=(postgres_store&&) noexcept;
     TOLLGATE_DECL ~postgres_store();
 
+    /// The time of the database, for limiters and tests.
     [[nodiscard]] TOLLGATE_DECL postgres_clock clock() const noexcept;
     /// What this store hears of changes to users' rows, for an adapter that remembers rows of its own tables
     /// (`row_cache`): a change of theirs is told to it, and by a trigger to `tollgate_changes`. Nothing can be relied on
     /// where nothing is remembered. Outlives its store.
     [[nodiscard]] TOLLGATE_DECL const std::shared_ptr<cache_invalidation_feed>& changes() const noexcept;
 
+    /// See `credential_source`.
     TOLLGATE_DECL result<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept;
+    /// See `token_store`.
     TOLLGATE_DECL result<token_id> create_personal_token(const new_personal_token& made,
                                                           std::size_t tokens_per_user_max) noexcept;
+    /// See `token_store`.
     TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
+    /// See `token_store`.
     TOLLGATE_DECL result<bool> revoke_personal_token(token_id id) noexcept;
+    /// See `use_recorder`.
     TOLLGATE_DECL result<void> record_personal_token_use(std::string_view username, instant now) noexcept;
 
+    /// See `credential_source`.
     TOLLGATE_DECL result<std::optional<token_credential>> find_access_token(const digest& token) noexcept;
+    /// See `token_store`.
     TOLLGATE_DECL result<void> create_access_token(const new_access_token& made) noexcept;
+    /// See `token_store`.
     TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
+    /// See `use_recorder`.
     TOLLGATE_DECL result<void> record_access_token_use(const digest& token, instant now) noexcept;
     // The contract `credential_cache`.
     TOLLGATE_DECL lookup<token_credential> cached_personal_token(std::string_view username) const noexcept;
     TOLLGATE_DECL lookup<token_credential> cached_access_token(const digest& token) const noexcept;
 
+    /// See `hook_store`.
     TOLLGATE_DECL result<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) noexcept;
+    /// See `hook_store`.
     TOLLGATE_DECL result<std::vector<hook>> hooks_of(const account_ref& account) noexcept;
+    /// See `hook_store`.
     TOLLGATE_DECL result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept;
+    /// See `hook_store`.
     TOLLGATE_DECL result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
                                                     instant old_valid_until) noexcept;
+    /// See `hook_store`.
     TOLLGATE_DECL result<bool> delete_hook(const account_ref& account, hook_id id) noexcept;
 
+    /// See `application_store`.
     TOLLGATE_DECL result<application_id> create_application(const new_application& made,
                                                              std::size_t applications_per_user_max) noexcept;
+    /// See `application_store`.
     TOLLGATE_DECL result<std::optional<application>> find_application(std::string_view client_id) noexcept;
+    /// See `application_store`.
     TOLLGATE_DECL result<std::vector<application>> applications_of(user_id owner) noexcept;
+    /// See `application_store`.
     TOLLGATE_DECL result<bool> replace_client_secret(user_id owner, application_id id, const digest& secret) noexcept;
+    /// See `application_store`.
     TOLLGATE_DECL result<bool> delete_application(user_id owner, application_id id) noexcept;
 
+    /// See `grant_store`.
     TOLLGATE_DECL result<std::optional<scope_set>> granted_scopes(user_id user, application_id application) noexcept;
+    /// See `grant_store`.
     TOLLGATE_DECL result<code_result> create_code(const new_authorization_code& made) noexcept;
+    /// See `grant_store`.
     TOLLGATE_DECL result<redeemed_code> redeem_code(const code_redemption& shown) noexcept;
+    /// See `grant_store`.
     TOLLGATE_DECL result<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept;
+    /// See `grant_store`.
     TOLLGATE_DECL result<void> revoke_oauth_token(application_id application, const digest& token) noexcept;
+    /// See `grant_store`.
     TOLLGATE_DECL result<std::vector<grant>> grants_of(user_id user) noexcept;
+    /// See `grant_store`.
     TOLLGATE_DECL result<bool> revoke_grant(user_id user, application_id application) noexcept;
+    /// See `grant_store`.
     TOLLGATE_DECL result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept;
 
+    /// See `session_store`.
     TOLLGATE_DECL result<void> create_session(const stored_session& made) noexcept;
+    /// See `session_store`.
     TOLLGATE_DECL result<std::optional<stored_session>> find_session(const digest& cookie) noexcept;
+    /// See `session_store`.
     TOLLGATE_DECL result<void> touch_session(const digest& cookie, instant now) noexcept;
+    /// See `session_store`.
     TOLLGATE_DECL result<bool> end_session(const digest& cookie) noexcept;
+    /// See `session_store`.
     TOLLGATE_DECL result<void> end_sessions_of(user_id user) noexcept;
+    /// See `session_store`.
     TOLLGATE_DECL result<std::size_t> sweep_sessions(instant created_before, instant seen_before,
                                                       std::size_t rows_max) noexcept;
 
+    /// See `event_sink`.
     TOLLGATE_DECL result<std::size_t> append_event(const event& happened, const message_seed& seed,
                                                     instant now) noexcept;
+    /// See `outbox`.
     TOLLGATE_DECL result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept;
+    /// See `outbox`.
     TOLLGATE_DECL result<std::vector<due_delivery>> lease(std::span<const lease_request> requests,
                                                           const lease_time& lease) noexcept;
+    /// See `outbox`.
     TOLLGATE_DECL result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept;
+    /// See `outbox`.
     TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook,
                                                                std::size_t rows_max,
                                                                std::optional<delivery_id> before) noexcept;
+    /// See `outbox`.
     TOLLGATE_DECL result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook,
                                                                      std::size_t rows_max,
                                                                      std::optional<delivery_id> made_for) noexcept;
+    /// See `outbox`.
     TOLLGATE_DECL result<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept;
+    /// See `outbox`.
     TOLLGATE_DECL result<bool> enable_hook(const account_ref& account, hook_id hook, instant now) noexcept;
+    /// See `outbox`.
     TOLLGATE_DECL result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept;
     /// See `shared_outbox`. A few nanoseconds; the first call starts a thread, with a connection beside the others,
     /// that hears (LISTEN) what any node reports.
@@ -31349,6 +31514,7 @@ struct schema_step {
 
 namespace tollgate::inline v0 {
 
+/// How the connections are made and bounded.
 struct postgres_database_settings {
     /// Connections of one process. Each is a process at the server, which stops getting faster at about twice its
     /// cores, and has 100 for all nodes by default (max_connections).
@@ -31394,7 +31560,9 @@ public:
     /// Whether it is a connection string, without connecting. The error does not quote it: it may hold a password.
     static TOLLGATE_DECL result<void> validate(const std::string& connection_string);
 
+    /// Movable, not copyable.
     TOLLGATE_DECL postgres_database(postgres_database&&) noexcept;
+    /// Movable, not copyable.
     TOLLGATE_DECL postgres_database& operator=(postgres_database&&) noexcept;
     TOLLGATE_DECL ~postgres_database();
 
@@ -31454,6 +31622,7 @@ namespace postgres {
 /// transaction that is idle for as long as an answer may take.
 class transaction {
 public:
+    /// Movable, not copyable.
     TOLLGATE_DECL transaction(transaction&&) noexcept;
     transaction& operator=(transaction&&) = delete;
     TOLLGATE_DECL ~transaction();
@@ -31516,12 +31685,14 @@ namespace tollgate::inline v0 {
 /// Nothing is thrown.
 class postgres_own_transaction {
 public:
+    /// Calls may wait for the database.
     static constexpr bool blocking = true;
 
     /// The connection stays the integrator's. Made for one transaction or for all of them: it keeps nothing.
     postgres_own_transaction(const postgres_store& store, pg_conn* connection) noexcept
         : clock_{store.clock()}, connection_{connection} {}
 
+    /// Appends the event to the outbox; see `event_sink`.
     TOLLGATE_DECL result<std::size_t> append_event(const event& happened, const message_seed& seed,
                                                     instant now) noexcept;
 

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import select
 import socket
 import sqlite3
 import ssl
@@ -330,7 +331,7 @@ class Demo(Case):
                         tokens = opened.execute("SELECT count(*) FROM tollgate_personal_tokens WHERE user = 1").fetchone()
                         return row + tokens
                 words = ["user", "add", "--login", login, "--password-stdin", "--data", data]
-                self.assertEqual(0, run_command(*words, stdin="theirs\n").returncode)
+                self.assertEqual(0, run_command(*words, stdin="somebody else's\n").returncode)
                 # The file vouches for a `demo`, but for another store's.
                 with Server("--demo", data=data, store=f"sqlite:{data}/other.db") as server:
                     self.assertEqual("demo", server.demo["login"])
@@ -510,7 +511,11 @@ class Bounds(Case):
                     self.assert_json(connection.ask("GET", "/v1/testservice/get"))
                 with server.connect() as one_more:
                     self.assert_json(one_more.ask("GET", "/v1/testservice/get"))
-                    self.assertTrue(held.pop(0).ended(), "idle for longest, replaced by the new one")
+                    replaced = select.select([each.socket for each in held], [], [], harness.DEADLINE_SECONDS)[0]
+                    self.assertEqual(1, len(replaced), "an idle connection is closed for the new one")
+                    closed = next(each for each in held if each.socket is replaced[0])
+                    self.assertTrue(closed.ended())
+                    held.remove(closed)
                     for connection in [*held, one_more]:
                         connection.send(b"GET /v1")
                     with server.connect() as refused:

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tollgate/pipeline/api_settings.hpp>
+#include <tollgate/pipeline/detail/api_settings.hpp>
 #include <tollgate/api/detail/openapi.hpp>
 #include <tollgate/api/routes.hpp>
 #include <tollgate/contract/hook_store.hpp>

@@ -3,7 +3,7 @@
 #include <tollgate/base/digest.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
-#include <tollgate/model/caller.hpp>
+#include <tollgate/model/detail/caller.hpp>
 #include <tollgate/model/personal_token.hpp>
 
 #include <concepts>

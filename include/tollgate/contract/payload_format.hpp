@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tollgate/base/result.hpp>
-#include <tollgate/http/fields.hpp>
+#include <tollgate/http/detail/fields.hpp>
 #include <tollgate/model/delivery.hpp>
 
 #include <concepts>

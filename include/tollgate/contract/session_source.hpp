@@ -6,7 +6,7 @@
 #include <tollgate/base/time.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
-#include <tollgate/model/session.hpp>
+#include <tollgate/model/detail/session.hpp>
 
 #include <concepts>
 #include <cstdint>

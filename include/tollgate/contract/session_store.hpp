@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tollgate/base/result.hpp>
-#include <tollgate/model/session.hpp>
+#include <tollgate/model/detail/session.hpp>
 
 #include <concepts>
 #include <cstddef>

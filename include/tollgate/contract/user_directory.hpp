@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tollgate/base/lookup.hpp>
+#include <tollgate/base/detail/lookup.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/model/account.hpp>
 #include <tollgate/model/quota.hpp>

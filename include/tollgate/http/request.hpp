@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tollgate/base/ip_address.hpp>
-#include <tollgate/http/fields.hpp>
+#include <tollgate/http/detail/fields.hpp>
 
 #include <cstdint>
 #include <string_view>

@@ -68,6 +68,7 @@ namespace detail {
 class allowed_hosts {
 public:
     allowed_hosts() = default;
+    /// Host names, with a port where it is not the default one. Throws std::invalid_argument for another text.
     explicit allowed_hosts(std::vector<std::string> hosts) : hosts_{std::move(hosts)} {}
 
     [[nodiscard]] bool allows(const request& request) const noexcept {

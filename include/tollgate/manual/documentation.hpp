@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tollgate/pipeline/api_settings.hpp>
+#include <tollgate/pipeline/detail/api_settings.hpp>
 #include <tollgate/pipeline/route_table.hpp>
 #include <tollgate/base/config.hpp>
 #include <tollgate/http/handler.hpp>

@@ -2,7 +2,7 @@
 
 #include <tollgate/http/detail/client_address.hpp>
 #include <tollgate/http/handler.hpp>
-#include <tollgate/pipeline/api_settings.hpp>
+#include <tollgate/pipeline/detail/api_settings.hpp>
 #include <tollgate/pipeline/call.hpp>
 #include <tollgate/pipeline/detail/authenticate.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>

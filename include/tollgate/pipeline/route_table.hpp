@@ -42,6 +42,7 @@ struct path_parameter {
 /// `{account}`: an account id.
 template <>
 struct path_parameter<"account"> {
+    /// The type of the handler's argument.
     using type = account_id;
     /// Empty for text that is not an id.
     static constexpr std::optional<type> parse(std::string_view text) noexcept { return account_id::parse(text); }
@@ -50,6 +51,7 @@ struct path_parameter<"account"> {
 /// `{hook}`: a webhook id.
 template <>
 struct path_parameter<"hook"> {
+    /// The type of the handler's argument.
     using type = hook_id;
     /// Empty for text that is not an id.
     static constexpr std::optional<type> parse(std::string_view text) noexcept { return hook_id::parse(text); }
@@ -64,6 +66,7 @@ struct access_rule {
         service_read,   ///< credentials with the read scope of the path's `{service}`
         service_write,  ///< credentials with the write scope of the path's `{service}`
     };
+    /// Who may call the route.
     kind who;
     std::string_view scope{};  ///< of static storage
 };
@@ -109,6 +112,7 @@ struct route_notes {
 struct route {
     enum class parameter_kind : std::uint8_t { service, id, text };
 
+    /// A parameter in braces of the path.
     struct parameter {
         std::string_view name;
         parameter_kind kind = parameter_kind::text;
@@ -117,6 +121,7 @@ struct route {
     /// Parses what the path captured and calls the endpoint. A capture that does not parse is a 404.
     using function = result<void> (*)(const void* endpoint, api_call&, const route_match&, const service*);
 
+    /// No captured parameter.
     static constexpr std::size_t no_capture = limits::path_parameters_max;
 
     /// The same on a thread that must not wait. Empty if the endpoint may have to; nothing has been called or written then.
@@ -133,16 +138,22 @@ struct route {
         return run_without_waiting(endpoint.get(), call, match, of_service);
     }
 
+    /// Calls the endpoint; may block.
     function run = nullptr;
+    /// Calls the endpoint if it can answer without blocking; null otherwise.
     function_without_waiting run_without_waiting = nullptr;
     std::shared_ptr<const void> endpoint;      ///< null for one without state
+    /// Who may call the route.
     access_rule access{};
     std::size_t service_capture = no_capture;  ///< which capture is `{service}`
     bool reads_body = false;                   ///< POST, PUT and PATCH: the body is checked before the endpoint is called
 
+    /// The HTTP method.
     http::method method = http::method::get;
+    /// The path pattern, such as `/{service}/accounts`.
     std::string_view path;
     std::vector<parameter> parameters;         ///< left to right
+    /// What OpenAPI and the documentation say about the route.
     route_notes notes;
 };
 

@@ -18,7 +18,9 @@ namespace tollgate::inline v0 {
 /// token, throttled, in a store that keeps it. Thread rule: any thread.
 class basic_token {
 public:
+    /// The authentication scheme, compared without regard to case (RFC 9110 section 11.1).
     static constexpr std::string_view scheme = "Basic";
+    /// The value of WWW-Authenticate in a 401.
     static constexpr std::string_view challenge = "Basic realm=\"api\", charset=\"UTF-8\"";
 
     /// The contract `token_authenticator`. Throws as `sha256` does.
@@ -42,7 +44,9 @@ private:
 /// that keeps it. Thread rule: any thread.
 class bearer_token {
 public:
+    /// The authentication scheme, compared without regard to case (RFC 9110 section 11.1).
     static constexpr std::string_view scheme = "Bearer";
+    /// The value of WWW-Authenticate in a 401.
     static constexpr std::string_view challenge = "Bearer realm=\"api\"";
 
     /// The contract `token_authenticator`. Throws as `sha256` does.

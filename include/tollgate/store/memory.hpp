@@ -48,38 +48,49 @@ struct memory_settings {
 /// Thread rule: any thread. Non-blocking: locks are held for the time of a copy. `find_...` allocate nothing.
 class memory_store {
 public:
+    /// No call blocks.
     static constexpr bool blocking = false;
 
+    /// An empty store.
     TOLLGATE_DECL explicit memory_store(const memory_settings& settings = {});
     TOLLGATE_DECL ~memory_store();
     memory_store(const memory_store&) = delete;
     memory_store& operator=(const memory_store&) = delete;
 
+    /// See `credential_source`.
     result<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept {
         return personal_.find(username);
     }
+    /// See `token_store`.
     result<token_id> create_personal_token(const new_personal_token& made, std::size_t tokens_per_user_max) noexcept {
         return detail::without_exceptions([&] { return personal_.create(made, tokens_per_user_max); });
     }
+    /// See `token_store`.
     result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept {
         return detail::without_exceptions([&] { return personal_.of(user); });
     }
+    /// See `token_store`.
     result<bool> revoke_personal_token(token_id id) noexcept {
         return detail::without_exceptions([&] { return personal_.revoke(id); });
     }
+    /// See `use_recorder`.
     result<void> record_personal_token_use(std::string_view username, instant now) noexcept {
         return personal_.record_use(username, now);
     }
 
+    /// See `credential_source`.
     result<std::optional<token_credential>> find_access_token(const digest& token) noexcept {
         return access_.find(token);
     }
+    /// See `token_store`.
     result<void> create_access_token(const new_access_token& made) noexcept {
         return in_oauth([&] { return access_.create(made, std::nullopt); });
     }
+    /// See `token_store`.
     result<bool> revoke_access_token(const digest& token) noexcept {
         return in_oauth([&]() -> result<bool> { return access_.revoke(token); });
     }
+    /// See `use_recorder`.
     result<void> record_access_token_use(const digest& token, instant now) noexcept {
         return in_oauth([&]() -> result<void> {
             if (const auto parties = access_.record_use(token, now)) grants_.record_use(*parties, now);
@@ -87,19 +98,24 @@ public:
         });
     }
 
+    /// See `application_store`.
     result<application_id> create_application(const new_application& made,
                                                std::size_t applications_per_user_max) noexcept {
         return in_oauth([&] { return applications_.create(made, applications_per_user_max); });
     }
+    /// See `application_store`.
     result<std::optional<application>> find_application(std::string_view client_id) noexcept {
         return in_oauth([&]() -> result<std::optional<application>> { return applications_.find(client_id); });
     }
+    /// See `application_store`.
     result<std::vector<application>> applications_of(user_id owner) noexcept {
         return in_oauth([&]() -> result<std::vector<application>> { return applications_.of(owner); });
     }
+    /// See `application_store`.
     result<bool> replace_client_secret(user_id owner, application_id id, const digest& secret) noexcept {
         return in_oauth([&]() -> result<bool> { return applications_.replace_secret(owner, id, secret); });
     }
+    /// See `application_store`.
     result<bool> delete_application(user_id owner, application_id id) noexcept {
         return in_oauth([&]() -> result<bool> {
             if (!applications_.remove(owner, id)) return false;
@@ -108,66 +124,85 @@ public:
         });
     }
 
+    /// See `grant_store`.
     result<std::optional<scope_set>> granted_scopes(user_id user, application_id application) noexcept {
         return in_oauth([&]() -> result<std::optional<scope_set>> { return grants_.granted({application, user}); });
     }
+    /// See `grant_store`.
     result<code_result> create_code(const new_authorization_code& made) noexcept {
         return in_oauth([&] { return grants_.create_code(made); });
     }
+    /// See `grant_store`.
     result<redeemed_code> redeem_code(const code_redemption& shown) noexcept {
         return in_oauth([&] { return grants_.redeem(shown); });
     }
+    /// See `grant_store`.
     result<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept {
         return in_oauth([&] { return grants_.refresh(shown); });
     }
+    /// See `grant_store`.
     result<void> revoke_oauth_token(application_id application, const digest& token) noexcept {
         return in_oauth([&]() -> result<void> {
             grants_.revoke_token(application, token);
             return {};
         });
     }
+    /// See `grant_store`.
     result<std::vector<grant>> grants_of(user_id user) noexcept {
         return in_oauth([&]() -> result<std::vector<grant>> { return grants_.of(user); });
     }
+    /// See `grant_store`.
     result<bool> revoke_grant(user_id user, application_id application) noexcept {
         return in_oauth([&]() -> result<bool> { return grants_.revoke({application, user}); });
     }
+    /// See `grant_store`.
     result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept {
         return in_oauth([&]() -> result<std::size_t> { return grants_.sweep_expired(now, rows_max); });
     }
 
+    /// See `session_store`.
     result<void> create_session(const stored_session& made) noexcept {
         return detail::without_exceptions([&] { return sessions_.create(made); });
     }
+    /// See `session_store`.
     result<std::optional<stored_session>> find_session(const digest& cookie) noexcept {
         return detail::without_exceptions([&] { return sessions_.find(cookie); });
     }
+    /// See `session_store`.
     result<void> touch_session(const digest& cookie, instant now) noexcept {
         return detail::without_exceptions([&] { return sessions_.touch(cookie, now); });
     }
+    /// See `session_store`.
     result<bool> end_session(const digest& cookie) noexcept {
         return detail::without_exceptions([&] { return sessions_.end(cookie); });
     }
+    /// See `session_store`.
     result<void> end_sessions_of(user_id user) noexcept {
         return detail::without_exceptions([&] { return sessions_.end_all_of(user); });
     }
+    /// See `session_store`.
     result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) noexcept {
         return detail::without_exceptions([&] { return sessions_.sweep(created_before, seen_before, rows_max); });
     }
 
+    /// See `hook_store`.
     result<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) noexcept {
         return in_hooks([&] { return hooks_.create(made, hooks_per_event_max); });
     }
+    /// See `hook_store`.
     result<std::vector<hook>> hooks_of(const account_ref& account) noexcept {
         return in_hooks([&]() -> result<std::vector<hook>> { return hooks_.of(account); });
     }
+    /// See `hook_store`.
     result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept {
         return in_hooks([&]() -> result<std::optional<account_ref>> { return hooks_.account_of(service, id); });
     }
+    /// See `hook_store`.
     result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
                                       instant old_valid_until) noexcept {
         return in_hooks([&]() -> result<bool> { return hooks_.replace_secret(account, id, secret, old_valid_until); });
     }
+    /// See `hook_store`.
     result<bool> delete_hook(const account_ref& account, hook_id id) noexcept {
         return in_hooks([&]() -> result<bool> {
             if (hooks_.find(account, id) == nullptr) return false;
@@ -177,23 +212,29 @@ public:
         });
     }
 
+    /// See `event_sink`.
     result<std::size_t> append_event(const event& happened, const message_seed& seed, instant now) noexcept {
         return in_hooks([&] { return outbox_.append(happened, seed, now); });
     }
+    /// See `outbox`.
     result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept {
         return in_hooks([&]() -> result<due_hook_page> { return outbox_.list_due_hooks(now, rows_max); });
     }
+    /// See `outbox`.
     result<std::vector<due_delivery>> lease(std::span<const lease_request> requests, const lease_time& lease) noexcept {
         return in_hooks([&]() -> result<std::vector<due_delivery>> { return outbox_.lease(requests, lease); });
     }
+    /// See `outbox`.
     result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept {
         return in_hooks([&]() -> result<std::vector<completion>> { return outbox_.complete(ended, now); });
     }
+    /// See `outbox`.
     result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of, std::size_t rows_max,
                                                  std::optional<delivery_id> before = {}) noexcept {
         return in_hooks(
             [&]() -> result<std::vector<delivery>> { return outbox_.deliveries_of(account, of, rows_max, before); });
     }
+    /// See `outbox`.
     result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id of,
                                                        std::size_t rows_max,
                                                        std::optional<delivery_id> made_for = {}) noexcept {
@@ -201,12 +242,15 @@ public:
             return outbox_.attempts_of(account, of, rows_max, made_for);
         });
     }
+    /// See `outbox`.
     result<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept {
         return in_hooks([&] { return outbox_.resend(account, id, now); });
     }
+    /// See `outbox`.
     result<bool> enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
         return in_hooks([&]() -> result<bool> { return outbox_.enable_hook(account, id, now); });
     }
+    /// See `outbox`.
     result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
         return in_hooks([&]() -> result<std::size_t> { return outbox_.sweep(ended_before, rows_max); });
     }

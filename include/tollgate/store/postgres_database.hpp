@@ -19,6 +19,7 @@
 
 namespace tollgate::inline v0 {
 
+/// How the connections are made and bounded.
 struct postgres_database_settings {
     /// Connections of one process. Each is a process at the server, which stops getting faster at about twice its
     /// cores, and has 100 for all nodes by default (max_connections).
@@ -64,7 +65,9 @@ public:
     /// Whether it is a connection string, without connecting. The error does not quote it: it may hold a password.
     static TOLLGATE_DECL result<void> validate(const std::string& connection_string);
 
+    /// Movable, not copyable.
     TOLLGATE_DECL postgres_database(postgres_database&&) noexcept;
+    /// Movable, not copyable.
     TOLLGATE_DECL postgres_database& operator=(postgres_database&&) noexcept;
     TOLLGATE_DECL ~postgres_database();
 
@@ -124,6 +127,7 @@ namespace postgres {
 /// transaction that is idle for as long as an answer may take.
 class transaction {
 public:
+    /// Movable, not copyable.
     TOLLGATE_DECL transaction(transaction&&) noexcept;
     transaction& operator=(transaction&&) = delete;
     TOLLGATE_DECL ~transaction();

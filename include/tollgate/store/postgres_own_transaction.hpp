@@ -37,12 +37,14 @@ namespace tollgate::inline v0 {
 /// Nothing is thrown.
 class postgres_own_transaction {
 public:
+    /// Calls may wait for the database.
     static constexpr bool blocking = true;
 
     /// The connection stays the integrator's. Made for one transaction or for all of them: it keeps nothing.
     postgres_own_transaction(const postgres_store& store, pg_conn* connection) noexcept
         : clock_{store.clock()}, connection_{connection} {}
 
+    /// Appends the event to the outbox; see `event_sink`.
     TOLLGATE_DECL result<std::size_t> append_event(const event& happened, const message_seed& seed,
                                                     instant now) noexcept;
 

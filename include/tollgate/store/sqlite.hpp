@@ -20,6 +20,7 @@
 
 namespace tollgate::inline v0 {
 
+/// Connections, bounds and caches of a sqlite_store.
 struct sqlite_settings {
     /// Connections that read at the same time; one more writes. A read takes microseconds: more than there are cores
     /// gain nothing.
@@ -44,6 +45,7 @@ struct sqlite_settings {
 /// full), internal for a damaged file.
 class sqlite_store {
 public:
+    /// Calls may wait for the database.
     static constexpr bool blocking = true;
 
     /// Throws store_error.
@@ -52,70 +54,114 @@ public:
     [[nodiscard]] static TOLLGATE_DECL result<sqlite_store> open(const std::string& path,
                                                                   const sqlite_settings& settings = {}) noexcept;
 
+    /// Opens the store; throws if that fails.
     TOLLGATE_DECL sqlite_store(sqlite_store&&) noexcept;
+    /// Movable, not copyable.
     TOLLGATE_DECL sqlite_store& operator=(sqlite_store&&) noexcept;
     TOLLGATE_DECL ~sqlite_store();
 
+    /// See `credential_source`.
     TOLLGATE_DECL result<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept;
+    /// See `token_store`.
     TOLLGATE_DECL result<token_id> create_personal_token(const new_personal_token& made,
                                                           std::size_t tokens_per_user_max) noexcept;
+    /// See `token_store`.
     TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
+    /// See `token_store`.
     TOLLGATE_DECL result<bool> revoke_personal_token(token_id id) noexcept;
+    /// See `use_recorder`.
     TOLLGATE_DECL result<void> record_personal_token_use(std::string_view username, instant now) noexcept;
 
+    /// See `credential_source`.
     TOLLGATE_DECL result<std::optional<token_credential>> find_access_token(const digest& token) noexcept;
+    /// See `token_store`.
     TOLLGATE_DECL result<void> create_access_token(const new_access_token& made) noexcept;
+    /// See `token_store`.
     TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
+    /// See `use_recorder`.
     TOLLGATE_DECL result<void> record_access_token_use(const digest& token, instant now) noexcept;
     // The contract `credential_cache`.
     TOLLGATE_DECL lookup<token_credential> cached_personal_token(std::string_view username) const noexcept;
     TOLLGATE_DECL lookup<token_credential> cached_access_token(const digest& token) const noexcept;
 
+    /// See `hook_store`.
     TOLLGATE_DECL result<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) noexcept;
+    /// See `hook_store`.
     TOLLGATE_DECL result<std::vector<hook>> hooks_of(const account_ref& account) noexcept;
+    /// See `hook_store`.
     TOLLGATE_DECL result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept;
+    /// See `hook_store`.
     TOLLGATE_DECL result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
                                                     instant old_valid_until) noexcept;
+    /// See `hook_store`.
     TOLLGATE_DECL result<bool> delete_hook(const account_ref& account, hook_id id) noexcept;
 
+    /// See `application_store`.
     TOLLGATE_DECL result<application_id> create_application(const new_application& made,
                                                              std::size_t applications_per_user_max) noexcept;
+    /// See `application_store`.
     TOLLGATE_DECL result<std::optional<application>> find_application(std::string_view client_id) noexcept;
+    /// See `application_store`.
     TOLLGATE_DECL result<std::vector<application>> applications_of(user_id owner) noexcept;
+    /// See `application_store`.
     TOLLGATE_DECL result<bool> replace_client_secret(user_id owner, application_id id, const digest& secret) noexcept;
+    /// See `application_store`.
     TOLLGATE_DECL result<bool> delete_application(user_id owner, application_id id) noexcept;
 
+    /// See `grant_store`.
     TOLLGATE_DECL result<std::optional<scope_set>> granted_scopes(user_id user, application_id application) noexcept;
+    /// See `grant_store`.
     TOLLGATE_DECL result<code_result> create_code(const new_authorization_code& made) noexcept;
+    /// See `grant_store`.
     TOLLGATE_DECL result<redeemed_code> redeem_code(const code_redemption& shown) noexcept;
+    /// See `grant_store`.
     TOLLGATE_DECL result<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept;
+    /// See `grant_store`.
     TOLLGATE_DECL result<void> revoke_oauth_token(application_id application, const digest& token) noexcept;
+    /// See `grant_store`.
     TOLLGATE_DECL result<std::vector<grant>> grants_of(user_id user) noexcept;
+    /// See `grant_store`.
     TOLLGATE_DECL result<bool> revoke_grant(user_id user, application_id application) noexcept;
+    /// See `grant_store`.
     TOLLGATE_DECL result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept;
 
+    /// See `session_store`.
     TOLLGATE_DECL result<void> create_session(const stored_session& made) noexcept;
+    /// See `session_store`.
     TOLLGATE_DECL result<std::optional<stored_session>> find_session(const digest& cookie) noexcept;
+    /// See `session_store`.
     TOLLGATE_DECL result<void> touch_session(const digest& cookie, instant now) noexcept;
+    /// See `session_store`.
     TOLLGATE_DECL result<bool> end_session(const digest& cookie) noexcept;
+    /// See `session_store`.
     TOLLGATE_DECL result<void> end_sessions_of(user_id user) noexcept;
+    /// See `session_store`.
     TOLLGATE_DECL result<std::size_t> sweep_sessions(instant created_before, instant seen_before,
                                                       std::size_t rows_max) noexcept;
 
+    /// See `event_sink`.
     TOLLGATE_DECL result<std::size_t> append_event(const event& happened, const message_seed& seed,
                                                     instant now) noexcept;
+    /// See `outbox`.
     TOLLGATE_DECL result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept;
+    /// See `outbox`.
     TOLLGATE_DECL result<std::vector<due_delivery>> lease(std::span<const lease_request> requests,
                                                           const lease_time& lease) noexcept;
+    /// See `outbox`.
     TOLLGATE_DECL result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept;
+    /// See `outbox`.
     TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of,
                                                                std::size_t rows_max,
                                                                std::optional<delivery_id> before = {}) noexcept;
+    /// See `outbox`.
     TOLLGATE_DECL result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id of,
                                                                      std::size_t rows_max,
                                                                      std::optional<delivery_id> made_for = {}) noexcept;
+    /// See `outbox`.
     TOLLGATE_DECL result<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept;
+    /// See `outbox`.
     TOLLGATE_DECL result<bool> enable_hook(const account_ref& account, hook_id id, instant now) noexcept;
+    /// See `outbox`.
     TOLLGATE_DECL result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept;
     /// See `shared_outbox`. A few nanoseconds; any commit of anybody counts as a change.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;

@@ -19,6 +19,7 @@
 
 namespace tollgate::inline v0 {
 
+/// How the connections are made and bounded.
 struct sqlite_database_settings {
     /// Connections that read at the same time, opened as they are needed. A read takes microseconds: more than there
     /// are cores gain nothing, and each costs two file descriptors and up to 2 MB of page cache.
@@ -45,6 +46,7 @@ class sqlite_database {
     using connections = reconnecting_pool<sqlite::database>;
 
 public:
+    /// A connection in use; returned to the pool at its end.
     using lease = connections::lease;
 
     /// Creates the file, readable and writable by its owner only, if there is none. Errors: invalid for a path that is
@@ -52,7 +54,9 @@ public:
     static TOLLGATE_DECL result<sqlite_database> open(const std::string& path,
                                                        const sqlite_database_settings& settings = {});
 
+    /// Movable, not copyable.
     TOLLGATE_DECL sqlite_database(sqlite_database&&) noexcept;
+    /// Movable, not copyable.
     TOLLGATE_DECL sqlite_database& operator=(sqlite_database&&) noexcept;
     TOLLGATE_DECL ~sqlite_database();
 

@@ -41,11 +41,13 @@ namespace tollgate::inline v0 {
 /// One thread at a time, that which has the connection. Blocking. Nothing is thrown.
 class sqlite_own_transaction {
 public:
+    /// Calls may wait for the database.
     static constexpr bool blocking = true;
 
     /// The connection stays the integrator's. Made for one transaction or for all of them: it keeps nothing.
     explicit sqlite_own_transaction(sqlite3* connection) noexcept : connection_{connection} {}
 
+    /// Appends the event to the outbox; see `event_sink`.
     TOLLGATE_DECL result<std::size_t> append_event(const event& happened, const message_seed& seed,
                                                     instant now) noexcept;
 

@@ -68,6 +68,8 @@ public:
     [[nodiscard]] TOLLGATE_DECL bool set(std::string_view cookie, http::response& response) const;
     TOLLGATE_DECL void clear(http::response& response) const;
 
+    /// The name of the cookie.
+    /// Whether the cookie is sent over https only.
     [[nodiscard]] std::string_view name() const noexcept { return name_; }
     [[nodiscard]] bool is_secure() const noexcept { return secure_; }
 
@@ -88,6 +90,7 @@ private:
 /// bits and an HMAC over them and the login. It admits no one; failed attempts with it are counted separately.
 class browser_cookie {
 public:
+    /// Uses the key and the lifetime of `with`.
     TOLLGATE_DECL browser_cookie(const session_settings& with, std::string_view session_cookie_name, bool secure);
 
     /// The browser's number if it has signed in with this login before; otherwise 0.

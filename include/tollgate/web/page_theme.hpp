@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tollgate/model/service_catalog.hpp>
-#include <tollgate/web/html_writer.hpp>
+#include <tollgate/web/detail/html_writer.hpp>
 #include <tollgate/web/texts.hpp>
 
 #include <concepts>

@@ -156,6 +156,7 @@ private:
     webhooks::delivery_worker worker_;
 };
 
+/// Deliver the webhooks of a service's store with its policies.
 template <class Service>
     requires requires(Service& of) { of.store(); of.policies().by_reference(); }
 hook_dispatcher(Service&, hook_dispatch_settings = {})

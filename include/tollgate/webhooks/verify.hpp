@@ -3,7 +3,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
-#include <tollgate/http/fields.hpp>
+#include <tollgate/http/detail/fields.hpp>
 #include <tollgate/policy/standard_webhook.hpp>
 
 #include <string_view>

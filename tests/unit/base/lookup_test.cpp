@@ -1,4 +1,4 @@
-#include <tollgate/base/lookup.hpp>
+#include <tollgate/base/detail/lookup.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include <tollgate/http/fields.hpp>
+#include <tollgate/http/detail/fields.hpp>
 
 #include <catch2/catch.hpp>
 

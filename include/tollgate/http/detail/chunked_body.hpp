@@ -2,7 +2,7 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/limits.hpp>
-#include <tollgate/http/fields.hpp>
+#include <tollgate/http/detail/fields.hpp>
 #include <tollgate/http/response.hpp>
 
 #include <cstddef>

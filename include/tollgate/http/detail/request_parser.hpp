@@ -4,7 +4,7 @@
 #include <tollgate/base/detail/inline_text.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/http/detail/chunked_body.hpp>
-#include <tollgate/http/fields.hpp>
+#include <tollgate/http/detail/fields.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
 

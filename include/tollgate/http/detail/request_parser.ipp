@@ -3,7 +3,7 @@
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/http/detail/request_parser.hpp>
 #include <tollgate/http/detail/scan.hpp>
-#include <tollgate/http/fields.hpp>
+#include <tollgate/http/detail/fields.hpp>
 #include <tollgate/http/url.hpp>
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <tollgate/pipeline/api_settings.hpp>
+#include <tollgate/pipeline/detail/api_settings.hpp>
 #include <tollgate/pipeline/route_table.hpp>
 #include <tollgate/base/config.hpp>
 #include <tollgate/manual/detail/oauth_pages.hpp>
-#include <tollgate/web/html_writer.hpp>
+#include <tollgate/web/detail/html_writer.hpp>
 
 #include <array>
 #include <optional>

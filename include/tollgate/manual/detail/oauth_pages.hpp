@@ -1,9 +1,9 @@
 #pragma once
 
-#include <tollgate/pipeline/api_settings.hpp>
+#include <tollgate/pipeline/detail/api_settings.hpp>
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/time.hpp>
-#include <tollgate/web/html_writer.hpp>
+#include <tollgate/web/detail/html_writer.hpp>
 
 #include <string>
 #include <vector>

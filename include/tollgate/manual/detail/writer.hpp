@@ -6,7 +6,7 @@
 #include <tollgate/http/request.hpp>
 #include <tollgate/model/quota.hpp>
 #include <tollgate/model/service_catalog.hpp>
-#include <tollgate/web/html_writer.hpp>
+#include <tollgate/web/detail/html_writer.hpp>
 
 #include <cstddef>
 #include <cstdint>

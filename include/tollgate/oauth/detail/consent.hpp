@@ -8,7 +8,7 @@
 #include <tollgate/oauth/detail/authorization_request.hpp>
 #include <tollgate/web/detail/form.hpp>
 #include <tollgate/web/detail/page.hpp>
-#include <tollgate/web/html_writer.hpp>
+#include <tollgate/web/detail/html_writer.hpp>
 #include <tollgate/web/texts.hpp>
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/time.hpp>
-#include <tollgate/model/caller.hpp>
+#include <tollgate/model/detail/caller.hpp>
 #include <tollgate/model/quota.hpp>
 #include <tollgate/oauth/detail/settings.hpp>
 

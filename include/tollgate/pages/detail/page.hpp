@@ -7,7 +7,7 @@
 #include <tollgate/http/detail/form_body.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
-#include <tollgate/model/session.hpp>
+#include <tollgate/model/detail/session.hpp>
 #include <tollgate/policy/detail/policy_set.hpp>
 #include <tollgate/web/detail/form.hpp>
 #include <tollgate/web/detail/one_time.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tollgate/base/detail/text.hpp>
-#include <tollgate/base/lookup.hpp>
+#include <tollgate/base/detail/lookup.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/contract/authenticator.hpp>
 #include <tollgate/contract/token_store.hpp>

@@ -10,7 +10,7 @@
 #include <tollgate/contract/scope_checker.hpp>
 #include <tollgate/http/handler.hpp>
 #include <tollgate/http/request.hpp>
-#include <tollgate/model/caller.hpp>
+#include <tollgate/model/detail/caller.hpp>
 #include <tollgate/model/quota.hpp>
 #include <tollgate/model/service_catalog.hpp>
 #include <tollgate/pipeline/detail/authenticate.hpp>

@@ -6,7 +6,7 @@
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
 #include <tollgate/policy/detail/policy_set.hpp>
-#include <tollgate/web/html_writer.hpp>
+#include <tollgate/web/detail/html_writer.hpp>
 #include <tollgate/web/page_theme.hpp>
 #include <tollgate/web/plain_theme.hpp>
 #include <tollgate/web/texts.hpp>

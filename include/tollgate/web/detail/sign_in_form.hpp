@@ -4,7 +4,7 @@
 #include <tollgate/contract/session_source.hpp>
 #include <tollgate/web/detail/form.hpp>
 #include <tollgate/web/detail/page.hpp>
-#include <tollgate/web/html_writer.hpp>
+#include <tollgate/web/detail/html_writer.hpp>
 #include <tollgate/web/texts.hpp>
 
 #include <string_view>

@@ -5,7 +5,7 @@
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/contract/observer.hpp>
-#include <tollgate/http/fields.hpp>
+#include <tollgate/http/detail/fields.hpp>
 #include <tollgate/http/url.hpp>
 #include <tollgate/model/delivery.hpp>
 #include <tollgate/webhooks/dispatcher_settings.hpp>
