@@ -288,7 +288,7 @@ inline constexpr std::array store_steps{
     schema_step{R"(
         ALTER TABLE tollgate_hooks ADD COLUMN ready_at bigint;
         UPDATE tollgate_hooks AS hooks SET ready_at = (
-            SELECT min(at) FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 0) WHERE account_id <> 0;
+            SELECT min(at) FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 0) WHERE id > 0 AND account_id <> 0;
         CREATE INDEX tollgate_hooks_ready ON tollgate_hooks (ready_at, id) WHERE ready_at IS NOT NULL;
         CREATE INDEX tollgate_deliveries_of_hook_pending ON tollgate_deliveries (hook_id, at, id) WHERE state = 0;
         DROP INDEX tollgate_deliveries_of_hook_that_wait;
