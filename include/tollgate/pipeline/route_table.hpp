@@ -259,16 +259,20 @@ template <class Endpoint, class... Readers>
     return made;
 }
 
+/// Whether the path has a parameter `{service}`.
+template <fixed_text Pattern>
+[[nodiscard]] consteval bool names_service() noexcept {
+    constexpr auto parameters = parameters_of<Pattern>();
+    for (std::size_t i = 0; i < parameters.count; ++i)
+        if (parameters.names[i] == "service") return true;
+    return false;
+}
+
 template <http::method Method, fixed_text Pattern, class Access, class Endpoint>
 [[nodiscard]] keyed_route<route_key(Method, Pattern.view())> make_route(Access access, Endpoint endpoint,
                                                                         const route_notes& notes) {
-    constexpr auto parameters = parameters_of<Pattern>();
     constexpr bool has_rule = std::is_convertible_v<Access, access_rule>;
-    constexpr bool has_service = !std::is_same_v<Access, service_access_rule> || [&] {
-        for (const auto name : parameters.names)
-            if (name == "service") return true;
-        return false;
-    }();
+    constexpr bool has_service = !std::is_same_v<Access, service_access_rule> || names_service<Pattern>();
     static_assert(is_path_pattern<Pattern>,
                   "tollgate: a path pattern begins with '/' and does not end in one, has no empty segment, and each parameter is a "
                   "whole segment, {name}; read tollgate/pipeline/route_table.hpp");
@@ -283,7 +287,7 @@ template <http::method Method, fixed_text Pattern, class Access, class Endpoint>
             return keyed_route<route_key(Method, Pattern.view())>{
                 make_endpoint_row<Endpoint, parameter_reader<parameter_name<Pattern, I>()>...>(Method, Pattern.view(), access,
                                                                                                std::move(endpoint), notes)};
-        }(std::make_index_sequence<parameters.count>{});
+        }(std::make_index_sequence<parameters_of<Pattern>().count>{});
     } else {
         return {};
     }

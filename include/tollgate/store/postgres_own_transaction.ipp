@@ -2,6 +2,7 @@
 
 #include <tollgate/store/detail/errors.hpp>
 #include <tollgate/store/detail/postgres/append_event.hpp>
+#include <tollgate/store/detail/postgres/failure.hpp>
 #include <tollgate/store/detail/postgres/libpq.hpp>
 #include <tollgate/store/postgres_own_transaction.hpp>
 

@@ -3,6 +3,7 @@
 #include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/limits.hpp>
+#include <tollgate/oauth/detail/authorization_request.hpp>
 #include <tollgate/oauth/detail/client_endpoints.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
 
@@ -94,7 +95,7 @@ TOLLGATE_DECL limit_key key_of_refresh_token(const parameters& sent) {
     std::int64_t number = 0;
     std::memcpy(&number, digest.bytes().data(), sizeof number);
     // Ids are positive.
-    return limit_key::of(user_id{(number & std::numeric_limits<std::int64_t>::max()) | 1});
+    return limit_key::of(user_id{(number & (std::numeric_limits<std::int64_t>::max)()) | 1});
 }
 
 TOLLGATE_DECL void answer_too_many_refreshes(const verdict& window, instant now, http::response& response,
