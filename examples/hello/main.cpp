@@ -1,4 +1,4 @@
-// The smallest integrator: users of one's own, a store in memory, a server on http://127.0.0.1:8080.
+// The smallest integrator: your users, a store in memory, a server on http://127.0.0.1:8080.
 #include <tollgate/account/issue_personal_token.hpp>
 #include <tollgate/api/account_api.hpp>
 #include <tollgate/server/server.hpp>

@@ -23007,7 +23007,7 @@ TOLLGATE_DECL parse_step request_parser::read_fields(std::string_view bytes, req
     return judge_head(bytes, into);
 }
 
-/// The fast lane for lines that came whole and have nothing odd, which are nearly all. Returns where the first other
+/// The fast path for lines that came whole and have nothing odd, which are nearly all. Returns where the first other
 /// line begins: the reader, which has the last word on every byte, starts there.
 TOLLGATE_DECL std::size_t request_parser::read_usual_fields(std::string_view bytes, std::size_t at,
                                                             field_lines& into) const noexcept {
@@ -32945,7 +32945,7 @@ inline constexpr std::array store_steps{
     // `at` says until when a delivery waits (state 0), or is leased, or since when it has been delivered (1), given up
     // (2) or held (3). A lease that is over is open until somebody else claims the delivery.
     //
-    // Whoever has deliveries become due rings the host's bell: a row that the next claim finds, whatever it saw before.
+    // A statement that makes deliveries due inserts a row here, which the next claim finds, whatever it saw before.
     // Writing to the host's row instead would have every event of a host wait for the one before to be on disk.
     schema_step{R"(
         CREATE TABLE tollgate_events (

@@ -225,7 +225,7 @@ TOLLGATE_DECL parse_step request_parser::read_fields(std::string_view bytes, req
     return judge_head(bytes, into);
 }
 
-/// The fast lane for lines that came whole and have nothing odd, which are nearly all. Returns where the first other
+/// The fast path for lines that came whole and have nothing odd, which are nearly all. Returns where the first other
 /// line begins: the reader, which has the last word on every byte, starts there.
 TOLLGATE_DECL std::size_t request_parser::read_usual_fields(std::string_view bytes, std::size_t at,
                                                             field_lines& into) const noexcept {

@@ -160,7 +160,7 @@ inline constexpr std::array store_steps{
     // `at` says until when a delivery waits (state 0), or is leased, or since when it has been delivered (1), given up
     // (2) or held (3). A lease that is over is open until somebody else claims the delivery.
     //
-    // Whoever has deliveries become due rings the host's bell: a row that the next claim finds, whatever it saw before.
+    // A statement that makes deliveries due inserts a row here, which the next claim finds, whatever it saw before.
     // Writing to the host's row instead would have every event of a host wait for the one before to be on disk.
     schema_step{R"(
         CREATE TABLE tollgate_events (
