@@ -1,7 +1,7 @@
 #pragma once
 
 #include "admin_commands.hpp"
-#include "expect.hpp"
+#include "failure.hpp"
 #include "password_hash.hpp"
 #include "services.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "expect.hpp"
+#include "failure.hpp"
 #include "password_hash.hpp"
 
 #include <tollgate/account/issue_personal_token.hpp>

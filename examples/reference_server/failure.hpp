@@ -1,7 +1,11 @@
 #pragma once
 
+#include <tollgate/base/result.hpp>
+
 #include <stdexcept>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 namespace reference {
 
@@ -27,5 +31,12 @@ struct usage_error : failure {
 struct run_error : failure {
     explicit run_error(const std::string& sentence) : failure{1, sentence} {}
 };
+
+/// The value, or a `run_error` with the cause that only the operator is told.
+template <class T>
+T expect(tollgate::result<T> got, const std::string& what) {
+    if (!got) throw run_error{what + ": " + (got.error().cause.empty() ? got.error().message : got.error().cause)};
+    if constexpr (!std::is_void_v<T>) return *std::move(got);
+}
 
 }  // namespace reference

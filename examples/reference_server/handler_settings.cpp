@@ -22,6 +22,26 @@ std::string local_authority(listen_address listening, std::uint16_t port) {
     return to_text(listening);
 }
 
+/// With public URLs the requests' hosts are known: those of the URLs, and the addresses that are listened on, for checks from
+/// this machine. `localhost` is one of them where a loopback address is.
+http::allowed_hosts to_allowed_hosts(const settings& with, const public_urls& urls) {
+    if (with.base_url.empty()) return {};
+    std::vector<std::string> hosts;
+    for (const auto& url : {urls.base_url, urls.auth_url})
+        if (const auto parsed = http::url::parse(url)) {
+            auto authority = parsed->authority();
+            const auto port = authority.rfind(':');
+            if (port != std::string::npos && authority.find(']', port) == std::string::npos) authority.resize(port);
+            hosts.push_back(std::move(authority));
+        }
+    hosts.insert(hosts.end(), {"localhost", "127.0.0.1", "[::1]"});
+    for (const auto& each : with.listen) {
+        const auto text = each.address.to_text();
+        hosts.push_back(each.address.is_v4() ? text : "[" + text + "]");
+    }
+    return http::allowed_hosts{std::move(hosts)};
+}
+
 }  // namespace
 
 server_settings to_server_settings(const settings& with) {
@@ -52,35 +72,21 @@ server_settings to_server_settings(const settings& with) {
     return made;
 }
 
-api_settings to_api_settings(const settings& with, const service_catalog& services, std::uint16_t port) {
+public_urls to_public_urls(const settings& with, std::uint16_t port) {
     const auto local = (with.plain ? "http://" : "https://") + local_authority(with.listen.front(), port);
-    api_settings made;
-    made.base_url = with.base_url.empty() ? local + "/v1" : with.base_url;
-    made.auth_url = with.auth_url.empty() ? local : with.auth_url;
-    made.services = services;
-    made.anonymous_quota = with.anonymous_limit;
-    made.user_quota = with.user_limit;
-    made.trusted_proxies = with.trusted_proxies;
-    made.client_named_by = with.client_named_by;
-    return made;
+    return {with.base_url.empty() ? local + "/v1" : with.base_url, with.auth_url.empty() ? local : with.auth_url};
 }
 
-oauth_settings to_oauth_settings(const settings& with, const api_settings& api) {
-    return {.auth_url = api.auth_url,
-            .services = api.services,
-            .one_page_services = {"itemplatform"},
-            .access_token_lifetime = with.access_token_lifetime,
-            .anonymous_quota = api.anonymous_quota,
-            .trusted_proxies = api.trusted_proxies,
-            .client_named_by = api.client_named_by};
-}
-
-page_settings to_page_settings(const api_settings& api) {
-    return {.auth_url = api.auth_url,
-            .services = api.services,
-            .trusted_proxies = api.trusted_proxies,
-            .client_named_by = api.client_named_by,
-            .hooks_per_event_max = api.hooks_per_event_max};
+account_service_settings to_service_settings(const settings& with, const public_urls& urls, const service_catalog& services) {
+    return {.base_url = urls.base_url,
+            .auth_url = urls.auth_url,
+            .services = services,
+            .anonymous_quota = with.anonymous_limit,
+            .user_quota = with.user_limit,
+            .trusted_proxies = with.trusted_proxies,
+            .client_named_by = with.client_named_by,
+            .allowed_hosts = to_allowed_hosts(with, urls),
+            .oauth = {.one_page_services = {"itemplatform"}, .access_token_lifetime = with.access_token_lifetime}};
 }
 
 hook_dispatch_settings to_dispatch_settings(const settings& with) {
@@ -90,27 +96,5 @@ hook_dispatch_settings to_dispatch_settings(const settings& with) {
 }
 
 public_targets to_target_rule(const settings& with) { return {.private_allowed = with.allow_private_targets}; }
-
-session_settings to_session_settings(const api_settings& api) { return {.auth_url = api.auth_url}; }
-
-/// With public URLs the requests' hosts are known: those of the URLs, and the addresses that are listened on, for checks from
-/// this machine. `localhost` is one of them where a loopback address is.
-http::allowed_hosts to_allowed_hosts(const settings& with, const api_settings& api) {
-    if (with.base_url.empty()) return {};
-    std::vector<std::string> hosts;
-    for (const auto& url : {api.base_url, api.auth_url})
-        if (const auto parsed = http::url::parse(url)) {
-            auto authority = parsed->authority();
-            const auto port = authority.rfind(':');
-            if (port != std::string::npos && authority.find(']', port) == std::string::npos) authority.resize(port);
-            hosts.push_back(std::move(authority));
-        }
-    hosts.insert(hosts.end(), {"localhost", "127.0.0.1", "[::1]"});
-    for (const auto& each : with.listen) {
-        const auto text = each.address.to_text();
-        hosts.push_back(each.address.is_v4() ? text : "[" + text + "]");
-    }
-    return http::allowed_hosts{std::move(hosts)};
-}
 
 }  // namespace reference

@@ -3,8 +3,6 @@
 #include "certificate.hpp"
 #include "data_directory.hpp"
 #include "output.hpp"
-#include "serve_on.hpp"
-#include "serving.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -61,11 +59,11 @@ std::string to_text(const tollgate::listen_address& real) {
 
 }  // namespace
 
-void print_ready(const server& running, const settings& with, const api_settings& serving,
+void print_ready(const server& running, const settings& with, const public_urls& urls,
                  const std::optional<demo>& shown) {
     nlohmann::ordered_json line{{"ready", true},
-                                {"api", serving.base_url},
-                                {"auth", serving.auth_url},
+                                {"api", urls.base_url},
+                                {"auth", urls.auth_url},
                                 {"pid", static_cast<std::int64_t>(::getpid())}};
     if (!urls_tell_ports(with))
         for (const auto& each : running.endpoints()) line["listen"].push_back(to_text(each));

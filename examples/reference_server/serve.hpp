@@ -1,13 +1,43 @@
 #pragma once
 
+#include "demo.hpp"
+#include "handler_settings.hpp"
 #include "settings.hpp"
+#include "signals.hpp"
 
+#include <tollgate/base/result.hpp>
+#include <tollgate/base/time.hpp>
 #include <tollgate/model/service_catalog.hpp>
+#include <tollgate/server/server.hpp>
+
+#include <optional>
 
 namespace reference {
 
 /// Serves until SIGTERM or SIGINT, and then until what is in flight is answered. Prints the ready line once connections
 /// are accepted; reads certificates again on SIGHUP. Throws `run_error`.
 void run_server(const settings& with, const tollgate::service_catalog& services);
+
+// `run_server` with each kind of store. Each is a file of its own, because each compiles every handler for its store.
+
+void serve_on_memory(const settings& with, const tollgate::service_catalog& services, const signals& told);
+void serve_on_sqlite(const settings& with, const tollgate::service_catalog& services, const signals& told);
+/// Only in a build with libpq.
+void serve_on_postgres(const settings& with, const tollgate::service_catalog& services, const signals& told);
+
+// The parts of `serve_from` that do not depend on the store.
+
+/// For requests and deliveries that are under way when the server is told to stop.
+inline constexpr tollgate::seconds stop_patience{10};
+
+/// The ready line. Where its URLs do not tell every listener's port, it lists the listeners as they are, too.
+void print_ready(const tollgate::server& running, const settings& with, const public_urls& urls,
+                 const std::optional<demo>& shown);
+
+/// Throws `usage_error` or `run_error`, by the reason why the server did not start.
+void expect_started(const tollgate::result<void>& started, const settings& with);
+
+/// Returns at the signal to stop; reads certificates again at each SIGHUP until then.
+void wait_until_told(tollgate::server& running, const settings& with, const signals& told);
 
 }  // namespace reference

@@ -1,6 +1,5 @@
 #include "memory_directory.hpp"
 #include "serve_from.hpp"
-#include "serve_on.hpp"
 
 #include <tollgate/base/system_sources.hpp>
 #include <tollgate/store/memory.hpp>
@@ -12,10 +11,10 @@ namespace reference {
 void serve_on_memory(const settings& with, const tollgate::service_catalog& services, const signals& told) {
     memory_directory users;
     tollgate::memory_store store;
-    const kept_in kept{users, store, tollgate::system_clock{}};
+    const stored_data data{users, store, tollgate::system_clock{}};
     std::optional<demo> shown;
-    if (with.demo) shown = renew_demo(users, store, services, std::nullopt, kept.clock.now());
-    serve_from(kept, shown, with, services, told);
+    if (with.demo) shown = renew_demo(users, store, services, std::nullopt, data.clock.now());
+    serve_from(data, shown, with, services, told);
 }
 
 }  // namespace reference

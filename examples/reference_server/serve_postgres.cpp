@@ -1,7 +1,6 @@
-#include "expect.hpp"
+#include "failure.hpp"
 #include "postgres_directory.hpp"
 #include "serve_from.hpp"
-#include "serve_on.hpp"
 
 #include <tollgate/store/postgres.hpp>
 
@@ -26,10 +25,10 @@ void serve_on_postgres(const settings& with, const tollgate::service_catalog& se
 
     if (kept_as.cached_credentials_max > 0) users.remember(store.changes());
 
-    const kept_in kept{users, store, store.clock()};
+    const stored_data data{users, store, store.clock()};
     std::optional<demo> shown;
-    if (with.demo) shown = kept_demo(kept, with, services);
-    serve_from(kept, shown, with, services, told);
+    if (with.demo) shown = kept_demo(data, with, services);
+    serve_from(data, shown, with, services, told);
 }
 
 }  // namespace reference

@@ -1,0 +1,65 @@
+#pragma once
+
+#include "chosen_limiter.hpp"
+#include "handler_settings.hpp"
+#include "request_log.hpp"
+#include "user_passwords.hpp"
+
+#include <tollgate/api/account_service.hpp>
+#include <tollgate/policy/default_policies.hpp>
+#include <tollgate/web/cookie_sessions.hpp>
+#include <tollgate/webhooks/hook_dispatcher.hpp>
+
+#include <functional>
+
+namespace reference {
+
+/// The users, the store of everything else, and the clock that both go by.
+template <class Directory, class Store, class Clock>
+struct stored_data {
+    Directory& users;
+    Store& store;
+    Clock clock;
+};
+template <class Directory, class Store, class Clock>
+stored_data(Directory&, Store&, Clock) -> stored_data<Directory, Store, Clock>;
+
+/// The library's `account_service` with sign-in by password, and the dispatcher of its webhooks.
+template <class Directory, class Store, class Clock>
+class assembly {
+    static auto make_policies(const settings& with, const Clock& clock, chosen_limiter& limiter, request_log& log) {
+        return tollgate::default_policies()
+            .with_clock(clock)
+            .with_limiter(std::ref(limiter))
+            .with_observer(std::ref(log))
+            .with_target_rule(to_target_rule(with));
+    }
+    using policies = decltype(make_policies(std::declval<settings>(), std::declval<Clock>(), std::declval<chosen_limiter&>(),
+                                            std::declval<request_log&>()));
+    using passwords_type = user_passwords<Directory>;
+    using sessions_type = tollgate::cookie_sessions<Store, passwords_type>;
+    using service_type = tollgate::account_service<Directory, Store, sessions_type, policies>;
+
+public:
+    /// `urls` are those that clients use. The data and the log must outlive it.
+    assembly(const settings& with, const public_urls& urls, const tollgate::service_catalog& services,
+             const stored_data<Directory, Store, Clock>& data, request_log& log)
+        : limiter_{with, log},
+          passwords_{data.users},
+          sessions_{{.auth_url = urls.auth_url}, data.store, passwords_},
+          service_{to_service_settings(with, urls, services), data.users, data.store, sessions_,
+                   make_policies(with, data.clock, limiter_, log)},
+          dispatcher_{service_, to_dispatch_settings(with)} {}
+
+    [[nodiscard]] service_type& service() noexcept { return service_; }
+    [[nodiscard]] auto& dispatcher() noexcept { return dispatcher_; }
+
+private:
+    chosen_limiter limiter_;
+    passwords_type passwords_;
+    sessions_type sessions_;
+    service_type service_;
+    decltype(tollgate::hook_dispatcher{std::declval<service_type&>()}) dispatcher_;
+};
+
+}  // namespace reference
