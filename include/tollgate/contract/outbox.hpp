@@ -20,7 +20,7 @@ namespace tollgate::inline v0 {
 template <class S>
 concept event_sink = requires(S& s, const event& happened, const message_seed& seed, instant now) {
     // One delivery, due now, for each enabled hook of the event's account and name: all of them or, with an error, none.
-    // Returns how many. Their `webhook-id` is `message_id_of(seed, hook)`. `publish` has checked the event.
+    // Returns how many are due. Their `webhook-id` is `message_id_of(seed, hook)`. `publish` has checked the event.
     { s.append_event(happened, seed, now) } -> std::same_as<result<std::size_t>>;
 };
 
@@ -33,7 +33,8 @@ concept event_sink = requires(S& s, const event& happened, const message_seed& s
 ///
 /// A deleted hook's deliveries are invisible to these verbs from then on; a store may remove the rows later, in sweeps. Of
 /// a hook's delivered and given up deliveries a store keeps at least the newest `limits::ended_deliveries_per_hook_max`.
-/// A store that is full may refuse an event (unavailable), preferably of the account or for the host that fills it.
+/// A store that is full may refuse an event (unavailable), preferably of the account that fills it. If one host fills it,
+/// it may give up an event's deliveries to that host at once, on record, while the others are due.
 ///
 /// Exemplars: `memory_store`, `sqlite_store`, and `examples/own_store`, the shortest one. An adapter is right when it
 /// passes `tollgate/testing/store_suite.hpp`.

@@ -26,8 +26,9 @@
 
 namespace tollgate::inline v0 {
 
-/// How much a `memory_store` takes before it refuses more with a problem (unavailable): no stranger fills the memory of
-/// the process it lives in. What has expired makes room first. A row is about 1 to 4 kB.
+/// How many rows a `memory_store` takes before it refuses more with an error (unavailable). What has expired makes room
+/// first. A row is about 1 to 4 kB. One user may have a quarter of the access tokens, codes and refresh tokens; of the
+/// rest, `limits` allow one user less.
 struct memory_settings {
     std::size_t personal_tokens_max = 100'000;
     std::size_t access_tokens_max = 100'000;
@@ -37,8 +38,9 @@ struct memory_settings {
     std::size_t codes_max = 100'000;
     std::size_t refresh_tokens_max = 100'000;
     std::size_t sessions_max = 100'000;
-    /// Events, deliveries and what was answered to them. Of what is still to be sent no account's and no host's may be
-    /// more than a quarter of it.
+    /// Events, deliveries and their attempts. Of what is still to be sent, one account may have a quarter, and so may one
+    /// host. An event of an account that has its quarter is refused. Deliveries to a host that has its quarter are given up
+    /// at once, on record; if these are all deliveries of the event, it is refused.
     std::size_t outbox_bytes_max = 256 * 1024 * 1024;
 };
 

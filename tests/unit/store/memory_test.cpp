@@ -32,7 +32,7 @@ TEST_CASE("a memory store refuses more than it may hold, and says which setting 
 
     value_of(store.create_access_token(sample_access_token(1)));
     expect_error(store.create_access_token(sample_access_token(1)), error_kind::conflict);
-    value_of(store.create_access_token(sample_access_token(2)));
+    value_of(store.create_access_token(sample_access_token(2, user_id{8})));
     auto refused_access = store.create_access_token(sample_access_token(3));
     expect_error(refused_access, error_kind::unavailable);
     CHECK_THAT(refused_access.error().cause, Catch::Contains("memory_settings::access_tokens_max"));
@@ -65,15 +65,15 @@ TEST_CASE("a memory store refuses more of OAuth and of sessions than it may hold
     CHECK_FALSE(value_of(store.find_application("tgi_c")));
 
     value_of(store.create_code(sample_code(1, application)));
-    value_of(store.create_code(sample_code(2, application)));
+    value_of(store.create_code(sample_code(2, application, user_id{8})));
     expect_full(store.create_code(sample_code(3, application)), "codes_max");
     auto later = sample_code(3, application);
     later.created_at = noon + seconds{60};
     later.expires_at = noon + seconds{120};
     CHECK(value_of(store.create_code(later)) == code_result::created);  // what has expired makes room
-    value_of(store.create_code(sample_code(2, application)));
+    value_of(store.create_code(sample_code(2, application, user_id{8})));
 
-    value_of(store.revoke_grant(user_id{7}, application));
+    for (const int user : {7, 8}) value_of(store.revoke_grant(user_id{user}, application));
     value_of(store.create_code(sample_code(4, application, user_id{8})));
     value_of(store.create_code(sample_code(5, application, user_id{9})));
     value_of(store.redeem_code(sample_redemption(4, application)));
@@ -95,6 +95,76 @@ TEST_CASE("a memory store refuses more of OAuth and of sessions than it may hold
     expect_error(store.create_session(sample_session(2)), error_kind::conflict);
     value_of(store.end_session(sample_session(1).cookie_digest));
     value_of(store.create_session(sample_session(3)));
+}
+
+TEST_CASE("one user may have a quarter of a memory store's codes, access and refresh tokens, others the rest") {
+    memory_settings settings;
+    settings.access_tokens_max = settings.codes_max = settings.refresh_tokens_max = 8;
+    memory_store store{settings};
+    const auto expect_share = [](const auto& given, const std::string& rows, const std::string& setting) {
+        expect_error(given, error_kind::unavailable);
+        CHECK(given.error().cause == "The memory store holds 2 " + rows +
+                                         " of one user, as many as it may (a quarter of memory_settings::" + setting + ").");
+    };
+    // Of different applications: the bounds of one grant are others.
+    std::vector<application_id> applications;
+    for (const char* each : {"tgi_a", "tgi_b", "tgi_c"})
+        applications.push_back(value_of(store.create_application(sample_application(each), 100)));
+    const user_id other{8};
+
+    for (std::uint64_t i = 0; i < 2; ++i) value_of(store.create_code(sample_code(i, applications[i])));
+    expect_share(store.create_code(sample_code(2, applications[2])), "codes", "codes_max");
+    value_of(store.create_code(sample_code(3, applications[0], other)));
+    auto later = sample_code(2, applications[2]);
+    later.created_at = noon + seconds{60};
+    later.expires_at = noon + seconds{120};
+    CHECK(value_of(store.create_code(later)) == code_result::created);  // what has expired makes room
+
+    for (const int user : {7, 8}) for (const auto each : applications) value_of(store.revoke_grant(user_id{user}, each));
+    for (std::uint64_t i = 0; i < 2; ++i) {
+        value_of(store.create_code(sample_code(10 + i, applications[i])));
+        value_of(store.redeem_code(sample_redemption(10 + i, applications[i])));
+        value_of(store.revoke_access_token(sample_access_digest(10 + i)));
+    }
+    value_of(store.sweep_expired(noon + seconds{2 * 3600}, 100));
+    value_of(store.create_code(sample_code(12, applications[2])));
+    expect_share(store.redeem_code(sample_redemption(12, applications[2])), "refresh tokens", "refresh_tokens_max");
+    value_of(store.create_code(sample_code(13, applications[2], other)));
+    CHECK(value_of(store.redeem_code(sample_redemption(13, applications[2]))).result == redemption_result::redeemed);
+
+    for (std::uint64_t i = 0; i < 2; ++i)
+        value_of(store.refresh_access_token(sample_refresh(10 + i, 20 + i, applications[i])));
+    expect_share(store.refresh_access_token(sample_refresh(10, 22, applications[0])), "access tokens", "access_tokens_max");
+    value_of(store.refresh_access_token(sample_refresh(13, 23, applications[2])));
+    value_of(store.revoke_oauth_token(applications[0], sample_access_digest(20)));
+    value_of(store.refresh_access_token(sample_refresh(10, 22, applications[0])));
+    expect_share(store.refresh_access_token(sample_refresh(10, 24, applications[0])), "access tokens", "access_tokens_max");
+    value_of(store.revoke_oauth_token(applications[1], sample_refresh_digest(11)));  // and its access token
+    value_of(store.refresh_access_token(sample_refresh(10, 24, applications[0])));
+    expect_error(store.refresh_access_token(sample_refresh(10, 25, applications[0])), error_kind::unavailable);
+    value_of(store.revoke_grant(user_id{7}, applications[0]));
+    for (std::uint64_t i = 30; i < 32; ++i) value_of(store.create_access_token(sample_access_token(i)));
+    expect_share(store.create_access_token(sample_access_token(32)), "access tokens", "access_tokens_max");
+}
+
+TEST_CASE("a user whose share of a memory store is used up still replaces codes and tokens of a full grant") {
+    memory_settings settings;
+    settings.codes_max = 4 * limits::codes_per_grant_max;
+    settings.refresh_tokens_max = 4 * limits::refresh_tokens_per_grant_max;
+    settings.access_tokens_max = 4 * limits::access_tokens_per_grant_max;
+    memory_store store{settings};
+    const auto application = value_of(store.create_application(sample_application("tgi_a"), 100));
+    const auto other = value_of(store.create_application(sample_application("tgi_b"), 100));
+    for (std::uint64_t seed = 0; seed < limits::codes_per_grant_max + 2; ++seed) {
+        value_of(store.create_code(sample_code(seed, application)));
+        value_of(store.redeem_code(sample_redemption(seed, application)));
+    }
+    expect_error(store.create_code(sample_code(1000, other)), error_kind::unavailable);
+    for (std::uint64_t seed = 0; seed < limits::access_tokens_per_grant_max + 2; ++seed)
+        value_of(store.refresh_access_token(sample_refresh(50, 10'000 + seed, application)));
+    auto another = sample_access_token(1);
+    another.application = other;
+    expect_error(store.create_access_token(another), error_kind::unavailable);
 }
 
 TEST_CASE("in a full memory store access tokens that have expired make room") {
@@ -191,6 +261,17 @@ TEST_CASE("no account and no host fills a memory store's outbox: whoever holds a
     const auto of_host = fill(2);
     CHECK(of_host > 15);
     expect_error(append(3), error_kind::unavailable);
+    // An event of theirs for another host, too, is accepted: only the delivery to the full host is given up, on record.
+    const auto shared = sample_account("sitesmaker", 3);
+    const auto at_full_host = value_of(store.hooks_of(shared)).at(0).id;
+    const auto at_other_host = listen_at(store, shared, "https://healthy.example/");
+    CHECK(value_of(append(3)) == 1);
+    expect_state(store, shared, at_other_host, delivery_state::waiting);
+    const auto given_up = deliveries(store, shared, at_full_host).at(0);
+    CHECK(given_up.state == delivery_state::given_up);
+    CHECK(given_up.attempts_made == 0);
+    CHECK_FALSE(given_up.next_attempt_at);
+    value_of(store.delete_hook(shared, at_other_host));
     const auto other = sample_account("sitesmaker", 9);
     const auto lucky = listen_at(store, other, "https://lucky.example/");
     CHECK(value_of(append(9)) == 1);

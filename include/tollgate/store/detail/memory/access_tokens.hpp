@@ -5,6 +5,7 @@
 #include <tollgate/model/personal_token.hpp>
 #include <tollgate/store/detail/memory/dated_digest.hpp>
 #include <tollgate/store/detail/memory/sharded_table.hpp>
+#include <tollgate/store/detail/memory/user_shares.hpp>
 
 #include <cstddef>
 #include <map>
@@ -29,7 +30,7 @@ struct grant_parties {
 /// Thread rule: `find` from any thread. Whoever calls the rest holds the lock of the store's OAuth part.
 class access_tokens {
 public:
-    explicit access_tokens(std::size_t tokens_max) : tokens_max_{tokens_max} {}
+    explicit access_tokens(std::size_t tokens_max) : shares_{tokens_max} {}
 
     [[nodiscard]] result<std::optional<token_credential>> find(const digest& token) const {
         using found = result<std::optional<token_credential>>;
@@ -59,7 +60,7 @@ private:
 
     TOLLGATE_DECL void remove(grant_parties parties, dated_digest token) noexcept;
 
-    const std::size_t tokens_max_;
+    user_shares shares_;
     sharded_table<digest, row> by_digest_;  // the tokens; those below only say where to find them
     digests_by_time by_end_;
     std::map<grant_parties, digests_by_time> between_;

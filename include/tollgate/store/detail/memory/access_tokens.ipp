@@ -4,19 +4,23 @@
 #include <tollgate/store/detail/memory/access_tokens.hpp>
 #include <tollgate/store/detail/memory/undo.hpp>
 
-#include <string>
-
 namespace tollgate::inline v0::memory {
 
 TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& made,
                                                   std::optional<refresh_token_id> made_with) {
     if (parties_of(made.token_digest)) return error{error_kind::conflict, "This access token exists already.", {}};
-    if (by_end_.size() >= tokens_max_ && sweep_expired(made.created_at, 1) == 0)
-        return unavailable("The memory store holds " + std::to_string(tokens_max_) +
-                           " access tokens, as many as it may (memory_settings::access_tokens_max).");
+    const grant_parties parties{made.application, made.user};
+    const auto replaces_another = [&] {
+        const auto there = between_.find(parties);
+        return there != between_.end() && there->second.size() >= limits::access_tokens_per_grant_max;
+    };
+    while (!shares_.has_room(made.user) && !replaces_another())
+        if (sweep_expired(made.created_at, 1) == 0)
+            return shares_.no_room("access tokens", "access_tokens_max");
 
     // The row comes last: without memory on the way, nobody ever sees the token.
-    const grant_parties parties{made.application, made.user};
+    shares_.add(made.user);
+    undo_unless_kept counted{[&]() noexcept { shares_.remove(made.user); }};
     const dated_digest token{made.expires_at, made.token_digest};
     by_end_.insert(token);
     undo_unless_kept ended{[&]() noexcept { by_end_.erase(token); }};
@@ -28,6 +32,7 @@ TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& made,
     siblings->second.insert(token);
     by_digest_.insert(made.token_digest,
                       {{made.user, made.token_digest, made.scopes, made.expires_at, made.application}, made_with});
+    counted.keep();
     ended.keep();
     placed.keep();
 
@@ -62,6 +67,7 @@ TOLLGATE_DECL void access_tokens::revoke_made_with(refresh_token_id refresh_toke
         if (by_digest_.with(each->of, [&](const row* kept) { return kept->made_with == refresh_token; })) {
             by_digest_.erase(each->of);
             by_end_.erase(*each);
+            shares_.remove(parties.user);
             each = siblings.erase(each);
         } else {
             ++each;
@@ -76,6 +82,7 @@ TOLLGATE_DECL void access_tokens::revoke_between(const grant_parties& parties) n
     for (const dated_digest& each : found->second) {
         by_digest_.erase(each.of);
         by_end_.erase(each);
+        shares_.remove(parties.user);
     }
     between_.erase(found);
 }
@@ -104,6 +111,7 @@ TOLLGATE_DECL std::size_t access_tokens::sweep_expired(instant now, std::size_t 
 TOLLGATE_DECL void access_tokens::remove(grant_parties parties, dated_digest token) noexcept {
     by_digest_.erase(token.of);
     by_end_.erase(token);
+    shares_.remove(parties.user);
     const auto found = between_.find(parties);
     found->second.erase(token);
     if (found->second.empty()) between_.erase(found);

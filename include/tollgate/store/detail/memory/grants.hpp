@@ -6,6 +6,7 @@
 #include <tollgate/store/detail/memory/access_tokens.hpp>
 #include <tollgate/store/detail/memory/applications.hpp>
 #include <tollgate/store/detail/memory/dated_digest.hpp>
+#include <tollgate/store/detail/memory/user_shares.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -31,7 +32,11 @@ struct grants_settings {
 class grants {
 public:
     grants(const grants_settings& settings, const applications& known, access_tokens& access)
-        : settings_{settings}, applications_{known}, access_{access} {}
+        : grants_max_{settings.grants_max},
+          code_shares_{settings.codes_max},
+          refresh_token_shares_{settings.refresh_tokens_max},
+          applications_{known},
+          access_{access} {}
 
     [[nodiscard]] TOLLGATE_DECL std::optional<scope_set> granted(const grant_parties& parties) const;
     TOLLGATE_DECL result<code_result> create_code(const new_authorization_code& made);
@@ -81,7 +86,9 @@ private:
     TOLLGATE_DECL std::size_t sweep_codes(instant now, std::size_t rows_max) noexcept;
     TOLLGATE_DECL std::size_t sweep_refresh_tokens(instant now, std::size_t rows_max) noexcept;
 
-    const grants_settings settings_;
+    const std::size_t grants_max_;
+    user_shares code_shares_;
+    user_shares refresh_token_shares_;
     const applications& applications_;
     access_tokens& access_;
 

@@ -35,12 +35,12 @@ TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_co
     scope_set scopes = is_new ? scope_set{} : kept->second.scopes;
     if (made.only_if_granted && (is_new || !scopes.contains_all(made.scopes))) return code_result::not_granted;
     if (!made.scopes.for_each([&](std::string_view each) { return scopes.add(each); })) return too_many_scopes();
-    if (is_new && rows_.size() >= settings_.grants_max)
-        return unavailable("The memory store holds " + std::to_string(settings_.grants_max) +
+    if (is_new && rows_.size() >= grants_max_)
+        return unavailable("The memory store holds " + std::to_string(grants_max_) +
                            " grants, as many as it may (memory_settings::grants_max).");
-    if (codes_.size() >= settings_.codes_max && sweep_codes(made.created_at, 1) == 0)
-        return unavailable("The memory store holds " + std::to_string(settings_.codes_max) +
-                           " codes, as many as it may (memory_settings::codes_max).");
+    const auto replaces_another = [&] { return !is_new && kept->second.codes.size() >= limits::codes_per_grant_max; };
+    while (!code_shares_.has_room(made.user) && !replaces_another())
+        if (sweep_codes(made.created_at, 1) == 0) return code_shares_.no_room("codes", "codes_max");
 
     // What exists is changed after all that may throw.
     if (is_new) {
@@ -55,6 +55,8 @@ TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_co
     }};
     row& changed = kept->second;
     detail::make_room(changed.codes);
+    code_shares_.add(made.user);
+    undo_unless_kept counted{[&]() noexcept { code_shares_.remove(made.user); }};
     const dated_digest end{made.expires_at, made.code_digest};
     codes_by_end_.insert(end);
     undo_unless_kept dated{[&]() noexcept { codes_by_end_.erase(end); }};
@@ -63,6 +65,7 @@ TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_co
         code_row{parties, made.scopes, made.redirect, made.code_challenge, made.expires_at, made.expires_at, {}});
     granted.keep();
     listed.keep();
+    counted.keep();
     dated.keep();
     if (is_new) ++last_grant_id_;
     changed.scopes = scopes;
@@ -101,12 +104,15 @@ TOLLGATE_DECL result<void> grants::create_tokens(const grant_parties& parties, c
     if (refresh_tokens_.contains(made.refresh_digest))
         return error{error_kind::conflict, "This refresh token exists already.", {}};
     row& of = rows_.find(parties)->second;
-    const bool full = of.refresh_tokens.size() >= limits::refresh_tokens_per_grant_max;
-    if (!full && refresh_tokens_.size() >= settings_.refresh_tokens_max && sweep_refresh_tokens(now, 1) == 0)
-        return unavailable("The memory store holds " + std::to_string(settings_.refresh_tokens_max) +
-                           " refresh tokens, as many as it may (memory_settings::refresh_tokens_max).");
+    const auto replaces_another = [&] { return of.refresh_tokens.size() >= limits::refresh_tokens_per_grant_max; };
+    while (!refresh_token_shares_.has_room(parties.user) && !replaces_another())
+        if (sweep_refresh_tokens(now, 1) == 0)
+            return refresh_token_shares_.no_room("refresh tokens", "refresh_tokens_max");
+    const bool full = replaces_another();
 
     detail::make_room(of.refresh_tokens);
+    refresh_token_shares_.add(parties.user);
+    undo_unless_kept counted{[&]() noexcept { refresh_token_shares_.remove(parties.user); }};
     const instant expires_at = (std::min)(made.refresh_expires_at, made.refresh_ends_at);
     const dated_digest end{expires_at, made.refresh_digest};
     refresh_tokens_by_end_.insert(end);
@@ -117,6 +123,7 @@ TOLLGATE_DECL result<void> grants::create_tokens(const grant_parties& parties, c
             {parties.user, parties.application, made.access_digest, scopes, now, made.access_expires_at}, id);
         !done)
         return done;
+    counted.keep();
     dated.keep();
     kept.keep();
     of.refresh_tokens.push_back(made.refresh_digest);
@@ -177,11 +184,13 @@ TOLLGATE_DECL bool grants::revoke(const grant_parties& parties) noexcept {
         const auto code = codes_.find(each);
         codes_by_end_.erase({code->second.forget_at, each});
         codes_.erase(code);
+        code_shares_.remove(parties.user);
     }
     for (const digest& each : found->second.refresh_tokens) {
         const auto token = refresh_tokens_.find(each);
         refresh_tokens_by_end_.erase({token->second.expires_at, each});
         refresh_tokens_.erase(token);
+        refresh_token_shares_.remove(parties.user);
     }
     of_user_.erase({parties.user, parties.application});
     rows_.erase(found);
@@ -225,6 +234,7 @@ TOLLGATE_DECL std::size_t grants::sweep_refresh_tokens(instant now, std::size_t 
 TOLLGATE_DECL void grants::forget_code(const digest& code) noexcept {
     const auto found = codes_.find(code);
     codes_by_end_.erase({found->second.forget_at, code});
+    code_shares_.remove(found->second.parties.user);
     std::erase(rows_.find(found->second.parties)->second.codes, code);
     codes_.erase(found);
 }
@@ -233,6 +243,7 @@ TOLLGATE_DECL void grants::forget_code(const digest& code) noexcept {
 TOLLGATE_DECL void grants::forget_refresh_token(const digest& token) noexcept {
     const auto found = refresh_tokens_.find(token);
     refresh_tokens_by_end_.erase({found->second.expires_at, token});
+    refresh_token_shares_.remove(found->second.parties.user);
     std::erase(rows_.find(found->second.parties)->second.refresh_tokens, token);
     refresh_tokens_.erase(found);
 }

@@ -114,12 +114,14 @@ private:
     TOLLGATE_DECL host& host_of(const std::string& target_url);
     TOLLGATE_DECL hook_rows& rows_of(hook_id id);
     TOLLGATE_DECL void forget_unless_used(hook_id id) noexcept;
-    TOLLGATE_DECL void add(std::int64_t id, hook_id to, const std::shared_ptr<stored_event>& of, instant now);
+    /// Whether the delivery is due. It is given up at once if its host has its share already.
+    TOLLGATE_DECL bool add(std::int64_t id, hook_id to, const std::shared_ptr<stored_event>& of, instant now);
     TOLLGATE_DECL void remove(std::int64_t id) noexcept;
     TOLLGATE_DECL std::size_t forget_deleted(std::size_t rows_max) noexcept;
     TOLLGATE_DECL void charge(const row& which, bool more) noexcept;
     [[nodiscard]] TOLLGATE_DECL result<void> expect_share(const event& happened,
                                                            const std::vector<hook_id>& listening);
+    [[nodiscard]] TOLLGATE_DECL bool has_share(const host& which, const event& of) const noexcept;
     /// Null for one of a hook that was deleted, too.
     [[nodiscard]] TOLLGATE_DECL row* find(delivery_id id) noexcept;
     TOLLGATE_DECL void forget_unless_used(host& which) noexcept;

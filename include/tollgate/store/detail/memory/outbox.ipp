@@ -3,6 +3,7 @@
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/memory/outbox.hpp>
 #include <tollgate/store/detail/memory/undo.hpp>
+#include <tollgate/store/detail/memory/user_shares.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -16,9 +17,9 @@ inline constexpr std::size_t event_bytes = 256;
 inline constexpr std::size_t delivery_bytes = 512;
 inline constexpr std::size_t attempt_bytes = 192;
 
-// Of what may be kept to be sent, this part may be one account's, and one host's: a target that is dead, or somebody who
-// reports without end, leaves room for all others.
-inline constexpr std::size_t shares = 4;
+/// What a delivery counts while it is still to be sent. Its event counts for each, though several may share it: of these
+/// any may be the last that is left.
+inline std::size_t unsent_bytes(const event& of) noexcept { return delivery_bytes + event_bytes + of.data.size(); }
 
 // Of a deleted hook's deliveries, in one step: at most a millisecond with the lock held.
 inline constexpr std::size_t removed_at_once_max = 1000;
@@ -44,33 +45,38 @@ TOLLGATE_DECL result<std::size_t> outbox::append(const event& happened, const me
     undo_unless_kept counted{[&]() noexcept {
         if (stored->deliveries == 0) bytes_ -= event_bytes;
     }};
-    for (const hook_id each : listening) add(++last_id_, each, stored, now);
+    std::size_t due = 0;
+    for (const hook_id each : listening)
+        if (add(++last_id_, each, stored, now)) ++due;
     counted.keep();
     added.keep();
-    return listening.size();
+    return due;
 }
 
 TOLLGATE_DECL result<void> outbox::expect_share(const event& happened, const std::vector<hook_id>& listening) {
-    const std::size_t share = bytes_max_ / detail::shares;
-    const std::size_t bytes =
-        listening.size() * (detail::delivery_bytes + detail::event_bytes + happened.data.size());
+    const std::size_t share = bytes_max_ / share_divisor;
     const auto is_full = [&](const std::string& whose) {
         return unavailable("The memory store's outbox holds " + std::to_string(share) +
                            " bytes that are still to be sent " + whose +
                            ", as many as it may (a quarter of memory_settings::outbox_bytes_max).");
     };
-    if (hooks_.unsent_bytes_of(happened.account) + bytes > share) return is_full("to webhooks of one account");
+    if (hooks_.unsent_bytes_of(happened.account) + listening.size() * detail::unsent_bytes(happened) > share)
+        return is_full("to webhooks of one account");
+    std::string full_host;
     for (const hook_id each : listening) {
         const auto known = hosts_.find(delivery_host(hooks_.find(each)->made.target_url));
-        if (known != hosts_.end() && known->second->unsent_bytes + bytes > share)
-            return is_full("to " + known->second->name);
+        if (known == hosts_.end() || has_share(*known->second, happened)) return {};
+        full_host = known->first;
     }
-    return {};
+    return is_full("to " + full_host);
 }
 
-/// Once for each delivery, though several may share an event: of these any may be the last that is left.
+TOLLGATE_DECL bool outbox::has_share(const host& which, const event& of) const noexcept {
+    return which.unsent_bytes + detail::unsent_bytes(of) <= bytes_max_ / share_divisor;
+}
+
 TOLLGATE_DECL void outbox::charge(const row& which, bool more) noexcept {
-    const std::size_t bytes = detail::delivery_bytes + detail::event_bytes + which.of->what.data.size();
+    const std::size_t bytes = detail::unsent_bytes(which.of->what);
     kept_hook* const to = hooks_.find(which.hook);
     which.to->unsent_bytes += more ? bytes : 0 - bytes;
     if (to != nullptr) to->unsent_bytes += more ? bytes : 0 - bytes;
@@ -81,7 +87,7 @@ TOLLGATE_DECL auto outbox::find(delivery_id id) noexcept -> row* {
     return found == rows_.end() || hooks_.find(found->second.hook) == nullptr ? nullptr : &found->second;
 }
 
-TOLLGATE_DECL void outbox::add(std::int64_t id, hook_id to, const std::shared_ptr<stored_event>& of, instant now) {
+TOLLGATE_DECL bool outbox::add(std::int64_t id, hook_id to, const std::shared_ptr<stored_event>& of, instant now) {
     hook_rows& its = rows_of(to);
     undo_unless_kept known{[&]() noexcept { forget_unless_used(to); }};
     const auto kept = rows_.emplace(id, row{.hook = to, .to = its.to, .of = of, .message_id = message_id_of(of->seed, to),
@@ -96,8 +102,15 @@ TOLLGATE_DECL void outbox::add(std::int64_t id, hook_id to, const std::shared_pt
     ++its.to->deliveries;
     ++of->deliveries;
     bytes_ += detail::delivery_bytes;
+    const bool due = has_share(*its.to, of->what);
     charge(kept->second, true);
-    queue_no_later_than(its, now);
+    if (due) {
+        queue_no_later_than(its, now);
+    } else {
+        kept->second.state = delivery_state::given_up;
+        move(id, kept->second, ended_, now);
+    }
+    return due;
 }
 
 TOLLGATE_DECL auto outbox::host_of(const std::string& target_url) -> host& {

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <tollgate/base/ids.hpp>
+#include <tollgate/base/result.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <unordered_map>
+
+namespace tollgate::inline v0::memory {
+
+/// The part of a bound that one user, account or host may have: a quarter leaves room for all others.
+inline constexpr std::size_t share_divisor = 4;
+
+/// Counts the rows of a table, in all and by user. A table may have `rows_max`, and one user a quarter of them.
+class user_shares {
+public:
+    explicit user_shares(std::size_t rows_max) noexcept
+        : rows_max_{rows_max}, rows_per_user_max_{(std::max)(rows_max / share_divisor, std::size_t{1})} {}
+
+    [[nodiscard]] bool has_room(user_id user) const noexcept {
+        return rows_ < rows_max_ && rows_of(user) < rows_per_user_max_;
+    }
+
+    /// Why there is no room. `rows`: the plural; `setting`: the name of `rows_max`.
+    [[nodiscard]] error no_room(const std::string& rows, const std::string& setting) const {
+        const bool table_is_full = rows_ >= rows_max_;
+        return unavailable("The memory store holds " + std::to_string(table_is_full ? rows_max_ : rows_per_user_max_) +
+                           ' ' + rows + (table_is_full ? ", as many as it may (" : " of one user, as many as it may (a quarter of ") +
+                           "memory_settings::" + setting + ").");
+    }
+
+    /// Throws std::bad_alloc, and then nothing happened.
+    void add(user_id user) {
+        ++of_user_[user];
+        ++rows_;
+    }
+
+    /// Precondition: the user has one.
+    void remove(user_id user) noexcept {
+        const auto found = of_user_.find(user);
+        if (--found->second == 0) of_user_.erase(found);
+        --rows_;
+    }
+
+private:
+    [[nodiscard]] std::size_t rows_of(user_id user) const noexcept {
+        const auto found = of_user_.find(user);
+        return found == of_user_.end() ? 0 : found->second;
+    }
+
+    const std::size_t rows_max_, rows_per_user_max_;
+    std::size_t rows_ = 0;
+    std::unordered_map<user_id, std::size_t> of_user_;
+};
+
+}  // namespace tollgate::memory
