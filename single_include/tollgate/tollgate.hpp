@@ -3586,7 +3586,7 @@ namespace tollgate::inline v0 {
 template <class S>
 concept event_sink = requires(S& s, const event& happened, const message_seed& seed, instant now) {
     // One delivery, due now, for each enabled hook of the event's account and name: all of them or, with an error, none.
-    // Returns how many. Their `webhook-id` is `message_id_of(seed, hook)`. `publish` has checked the event.
+    // Returns how many are due. Their `webhook-id` is `message_id_of(seed, hook)`. `publish` has checked the event.
     { s.append_event(happened, seed, now) } -> std::same_as<result<std::size_t>>;
 };
 
@@ -3599,7 +3599,8 @@ concept event_sink = requires(S& s, const event& happened, const message_seed& s
 ///
 /// A deleted hook's deliveries are invisible to these verbs from then on; a store may remove the rows later, in sweeps. Of
 /// a hook's delivered and given up deliveries a store keeps at least the newest `limits::ended_deliveries_per_hook_max`.
-/// A store that is full may refuse an event (unavailable), preferably of the account or for the host that fills it.
+/// A store that is full may refuse an event (unavailable), preferably of the account that fills it. If one host fills it,
+/// it may give up an event's deliveries to that host at once, on record, while the others are due.
 ///
 /// Exemplars: `memory_store`, `sqlite_store`, and `examples/own_store`, the shortest one. An adapter is right when it
 /// passes `tollgate/testing/store_suite.hpp`.
@@ -11753,6 +11754,57 @@ private:
 
 }  // namespace tollgate
 
+// <tollgate/store/detail/memory/user_shares.hpp>
+
+namespace tollgate::inline v0::memory {
+
+/// The part of a bound that one user, account or host may have: a quarter leaves room for all others.
+inline constexpr std::size_t share_divisor = 4;
+
+/// Counts the rows of a table, in all and by user. A table may have `rows_max`, and one user a quarter of them.
+class user_shares {
+public:
+    explicit user_shares(std::size_t rows_max) noexcept
+        : rows_max_{rows_max}, rows_per_user_max_{(std::max)(rows_max / share_divisor, std::size_t{1})} {}
+
+    [[nodiscard]] bool has_room(user_id user) const noexcept {
+        return rows_ < rows_max_ && rows_of(user) < rows_per_user_max_;
+    }
+
+    /// Why there is no room. `rows`: the plural; `setting`: the name of `rows_max`.
+    [[nodiscard]] error no_room(const std::string& rows, const std::string& setting) const {
+        const bool table_is_full = rows_ >= rows_max_;
+        return unavailable("The memory store holds " + std::to_string(table_is_full ? rows_max_ : rows_per_user_max_) +
+                           ' ' + rows + (table_is_full ? ", as many as it may (" : " of one user, as many as it may (a quarter of ") +
+                           "memory_settings::" + setting + ").");
+    }
+
+    /// Throws std::bad_alloc, and then nothing happened.
+    void add(user_id user) {
+        ++of_user_[user];
+        ++rows_;
+    }
+
+    /// Precondition: the user has one.
+    void remove(user_id user) noexcept {
+        const auto found = of_user_.find(user);
+        if (--found->second == 0) of_user_.erase(found);
+        --rows_;
+    }
+
+private:
+    [[nodiscard]] std::size_t rows_of(user_id user) const noexcept {
+        const auto found = of_user_.find(user);
+        return found == of_user_.end() ? 0 : found->second;
+    }
+
+    const std::size_t rows_max_, rows_per_user_max_;
+    std::size_t rows_ = 0;
+    std::unordered_map<user_id, std::size_t> of_user_;
+};
+
+}  // namespace tollgate::memory
+
 // <tollgate/store/detail/memory/access_tokens.hpp>
 
 namespace tollgate::inline v0::memory {
@@ -11773,7 +11825,7 @@ struct grant_parties {
 /// Thread rule: `find` from any thread. Whoever calls the rest holds the lock of the store's OAuth part.
 class access_tokens {
 public:
-    explicit access_tokens(std::size_t tokens_max) : tokens_max_{tokens_max} {}
+    explicit access_tokens(std::size_t tokens_max) : shares_{tokens_max} {}
 
     [[nodiscard]] result<std::optional<token_credential>> find(const digest& token) const {
         using found = result<std::optional<token_credential>>;
@@ -11803,7 +11855,7 @@ private:
 
     TOLLGATE_DECL void remove(grant_parties parties, dated_digest token) noexcept;
 
-    const std::size_t tokens_max_;
+    user_shares shares_;
     sharded_table<digest, row> by_digest_;  // the tokens; those below only say where to find them
     digests_by_time by_end_;
     std::map<grant_parties, digests_by_time> between_;
@@ -11862,7 +11914,11 @@ struct grants_settings {
 class grants {
 public:
     grants(const grants_settings& settings, const applications& known, access_tokens& access)
-        : settings_{settings}, applications_{known}, access_{access} {}
+        : grants_max_{settings.grants_max},
+          code_shares_{settings.codes_max},
+          refresh_token_shares_{settings.refresh_tokens_max},
+          applications_{known},
+          access_{access} {}
 
     [[nodiscard]] TOLLGATE_DECL std::optional<scope_set> granted(const grant_parties& parties) const;
     TOLLGATE_DECL result<code_result> create_code(const new_authorization_code& made);
@@ -11912,7 +11968,9 @@ private:
     TOLLGATE_DECL std::size_t sweep_codes(instant now, std::size_t rows_max) noexcept;
     TOLLGATE_DECL std::size_t sweep_refresh_tokens(instant now, std::size_t rows_max) noexcept;
 
-    const grants_settings settings_;
+    const std::size_t grants_max_;
+    user_shares code_shares_;
+    user_shares refresh_token_shares_;
     const applications& applications_;
     access_tokens& access_;
 
@@ -12075,12 +12133,14 @@ private:
     TOLLGATE_DECL host& host_of(const std::string& target_url);
     TOLLGATE_DECL hook_rows& rows_of(hook_id id);
     TOLLGATE_DECL void forget_unless_used(hook_id id) noexcept;
-    TOLLGATE_DECL void add(std::int64_t id, hook_id to, const std::shared_ptr<stored_event>& of, instant now);
+    /// Whether the delivery is due. It is given up at once if its host has its share already.
+    TOLLGATE_DECL bool add(std::int64_t id, hook_id to, const std::shared_ptr<stored_event>& of, instant now);
     TOLLGATE_DECL void remove(std::int64_t id) noexcept;
     TOLLGATE_DECL std::size_t forget_deleted(std::size_t rows_max) noexcept;
     TOLLGATE_DECL void charge(const row& which, bool more) noexcept;
     [[nodiscard]] TOLLGATE_DECL result<void> expect_share(const event& happened,
                                                            const std::vector<hook_id>& listening);
+    [[nodiscard]] TOLLGATE_DECL bool has_share(const host& which, const event& of) const noexcept;
     /// Null for one of a hook that was deleted, too.
     [[nodiscard]] TOLLGATE_DECL row* find(delivery_id id) noexcept;
     TOLLGATE_DECL void forget_unless_used(host& which) noexcept;
@@ -12199,8 +12259,9 @@ private:
 
 namespace tollgate::inline v0 {
 
-/// How much a `memory_store` takes before it refuses more with a problem (unavailable): no stranger fills the memory of
-/// the process it lives in. What has expired makes room first. A row is about 1 to 4 kB.
+/// How many rows a `memory_store` takes before it refuses more with an error (unavailable). What has expired makes room
+/// first. A row is about 1 to 4 kB. One user may have a quarter of the access tokens, codes and refresh tokens; of the
+/// rest, `limits` allow one user less.
 struct memory_settings {
     std::size_t personal_tokens_max = 100'000;
     std::size_t access_tokens_max = 100'000;
@@ -12210,8 +12271,9 @@ struct memory_settings {
     std::size_t codes_max = 100'000;
     std::size_t refresh_tokens_max = 100'000;
     std::size_t sessions_max = 100'000;
-    /// Events, deliveries and what was answered to them. Of what is still to be sent no account's and no host's may be
-    /// more than a quarter of it.
+    /// Events, deliveries and their attempts. Of what is still to be sent, one account may have a quarter, and so may one
+    /// host. An event of an account that has its quarter is refused. Deliveries to a host that has its quarter are given up
+    /// at once, on record; if these are all deliveries of the event, it is refused.
     std::size_t outbox_bytes_max = 256 * 1024 * 1024;
 };
 
@@ -21227,12 +21289,18 @@ namespace tollgate::inline v0::memory {
 TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& made,
                                                   std::optional<refresh_token_id> made_with) {
     if (parties_of(made.token_digest)) return error{error_kind::conflict, "This access token exists already.", {}};
-    if (by_end_.size() >= tokens_max_ && sweep_expired(made.created_at, 1) == 0)
-        return unavailable("The memory store holds " + std::to_string(tokens_max_) +
-                           " access tokens, as many as it may (memory_settings::access_tokens_max).");
+    const grant_parties parties{made.application, made.user};
+    const auto replaces_another = [&] {
+        const auto there = between_.find(parties);
+        return there != between_.end() && there->second.size() >= limits::access_tokens_per_grant_max;
+    };
+    while (!shares_.has_room(made.user) && !replaces_another())
+        if (sweep_expired(made.created_at, 1) == 0)
+            return shares_.no_room("access tokens", "access_tokens_max");
 
     // The row comes last: without memory on the way, nobody ever sees the token.
-    const grant_parties parties{made.application, made.user};
+    shares_.add(made.user);
+    undo_unless_kept counted{[&]() noexcept { shares_.remove(made.user); }};
     const dated_digest token{made.expires_at, made.token_digest};
     by_end_.insert(token);
     undo_unless_kept ended{[&]() noexcept { by_end_.erase(token); }};
@@ -21244,6 +21312,7 @@ TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& made,
     siblings->second.insert(token);
     by_digest_.insert(made.token_digest,
                       {{made.user, made.token_digest, made.scopes, made.expires_at, made.application}, made_with});
+    counted.keep();
     ended.keep();
     placed.keep();
 
@@ -21278,6 +21347,7 @@ TOLLGATE_DECL void access_tokens::revoke_made_with(refresh_token_id refresh_toke
         if (by_digest_.with(each->of, [&](const row* kept) { return kept->made_with == refresh_token; })) {
             by_digest_.erase(each->of);
             by_end_.erase(*each);
+            shares_.remove(parties.user);
             each = siblings.erase(each);
         } else {
             ++each;
@@ -21292,6 +21362,7 @@ TOLLGATE_DECL void access_tokens::revoke_between(const grant_parties& parties) n
     for (const dated_digest& each : found->second) {
         by_digest_.erase(each.of);
         by_end_.erase(each);
+        shares_.remove(parties.user);
     }
     between_.erase(found);
 }
@@ -21320,6 +21391,7 @@ TOLLGATE_DECL std::size_t access_tokens::sweep_expired(instant now, std::size_t 
 TOLLGATE_DECL void access_tokens::remove(grant_parties parties, dated_digest token) noexcept {
     by_digest_.erase(token.of);
     by_end_.erase(token);
+    shares_.remove(parties.user);
     const auto found = between_.find(parties);
     found->second.erase(token);
     if (found->second.empty()) between_.erase(found);
@@ -21420,12 +21492,12 @@ TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_co
     scope_set scopes = is_new ? scope_set{} : kept->second.scopes;
     if (made.only_if_granted && (is_new || !scopes.contains_all(made.scopes))) return code_result::not_granted;
     if (!made.scopes.for_each([&](std::string_view each) { return scopes.add(each); })) return too_many_scopes();
-    if (is_new && rows_.size() >= settings_.grants_max)
-        return unavailable("The memory store holds " + std::to_string(settings_.grants_max) +
+    if (is_new && rows_.size() >= grants_max_)
+        return unavailable("The memory store holds " + std::to_string(grants_max_) +
                            " grants, as many as it may (memory_settings::grants_max).");
-    if (codes_.size() >= settings_.codes_max && sweep_codes(made.created_at, 1) == 0)
-        return unavailable("The memory store holds " + std::to_string(settings_.codes_max) +
-                           " codes, as many as it may (memory_settings::codes_max).");
+    const auto replaces_another = [&] { return !is_new && kept->second.codes.size() >= limits::codes_per_grant_max; };
+    while (!code_shares_.has_room(made.user) && !replaces_another())
+        if (sweep_codes(made.created_at, 1) == 0) return code_shares_.no_room("codes", "codes_max");
 
     // What exists is changed after all that may throw.
     if (is_new) {
@@ -21440,6 +21512,8 @@ TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_co
     }};
     row& changed = kept->second;
     detail::make_room(changed.codes);
+    code_shares_.add(made.user);
+    undo_unless_kept counted{[&]() noexcept { code_shares_.remove(made.user); }};
     const dated_digest end{made.expires_at, made.code_digest};
     codes_by_end_.insert(end);
     undo_unless_kept dated{[&]() noexcept { codes_by_end_.erase(end); }};
@@ -21448,6 +21522,7 @@ TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_co
         code_row{parties, made.scopes, made.redirect, made.code_challenge, made.expires_at, made.expires_at, {}});
     granted.keep();
     listed.keep();
+    counted.keep();
     dated.keep();
     if (is_new) ++last_grant_id_;
     changed.scopes = scopes;
@@ -21486,12 +21561,15 @@ TOLLGATE_DECL result<void> grants::create_tokens(const grant_parties& parties, c
     if (refresh_tokens_.contains(made.refresh_digest))
         return error{error_kind::conflict, "This refresh token exists already.", {}};
     row& of = rows_.find(parties)->second;
-    const bool full = of.refresh_tokens.size() >= limits::refresh_tokens_per_grant_max;
-    if (!full && refresh_tokens_.size() >= settings_.refresh_tokens_max && sweep_refresh_tokens(now, 1) == 0)
-        return unavailable("The memory store holds " + std::to_string(settings_.refresh_tokens_max) +
-                           " refresh tokens, as many as it may (memory_settings::refresh_tokens_max).");
+    const auto replaces_another = [&] { return of.refresh_tokens.size() >= limits::refresh_tokens_per_grant_max; };
+    while (!refresh_token_shares_.has_room(parties.user) && !replaces_another())
+        if (sweep_refresh_tokens(now, 1) == 0)
+            return refresh_token_shares_.no_room("refresh tokens", "refresh_tokens_max");
+    const bool full = replaces_another();
 
     detail::make_room(of.refresh_tokens);
+    refresh_token_shares_.add(parties.user);
+    undo_unless_kept counted{[&]() noexcept { refresh_token_shares_.remove(parties.user); }};
     const instant expires_at = (std::min)(made.refresh_expires_at, made.refresh_ends_at);
     const dated_digest end{expires_at, made.refresh_digest};
     refresh_tokens_by_end_.insert(end);
@@ -21502,6 +21580,7 @@ TOLLGATE_DECL result<void> grants::create_tokens(const grant_parties& parties, c
             {parties.user, parties.application, made.access_digest, scopes, now, made.access_expires_at}, id);
         !done)
         return done;
+    counted.keep();
     dated.keep();
     kept.keep();
     of.refresh_tokens.push_back(made.refresh_digest);
@@ -21562,11 +21641,13 @@ TOLLGATE_DECL bool grants::revoke(const grant_parties& parties) noexcept {
         const auto code = codes_.find(each);
         codes_by_end_.erase({code->second.forget_at, each});
         codes_.erase(code);
+        code_shares_.remove(parties.user);
     }
     for (const digest& each : found->second.refresh_tokens) {
         const auto token = refresh_tokens_.find(each);
         refresh_tokens_by_end_.erase({token->second.expires_at, each});
         refresh_tokens_.erase(token);
+        refresh_token_shares_.remove(parties.user);
     }
     of_user_.erase({parties.user, parties.application});
     rows_.erase(found);
@@ -21610,6 +21691,7 @@ TOLLGATE_DECL std::size_t grants::sweep_refresh_tokens(instant now, std::size_t 
 TOLLGATE_DECL void grants::forget_code(const digest& code) noexcept {
     const auto found = codes_.find(code);
     codes_by_end_.erase({found->second.forget_at, code});
+    code_shares_.remove(found->second.parties.user);
     std::erase(rows_.find(found->second.parties)->second.codes, code);
     codes_.erase(found);
 }
@@ -21618,6 +21700,7 @@ TOLLGATE_DECL void grants::forget_code(const digest& code) noexcept {
 TOLLGATE_DECL void grants::forget_refresh_token(const digest& token) noexcept {
     const auto found = refresh_tokens_.find(token);
     refresh_tokens_by_end_.erase({found->second.expires_at, token});
+    refresh_token_shares_.remove(found->second.parties.user);
     std::erase(rows_.find(found->second.parties)->second.refresh_tokens, token);
     refresh_tokens_.erase(found);
 }
@@ -21744,9 +21827,9 @@ inline constexpr std::size_t event_bytes = 256;
 inline constexpr std::size_t delivery_bytes = 512;
 inline constexpr std::size_t attempt_bytes = 192;
 
-// Of what may be kept to be sent, this part may be one account's, and one host's: a target that is dead, or somebody who
-// reports without end, leaves room for all others.
-inline constexpr std::size_t shares = 4;
+/// What a delivery counts while it is still to be sent. Its event counts for each, though several may share it: of these
+/// any may be the last that is left.
+inline std::size_t unsent_bytes(const event& of) noexcept { return delivery_bytes + event_bytes + of.data.size(); }
 
 // Of a deleted hook's deliveries, in one step: at most a millisecond with the lock held.
 inline constexpr std::size_t removed_at_once_max = 1000;
@@ -21772,33 +21855,38 @@ TOLLGATE_DECL result<std::size_t> outbox::append(const event& happened, const me
     undo_unless_kept counted{[&]() noexcept {
         if (stored->deliveries == 0) bytes_ -= event_bytes;
     }};
-    for (const hook_id each : listening) add(++last_id_, each, stored, now);
+    std::size_t due = 0;
+    for (const hook_id each : listening)
+        if (add(++last_id_, each, stored, now)) ++due;
     counted.keep();
     added.keep();
-    return listening.size();
+    return due;
 }
 
 TOLLGATE_DECL result<void> outbox::expect_share(const event& happened, const std::vector<hook_id>& listening) {
-    const std::size_t share = bytes_max_ / detail::shares;
-    const std::size_t bytes =
-        listening.size() * (detail::delivery_bytes + detail::event_bytes + happened.data.size());
+    const std::size_t share = bytes_max_ / share_divisor;
     const auto is_full = [&](const std::string& whose) {
         return unavailable("The memory store's outbox holds " + std::to_string(share) +
                            " bytes that are still to be sent " + whose +
                            ", as many as it may (a quarter of memory_settings::outbox_bytes_max).");
     };
-    if (hooks_.unsent_bytes_of(happened.account) + bytes > share) return is_full("to webhooks of one account");
+    if (hooks_.unsent_bytes_of(happened.account) + listening.size() * detail::unsent_bytes(happened) > share)
+        return is_full("to webhooks of one account");
+    std::string full_host;
     for (const hook_id each : listening) {
         const auto known = hosts_.find(delivery_host(hooks_.find(each)->made.target_url));
-        if (known != hosts_.end() && known->second->unsent_bytes + bytes > share)
-            return is_full("to " + known->second->name);
+        if (known == hosts_.end() || has_share(*known->second, happened)) return {};
+        full_host = known->first;
     }
-    return {};
+    return is_full("to " + full_host);
 }
 
-/// Once for each delivery, though several may share an event: of these any may be the last that is left.
+TOLLGATE_DECL bool outbox::has_share(const host& which, const event& of) const noexcept {
+    return which.unsent_bytes + detail::unsent_bytes(of) <= bytes_max_ / share_divisor;
+}
+
 TOLLGATE_DECL void outbox::charge(const row& which, bool more) noexcept {
-    const std::size_t bytes = detail::delivery_bytes + detail::event_bytes + which.of->what.data.size();
+    const std::size_t bytes = detail::unsent_bytes(which.of->what);
     kept_hook* const to = hooks_.find(which.hook);
     which.to->unsent_bytes += more ? bytes : 0 - bytes;
     if (to != nullptr) to->unsent_bytes += more ? bytes : 0 - bytes;
@@ -21809,7 +21897,7 @@ TOLLGATE_DECL auto outbox::find(delivery_id id) noexcept -> row* {
     return found == rows_.end() || hooks_.find(found->second.hook) == nullptr ? nullptr : &found->second;
 }
 
-TOLLGATE_DECL void outbox::add(std::int64_t id, hook_id to, const std::shared_ptr<stored_event>& of, instant now) {
+TOLLGATE_DECL bool outbox::add(std::int64_t id, hook_id to, const std::shared_ptr<stored_event>& of, instant now) {
     hook_rows& its = rows_of(to);
     undo_unless_kept known{[&]() noexcept { forget_unless_used(to); }};
     const auto kept = rows_.emplace(id, row{.hook = to, .to = its.to, .of = of, .message_id = message_id_of(of->seed, to),
@@ -21824,8 +21912,15 @@ TOLLGATE_DECL void outbox::add(std::int64_t id, hook_id to, const std::shared_pt
     ++its.to->deliveries;
     ++of->deliveries;
     bytes_ += detail::delivery_bytes;
+    const bool due = has_share(*its.to, of->what);
     charge(kept->second, true);
-    queue_no_later_than(its, now);
+    if (due) {
+        queue_no_later_than(its, now);
+    } else {
+        kept->second.state = delivery_state::given_up;
+        move(id, kept->second, ended_, now);
+    }
+    return due;
 }
 
 TOLLGATE_DECL auto outbox::host_of(const std::string& target_url) -> host& {
