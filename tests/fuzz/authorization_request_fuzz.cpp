@@ -56,7 +56,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     auto read = oauth::parameters::from_form({reinterpret_cast<const char*>(data), size});
     if (std::holds_alternative<oauth::failure>(read)) return 0;
     const auto& sent = std::get<oauth::parameters>(read);
-    static_cast<void>(oauth::asking_client(sent));
+    static_cast<void>(oauth::client_id_of(sent));
 
     const auto judged = oauth::judge_request_of(known_client(), sent, services);
     if (const auto* request = std::get_if<oauth::authorization_request>(&judged)) {

@@ -4,6 +4,7 @@
 
 #include <support/postgres_server.hpp>
 #include <support/run_store_suite.hpp>
+#include <support/stall_guard.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -42,6 +43,7 @@ TEST_CASE("no statement of the store reads a table from end to end") {
     }
     SECTION("in all that the store suite does") {
         for (const auto& each : cases([&] { return postgres_store{server.fresh()}; })) {
+            tollgate_test::stall_guard::progress(each.name());
             const auto verdict = each.run();
             INFO(verdict.message);
             CHECK(verdict.passed);
