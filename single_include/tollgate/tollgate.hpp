@@ -11462,6 +11462,11 @@ private:
     parts_type parts_;
 };
 
+// Without this guide Clang 16 does not see that sessions are no policies.
+template <class Users, class Store, session_source Sessions, class Policies = decltype(default_policies()), class Theme = plain_theme>
+account_service(account_service_settings, Users&, Store&, Sessions&, Policies = default_policies(), route_table = account_routes(),
+                Theme = {}) -> account_service<Users, Store, Sessions, Policies, Theme>;
+
 }  // namespace tollgate
 
 // <tollgate/store/detail/errors.hpp>
