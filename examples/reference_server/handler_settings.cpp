@@ -42,6 +42,12 @@ http::allowed_hosts to_allowed_hosts(const settings& with, const public_urls& ur
     return http::allowed_hosts{std::move(hosts)};
 }
 
+std::vector<std::string> to_cors_origins(const std::vector<std::string>& given) {
+    if (given.empty()) return {"*"};
+    if (given.front() == cors_off) return {};
+    return given;
+}
+
 }  // namespace
 
 server_settings to_server_settings(const settings& with) {
@@ -86,6 +92,7 @@ account_service_settings to_service_settings(const settings& with, const public_
             .trusted_proxies = with.trusted_proxies,
             .client_named_by = with.client_named_by,
             .allowed_hosts = to_allowed_hosts(with, urls),
+            .cors_origins = to_cors_origins(with.cors_origins),
             .oauth = {.one_page_services = {"itemplatform"}, .access_token_lifetime = with.access_token_lifetime}};
 }
 

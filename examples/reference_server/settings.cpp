@@ -174,6 +174,9 @@ constexpr flag flags[] = {
          else return reading::misfit;
          return reading::taken;
      }},
+    {"cors-origin", "ORIGIN", "", "Whose pages may call the API from a browser; none: nobody's. May be repeated. Default: any.",
+     "none or an origin such as https://app.example", flag_type::list,
+     [](string_view text, settings& into) { return append(parse_cors_origin(text), into.cors_origins); }},
     {"anonymous-limit", "LIMIT", "60/hour", "For one client address without valid credentials.", a_quota,
      flag_type::text, [](string_view text, settings& into) { return assign(parse_quota(text), into.anonymous_limit); }},
     {"user-limit", "LIMIT", "1000/day", "For one signed-in user who has no quota of their own.", a_quota,
@@ -249,6 +252,8 @@ void check_together(const settings& all, const std::function<std::string(string_
         throw usage_error{name_of("limit-lease") + " needs --limits redis://... beside it."};
     if (!all.limits_ca.empty() && !all.limits_url.starts_with("rediss:"))
         throw usage_error{name_of("limits-ca") + " needs --limits rediss://... beside it."};
+    if (all.cors_origins.size() > 1 && std::count(all.cors_origins.begin(), all.cors_origins.end(), cors_off) > 0)
+        throw usage_error{name_of("cors-origin") + ": 'none' and origins exclude each other."};
     if (all.listen.empty()) throw usage_error{name_of("listen") + " must name one address at the least."};
     // Both are on one listener, which tells them apart by their paths.
     const auto api_path = tollgate::path_of(all.base_url);

@@ -41,6 +41,7 @@ struct settings {
     std::string auth_url;  ///< empty: from `listen`
     std::vector<tollgate::ip_network> trusted_proxies;
     tollgate::forwarding_field client_named_by = tollgate::forwarding_field::x_forwarded_for;
+    std::vector<std::string> cors_origins;  ///< as given; empty: any, `none` alone: CORS is off
     tollgate::quota anonymous_limit;
     tollgate::quota user_limit;
     tollgate::seconds access_token_lifetime{3600};

@@ -126,6 +126,12 @@ bool is_public_url(std::string_view text) {
     return url && !url->has_user_info && !url->has_query && !url->has_fragment && !text.ends_with('/');
 }
 
+std::optional<std::string> parse_cors_origin(std::string_view text) {
+    const auto parsed = tollgate::http::url::parse(text);
+    if (text == cors_off || (parsed && parsed->origin() == text)) return std::string{text};
+    return std::nullopt;
+}
+
 bool is_line_of_text(std::string_view text, std::size_t bytes_max) {
     if (text.empty() || text.size() > bytes_max) return false;
     while (!text.empty()) {

@@ -43,6 +43,10 @@ struct listen_address {
 /// end.
 [[nodiscard]] bool is_public_url(std::string_view text);
 
+/// An origin as browsers send it, `https://app.example`, or `none`.
+inline constexpr std::string_view cors_off = "none";
+[[nodiscard]] std::optional<std::string> parse_cors_origin(std::string_view text);
+
 /// What a person reads in one line: valid UTF-8 of 1 to `bytes_max` bytes without control characters.
 [[nodiscard]] bool is_line_of_text(std::string_view text, std::size_t bytes_max);
 

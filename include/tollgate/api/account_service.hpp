@@ -39,6 +39,10 @@ struct account_service_settings {
     /// The hosts that requests may name; others get 421. Default: any.
     http::allowed_hosts allowed_hosts = {};
 
+    /// The origins whose pages may call from a browser (CORS), such as `https://app.example`; `*` alone: any; none: no other
+    /// origin. Pages are never open to other origins.
+    std::vector<std::string> cors_origins = {"*"};
+
     std::size_t hooks_per_event_max = limits::hooks_per_event_max;
 
     /// Settings of OAuth and the pages alone. What they have in common with the fields above is taken from those.
@@ -72,6 +76,7 @@ concept is_policy_set = requires(Policies& policies) { service_detail::take_poli
             .user_quota = from.user_quota,
             .trusted_proxies = std::move(from.trusted_proxies),
             .client_named_by = from.client_named_by,
+            .cors_origins = std::move(from.cors_origins),
             .hooks_per_event_max = from.hooks_per_event_max};
 }
 
@@ -81,6 +86,7 @@ concept is_policy_set = requires(Policies& policies) { service_detail::take_poli
     from.anonymous_quota = api.anonymous_quota;
     from.trusted_proxies = api.trusted_proxies;
     from.client_named_by = api.client_named_by;
+    from.cors_origins = api.cors_origins;
     return from;
 }
 

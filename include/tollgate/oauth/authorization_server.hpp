@@ -2,6 +2,7 @@
 
 #include <tollgate/contract/time_source.hpp>
 #include <tollgate/http/detail/client_address.hpp>
+#include <tollgate/http/detail/cors.hpp>
 #include <tollgate/http/handler.hpp>
 #include <tollgate/limits/window_limiter.hpp>
 #include <tollgate/oauth/detail/authorization_page.hpp>
@@ -212,6 +213,8 @@ void authorization_server<Sessions, Store, Policies, Theme>::finish(const http::
         pipeline::add_rate_limit_fields(response, needs_no_store(context.which)
                                            ? pipeline::peek_or_unused(limiter, key, settings_.anonymous_quota, context.now)
                                            : limiter.peek(key, settings_.anonymous_quota, context.now));
+    if (context.which != oauth::endpoint::none && !is_page(request, context))
+        http::add_cors_fields(settings_.cors_origins, request, response);
     policy(policies_.observer)
         .on_request({request, response, context.who ? &*context.who : nullptr, context.client, context.now});
 }

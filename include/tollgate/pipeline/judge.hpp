@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/http/detail/client_address.hpp>
+#include <tollgate/http/detail/cors.hpp>
 #include <tollgate/http/handler.hpp>
 #include <tollgate/pipeline/detail/api_settings.hpp>
 #include <tollgate/pipeline/call.hpp>
@@ -42,7 +43,9 @@ struct judge {
                 // A request without a User-Agent counts against its address, and so its credentials are not read. Its rejection
                 // comes after the rate limit.
                 state.user_agent_accepted = accepts_user_agent(policy(policies.agent_rule), request);
-                if (state.user_agent_accepted) read_authorization(policies.authenticators, request, state.auth);
+                // A preflight is not counted, and so its credentials are not read either: guesses would be free.
+                state.is_preflight = state.user_agent_accepted && http::is_preflight(request);
+                if (state.user_agent_accepted && !state.is_preflight) read_authorization(policies.authenticators, request, state.auth);
                 [[fallthrough]];
             case stage::credential:
                 if (!find_credential(policies.authenticators, store, request, thread, state.now, state.auth))
@@ -89,6 +92,7 @@ struct judge {
         if (state.limit.limit == 0)
             state.limit = peek_or_unused(policy(policies.limiter), limit_key::of(request.peer), settings.anonymous_quota, state.now);
         add_rate_limit_fields(response, state.limit);
+        http::add_cors_fields(settings.cors_origins, request, response);
         policy(policies.observer).on_request({request, response, nullptr, state.client, state.now});
     }
 
@@ -115,6 +119,7 @@ private:
 
     http::handle_step finish(const http::request& request, http::response& response, const judgement& state) const {
         add_rate_limit_fields(response, state.limit);
+        http::add_cors_fields(settings.cors_origins, request, response);
         policy(policies.observer).on_request({request, response, caller_of(state), state.client, state.now});
         return http::handle_step::done;
     }

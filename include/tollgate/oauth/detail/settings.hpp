@@ -34,6 +34,8 @@ struct oauth_settings {
     /// Proxies that name their clients; of other peers the field is ignored.
     std::vector<ip_network> trusted_proxies = {};
     forwarding_field client_named_by = forwarding_field::x_forwarded_for;  ///< the field that those proxies set
+    /// The origins whose pages may call the token endpoint and its like from a browser, as for the API.
+    std::vector<std::string> cors_origins = {"*"};
 };
 
 }  // namespace tollgate

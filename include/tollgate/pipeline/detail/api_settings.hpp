@@ -28,6 +28,10 @@ struct api_settings {
     std::vector<ip_network> trusted_proxies = {};
     forwarding_field client_named_by = forwarding_field::x_forwarded_for;  ///< the field that those proxies set
 
+    /// The origins whose pages may call from a browser (CORS), such as `https://app.example`; `*` alone: any; none: no other
+    /// origin. Pages are never open to other origins.
+    std::vector<std::string> cors_origins = {"*"};
+
     std::size_t hooks_per_event_max = limits::hooks_per_event_max;
 };
 

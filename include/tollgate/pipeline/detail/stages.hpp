@@ -33,6 +33,7 @@ enum class stage : std::uint8_t { head, credential, use, quota, limit, checks, b
 struct judgement {
     stage next = stage::head;
     bool user_agent_accepted = false;
+    bool is_preflight = false;
     instant now;
     ip_address client;
     authentication auth;
@@ -94,13 +95,13 @@ template <rate_limiter Limiter>
 }
 
 /// Counts the request against the caller, whichever token they use, or else against the client's address. A request that could
-/// not be authenticated because a store failed is not counted. False, and nothing counted, if that needs a worker.
+/// not be authenticated because a store failed is not counted, nor is a CORS preflight. False, and nothing counted, if that needs a worker.
 template <rate_limiter Limiter>
 [[nodiscard]] bool count_request(Limiter& limiter, const default_quotas& quotas, http::thread_kind thread, judgement& state) {
     const bool known = state.auth.state == auth_state::authenticated;
     const limit_key key = known ? limit_key::of(state.auth.caller->user) : limit_key::of(state.client);
     const quota& allowed = !known ? quotas.anonymous : state.own_quota ? *state.own_quota : quotas.user;
-    const bool counts = state.auth.state != auth_state::failed;
+    const bool counts = state.auth.state != auth_state::failed && !state.is_preflight;
     if (thread == http::thread_kind::io && http::handler_blocks<Limiter>()) {
         const auto taken = counts ? take_without_waiting(limiter, key, allowed, state.now)
                                   : peek_without_waiting(limiter, key, allowed, state.now);
@@ -113,7 +114,7 @@ template <rate_limiter Limiter>
 
 /// 429 for a request beyond its quota.
 [[nodiscard]] inline std::optional<rejection> check_limit(const judgement& state) noexcept {
-    if (state.limit.admitted || state.auth.state == auth_state::failed) return std::nullopt;
+    if (state.limit.admitted || state.auth.state == auth_state::failed || state.is_preflight) return std::nullopt;
     return rate_limit_exceeded;
 }
 

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""Cross-origin requests of browsers: the API, tokens and metadata answer them, pages do not; preflights are not counted."""
+
+from harness import Case, Server, main, run_command
+
+ORIGIN = "https://app.example"
+EXPOSED = {"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "Retry-After", "X-Hook-Secret",
+           "WWW-Authenticate", "Location", "X-Request-Id"}
+OPEN = ("/v1/testservice/get", "/v1/user/balance", "/v1/nowhere", "/v1/openapi.json", "/user/oauth_token/", "/user/oauth_revoke/",
+        "/.well-known/oauth-authorization-server")
+PAGES = ("/en/user/sign_in/", "/en/user/settings/tokens/", "/en/user/oauth/", "/en/itemplatform/oauth/", "/en/nowhere", "/docs/")
+
+
+def allowed(answer):
+    return answer.get("Access-Control-Allow-Origin")
+
+
+def preflight(server, path, origin=ORIGIN, method="GET", fields=()):
+    return server.ask("OPTIONS", path, [("Origin", origin), ("Access-Control-Request-Method", method),
+                                        ("Access-Control-Request-Headers", "authorization"), *fields])
+
+
+class AnyOrigin(Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server("--demo", "--anonymous-limit", "9/day")
+        cls.addClassCleanup(cls.server.stop)
+
+    def test_answers_may_be_read(self):
+        for path in OPEN:
+            with self.subTest(path=path):
+                answer = self.server.ask("GET", path, {"Origin": ORIGIN}, token=self.server.demo_token)
+                self.assertEqual(["*"], answer.all("Access-Control-Allow-Origin"), answer)
+                self.assertEqual(EXPOSED, set(answer.get("Access-Control-Expose-Headers").split(", ")))
+                self.assertIsNone(answer.get("Access-Control-Allow-Credentials"))
+                answer = self.server.ask("GET", path, token=self.server.demo_token)
+                self.assertIsNone(allowed(answer), "nobody asked")
+
+    def test_pages_are_not_for_others(self):
+        for path in PAGES:
+            with self.subTest(path=path):
+                for answer in (self.server.ask("GET", path, {"Origin": ORIGIN}), preflight(self.server, path)):
+                    self.assertEqual([], [name for name, _ in answer.fields if name.lower().startswith("access-control")])
+
+    def test_preflights_say_what_may_be_sent(self):
+        account = self.server.demo["sitesmaker_account"]
+        for path, method in (("/v1/user/balance", "GET"), (f"/v1/sitesmaker/{account}/hooks", "POST"),
+                             ("/v1/sitesmaker/hooks/1", "DELETE"), ("/user/oauth_token/", "POST"),
+                             ("/user/oauth_revoke/", "POST"), ("/.well-known/oauth-authorization-server", "GET")):
+            with self.subTest(path=path):
+                answer = preflight(self.server, path, method=method)
+                self.assertEqual((204, "*", b""), (answer.status, allowed(answer), answer.body))
+                self.assertIn(method, answer.get("Access-Control-Allow-Methods").split(", "))
+                self.assertIn("authorization", answer.get("Access-Control-Allow-Headers").lower().split(", "))
+                self.assertIn("content-type", answer.get("Access-Control-Allow-Headers").lower().split(", "))
+                self.assertRegex(answer.get("Access-Control-Max-Age"), r"^\d+$")
+                self.assert_limit_fields(answer)
+        self.assertEqual(404, preflight(self.server, "/v1/nowhere").status)
+
+    def test_preflights_are_not_counted(self):
+        with Server("--anonymous-limit", "2/day") as server:
+            def remaining(answer):
+                return int(answer.get("X-RateLimit-Remaining"))
+
+            for _ in range(5):
+                self.assertEqual(2, remaining(preflight(server, "/v1/user/balance")))
+                # A right or wrong token makes no difference: a preflight does not tell, and guesses cost nothing.
+                self.assertEqual(2, remaining(preflight(server, "/v1/user/balance", fields=[("Authorization", "Bearer x")])))
+            self.assertEqual(1, remaining(server.ask("OPTIONS", "/v1/user/balance", {"Origin": ORIGIN})), "not a preflight")
+            self.assertEqual(0, remaining(server.ask("GET", "/v1/testservice/get")))
+            refused = server.ask("GET", "/v1/testservice/get", {"Origin": ORIGIN})
+            self.assert_error(refused, 429)
+            self.assertEqual("*", allowed(refused), "the page learns why")
+            self.assertEqual(204, preflight(server, "/v1/user/balance").status)
+
+    def test_a_token_in_a_preflight_is_not_looked_at(self):
+        plain = preflight(self.server, "/v1/user/balance")
+        with_token = preflight(self.server, "/v1/user/balance", fields=[("Authorization", self.server.demo_token)])
+        self.assertEqual(plain.get("X-RateLimit-Limit"), with_token.get("X-RateLimit-Limit"))
+
+
+class ChosenOrigins(Case):
+    def test_only_those(self):
+        with Server("--cors-origin", ORIGIN, "--cors-origin", "http://localhost:3000") as server:
+            for origin in (ORIGIN, "http://localhost:3000"):
+                for answer in (server.ask("GET", "/v1/testservice/get", {"Origin": origin}),
+                               preflight(server, "/v1/testservice/get", origin)):
+                    self.assertEqual((origin, "Origin"), (allowed(answer), answer.get("Vary")))
+            for origin in ("https://evil.example", ORIGIN + ".evil", "http://app.example", "null", "*"):
+                for answer in (server.ask("GET", "/v1/testservice/get", {"Origin": origin}),
+                               preflight(server, "/v1/testservice/get", origin)):
+                    self.assertEqual((None, "Origin"), (allowed(answer), answer.get("Vary")))
+
+    def test_none(self):
+        with Server("--cors-origin", "none", "--anonymous-limit", "2/day") as server:
+            for path in OPEN:
+                answer = preflight(server, path)
+                self.assertEqual([], [name for name, _ in answer.fields if name.lower().startswith("access-control")])
+            self.assertEqual("2", preflight(server, "/v1/testservice/get").get("X-RateLimit-Remaining"))
+
+    def test_what_is_no_origin(self):
+        for text in ("", "*", "app.example", "https://", "https://app.example/", "https://app.example/x", "ftp://app.example",
+                     "https://App.example", "https://app.example:443", "https://u@app.example", "https://app.example?x", "null"):
+            with self.subTest(text=text):
+                done = run_command("serve", "--store", "memory:", f"--cors-origin={text}")
+                self.assertEqual((2, ""), (done.returncode, done.stdout))
+                self.assertIn("--cors-origin", done.stderr)
+        done = run_command("serve", "--store", "memory:", "--cors-origin", "none", "--cors-origin", ORIGIN)
+        self.assertEqual(2, done.returncode)
+        self.assertIn("--cors-origin", done.stderr)
+
+
+if __name__ == "__main__":
+    main()
