@@ -1,5 +1,6 @@
 #include "admin_commands.hpp"
 
+#include "check.hpp"
 #include "failure.hpp"
 
 #include <tollgate/base/limits.hpp>
@@ -15,6 +16,26 @@ using namespace tollgate;
 namespace {
 
 constexpr std::size_t password_bytes_min = 8;
+
+nlohmann::ordered_json to_json(const std::optional<instant>& at) {
+    if (!at) return nullptr;
+    return to_iso8601(*at).view();
+}
+
+nlohmann::ordered_json to_json(const std::optional<std::string>& text) {
+    if (!text) return nullptr;
+    return *text;
+}
+
+std::string_view name_of(delivery_state state) {
+    switch (state) {
+        case delivery_state::waiting: return "waiting";
+        case delivery_state::delivered: return "delivered";
+        case delivery_state::given_up: return "given_up";
+        case delivery_state::held: return "held";
+    }
+    return {};
+}
 
 }  // namespace
 
@@ -33,10 +54,74 @@ std::string read_password() {
     return line;
 }
 
+nlohmann::ordered_json to_json(const user_record& row) {
+    nlohmann::ordered_json made{{"id", row.id.value()},
+                                {"login", row.login},
+                                {"disabled", row.disabled},
+                                {"currency", row.currency.view()},
+                                {"balance", row.balance.text()},
+                                {"per_day", nullptr}};
+    if (row.requests_per_day) made["per_day"] = *row.requests_per_day;
+    return made;
+}
+
+nlohmann::ordered_json to_json(const personal_token& row) {
+    return {{"id", row.id.value()},
+            {"username", row.username.view()},
+            {"description", row.description},
+            {"scopes", row.scopes.text()},
+            {"created_at", to_iso8601(row.created_at).view()},
+            {"last_used_at", to_json(row.last_used_at)}};
+}
+
+nlohmann::ordered_json to_json(const application& row) {
+    return {{"client_id", row.client_id.view()},
+            {"user", row.owner.value()},
+            {"name", row.name},
+            {"website", row.website},
+            {"description", row.description},
+            {"redirect_url", to_json(row.redirect_url)},
+            {"created_at", to_iso8601(row.created_at).view()}};
+}
+
+nlohmann::ordered_json to_json(const hook& row) {
+    nlohmann::ordered_json made{{"id", row.id.value()},
+                                {"event", row.event},
+                                {"target_url", row.target_url},
+                                {"source", to_text(row.source)},
+                                {"type", row.type},
+                                {"created_at", to_iso8601(row.created_at).view()},
+                                {"failing_since", to_json(row.failing_since)},
+                                {"disabled_at", nullptr}};
+    if (row.disabled) {
+        made["disabled_at"] = to_iso8601(row.disabled->at).view();
+        made["disable_reason"] = row.disabled->why == disable_reason::gone ? "gone" : "failing";
+    }
+    return made;
+}
+
+nlohmann::ordered_json to_json(const delivery& row) {
+    return {{"id", row.id.value()},
+            {"webhook_id", row.message_id.view()},
+            {"event", row.event},
+            {"state", name_of(row.state)},
+            {"attempts", row.attempts_made},
+            {"created_at", to_iso8601(row.created_at).view()},
+            {"next_attempt_at", to_json(row.next_attempt_at)}};
+}
+
+nlohmann::ordered_json check_without_store(const settings& with) {
+    check_report report;
+    report.add("certificate", [&] { return check_certificate(with); });
+    report.add("limits", [&] { return check_limits(with); });
+    return report.finish();
+}
+
 nlohmann::ordered_json administer(const command& wanted, const settings& with) {
 #if defined(TOLLGATE_WITH_POSTGRES)
     if (with.store_location().kind == location::kind::postgres) return administer_on_postgres(wanted, with);
 #endif
+    if (with.store_location().kind == location::kind::memory) return check_without_store(with);
     return administer_on_sqlite(wanted, with);
 }
 

@@ -1,6 +1,12 @@
 #pragma once
 
 #include "command_line.hpp"
+#include "user_records.hpp"
+
+#include <tollgate/model/application.hpp>
+#include <tollgate/model/delivery.hpp>
+#include <tollgate/model/hook.hpp>
+#include <tollgate/model/personal_token.hpp>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -9,12 +15,19 @@
 namespace reference {
 
 /// An administrative command: opens the store that servers may be using at the same moment, changes one thing, and
-/// returns what is printed. Precondition: it is not `serve`, and the store is not `memory:`. Throws `run_error`.
+/// returns what is printed. Precondition: it is not `serve`, and the store is not `memory:`, except for `check`. Throws `run_error`.
 [[nodiscard]] nlohmann::ordered_json administer(const command& wanted, const settings& with);
 
 // The same in each place; on PostgreSQL only in a build with libpq.
 [[nodiscard]] nlohmann::ordered_json administer_on_sqlite(const command& wanted, const settings& with);
 [[nodiscard]] nlohmann::ordered_json administer_on_postgres(const command& wanted, const settings& with);
+
+// What is printed of a row: never a secret, a digest or a hash.
+[[nodiscard]] nlohmann::ordered_json to_json(const user_record& row);
+[[nodiscard]] nlohmann::ordered_json to_json(const tollgate::personal_token& row);
+[[nodiscard]] nlohmann::ordered_json to_json(const tollgate::application& row);
+[[nodiscard]] nlohmann::ordered_json to_json(const tollgate::hook& row);
+[[nodiscard]] nlohmann::ordered_json to_json(const tollgate::delivery& row);
 
 /// One line of stdin, without its end. Throws `usage_error`.
 [[nodiscard]] std::string read_password();

@@ -2,6 +2,7 @@
 #include "postgres_directory.hpp"
 
 #include <tollgate/store/postgres.hpp>
+#include <tollgate/store/postgres_database.hpp>
 
 #include <variant>
 
@@ -11,26 +12,56 @@ namespace {
 
 struct postgres_place {
     const settings& with;
+    bool may_create;
 
+    [[nodiscard]] std::string address() const { return with.store_location().connection_string; }
+
+    [[nodiscard]] store_schema schema() const {
+        return {expect(tollgate::postgres_store::check_schema(address()), "--store: cannot open the database"),
+                expect(postgres_directory::check_schema(address()), "--store: cannot open the database")};
+    }
     [[nodiscard]] postgres_directory users() const {
-        return expect(postgres_directory::open(with.store_location().connection_string, 1),
-                      "--store: cannot open the database");
+        expect_tables();
+        return expect(postgres_directory::open(address(), 1), "--store: cannot open the database");
     }
     [[nodiscard]] tollgate::postgres_store store() const {
+        expect_tables();
         tollgate::postgres_settings one;
         one.connections_max = 1;
         one.callers_clock = nullptr;
-        return expect(tollgate::postgres_store::open(with.store_location().connection_string, one),
-                      "--store: cannot open the database");
+        return expect(tollgate::postgres_store::open(address(), one), "--store: cannot open the database");
+    }
+    /// PostgreSQL checks foreign keys with every change; what an operator can switch off is looked for.
+    void check_integrity() const {
+        auto opened = expect(tollgate::postgres_database::open(address(), {.connections_max = 1}), "cannot open the database");
+        const auto invalid = [&](tollgate::postgres::statement_text text, const std::string& what) {
+            auto found = expect(opened.ask(text), "cannot read the catalog");
+            if (const auto name = expect(tollgate::sql::read_value<std::string>(found), "cannot read the catalog"))
+                throw run_error{what + " " + *name + " is not valid."};
+        };
+        invalid("SELECT conname::text FROM pg_constraint "
+                "WHERE NOT convalidated AND connamespace = to_regnamespace(current_schema()::text) LIMIT 1",
+                "the constraint");
+        invalid("SELECT relname::text FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid "
+                "WHERE NOT indisvalid AND relnamespace = to_regnamespace(current_schema()::text) LIMIT 1",
+                "the index");
     }
     /// The server's, as for those who serve.
     [[nodiscard]] static tollgate::instant now(const tollgate::postgres_store& store) { return store.clock().now(); }
+
+private:
+    /// A mistyped name must not become a new, empty store, except for the first user.
+    void expect_tables() const {
+        if (!may_create && schema().is_empty())
+            throw run_error{"--store: there are no tables of a store in the database."};
+    }
 };
 
 }  // namespace
 
 nlohmann::ordered_json administer_on_postgres(const command& wanted, const settings& with) {
-    return std::visit(administration{postgres_place{with}}, wanted);
+    const bool may_create = std::holds_alternative<add_user>(wanted) || std::holds_alternative<migrate>(wanted);
+    return std::visit(administration{postgres_place{with, may_create}}, wanted);
 }
 
 }  // namespace reference

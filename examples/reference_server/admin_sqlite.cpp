@@ -1,9 +1,11 @@
 #include "administer.hpp"
+#include "check.hpp"
 #include "data_directory.hpp"
 #include "sqlite_directory.hpp"
 
 #include <tollgate/base/system_sources.hpp>
 #include <tollgate/store/sqlite.hpp>
+#include <tollgate/store/sqlite_database.hpp>
 
 #include <filesystem>
 #include <system_error>
@@ -22,8 +24,15 @@ struct sqlite_place {
         const auto file = with.store_location().file;
         if (std::error_code ignored; !may_create && !std::filesystem::exists(file, ignored))
             throw run_error{"--store: there is no database at '" + file.string() + "'."};
+        if (!may_create && schema().is_empty())
+            throw run_error{"--store: there are no tables of a store in '" + file.string() + "'."};
         if (!with.store) make_private_directory(with.data);
         return file.string();
+    }
+    [[nodiscard]] store_schema schema() const {
+        const auto file = with.store_location().file;
+        return {expect(tollgate::sqlite_store::check_schema(file.string()), "--store: cannot read the database"),
+                expect(sqlite_directory::check_schema(file), "--store: cannot read the database")};
     }
     [[nodiscard]] sqlite_directory users() const {
         return expect(sqlite_directory::open(file()), "--store: cannot open the database");
@@ -31,13 +40,30 @@ struct sqlite_place {
     [[nodiscard]] tollgate::sqlite_store store() const {
         return expect(tollgate::sqlite_store::open(file()), "--store: cannot open the database");
     }
+    /// Reads the whole file, in a read transaction: beside a server it only costs time.
+    void check_integrity() const {
+        auto opened = expect(tollgate::sqlite_database::open(file()), "cannot open the database");
+        expect(opened.read([](tollgate::sqlite::database& on) -> tollgate::result<void> {
+            const auto faults = tollgate::sql::read_all<std::string>(on.prepare("PRAGMA integrity_check(1)"),
+                                                                      [](std::string& fault) { return std::move(fault); });
+            if (!faults) return faults.error();
+            if (faults->size() != 1 || faults->front() != "ok")
+                return tollgate::internal_error(faults->empty() ? "no answer" : faults->front());
+            const auto orphan = tollgate::sql::read_value<std::string>(
+                on.prepare("SELECT \"table\" FROM pragma_foreign_key_check LIMIT 1"));
+            if (!orphan) return orphan.error();
+            if (*orphan) return tollgate::internal_error("a row of " + **orphan + " refers to one that does not exist");
+            return {};
+        }), "the database is damaged");
+    }
     [[nodiscard]] static tollgate::instant now(const tollgate::sqlite_store&) { return tollgate::system_clock{}.now(); }
 };
 
 }  // namespace
 
 nlohmann::ordered_json administer_on_sqlite(const command& wanted, const settings& with) {
-    return std::visit(administration{sqlite_place{with, std::holds_alternative<add_user>(wanted)}}, wanted);
+    const bool may_create = std::holds_alternative<add_user>(wanted) || std::holds_alternative<migrate>(wanted);
+    return std::visit(administration{sqlite_place{with, may_create}}, wanted);
 }
 
 }  // namespace reference

@@ -3,13 +3,18 @@
 #include "data_directory.hpp"
 #include "failure.hpp"
 
+#include <tollgate/base/time.hpp>
+
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
 
+#include <cstdint>
 #include <ctime>
 #include <memory>
+#include <optional>
+#include <string>
 
 namespace reference {
 
@@ -89,28 +94,42 @@ std::string to_pem(Write&& write) {
     return {bytes, static_cast<std::size_t>(size)};
 }
 
-/// Whether the two files hold a certificate and its key, good for a while yet.
-bool still_good(const certificate_files& files) {
-    const auto certificate_pem = read_private_file(files.certificate);
-    const auto key_pem = read_private_file(files.key);
-    if (!certificate_pem || !key_pem) return false;
-    const auto open = [](const std::string& text) {
-        return bio_ptr{BIO_new_mem_buf(text.data(), static_cast<int>(text.size()))};
+struct certificate_pair {
+    certificate_ptr certificate;
+    key_ptr key;
+};
+
+/// What the two files hold; null for what is missing or cannot be read. An encrypted key is refused, not asked for.
+certificate_pair read_pair(const certificate_files& files) {
+    const auto open = [](const std::optional<std::string>& text) {
+        return bio_ptr{text ? BIO_new_mem_buf(text->data(), static_cast<int>(text->size())) : BIO_new(BIO_s_mem())};
     };
-    const certificate_ptr certificate{PEM_read_bio_X509(open(*certificate_pem).get(), nullptr, nullptr, nullptr)};
-    const key_ptr key{PEM_read_bio_PrivateKey(open(*key_pem).get(), nullptr, nullptr, nullptr)};
-    std::time_t renewal = std::time(nullptr) + renewal_days * day_seconds;
-    const bool good = certificate && key && X509_check_private_key(certificate.get(), key.get()) == 1 &&
-                      X509_cmp_time(X509_get0_notAfter(certificate.get()), &renewal) > 0;
+    const auto refuse_password = [](char*, int, int, void*) { return -1; };
+    certificate_pair read{
+        certificate_ptr{PEM_read_bio_X509(open(read_private_file(files.certificate)).get(), nullptr, nullptr, nullptr)},
+        key_ptr{PEM_read_bio_PrivateKey(open(read_private_file(files.key)).get(), nullptr, refuse_password, nullptr)}};
+    ERR_clear_error();
+    return read;
+}
+
+bool fits(const certificate_pair& read) {
+    const bool good = X509_check_private_key(read.certificate.get(), read.key.get()) == 1;
     ERR_clear_error();
     return good;
+}
+
+/// Whether the two files hold a certificate and its key, good for a while yet.
+bool still_good(const certificate_files& files) {
+    const auto read = read_pair(files);
+    std::time_t renewal = std::time(nullptr) + renewal_days * day_seconds;
+    return read.certificate && read.key && fits(read) && X509_cmp_time(X509_get0_notAfter(read.certificate.get()), &renewal) > 0;
 }
 
 }  // namespace
 
 certificate_files self_signed_certificate(const std::filesystem::path& directory) {
     const directory_lock alone{directory};
-    certificate_files files{directory / "self-signed.crt", directory / "self-signed.key"};
+    const auto files = self_signed_files(directory);
     if (still_good(files)) return files;
     const key_ptr key{EVP_EC_gen("P-256")};
     require(key != nullptr, "cannot make a key");
@@ -122,6 +141,27 @@ certificate_files self_signed_certificate(const std::filesystem::path& directory
     write_private_file(files.certificate,
                        to_pem([&certificate](BIO* to) { return PEM_write_bio_X509(to, certificate.get()); }));
     return files;
+}
+
+certificate_files self_signed_files(const std::filesystem::path& directory) {
+    return {directory / "self-signed.crt", directory / "self-signed.key"};
+}
+
+std::string expiry_of(const certificate_files& files) {
+    const auto read = read_pair(files);
+    if (!read.certificate) throw run_error{"'" + files.certificate.string() + "' is not a certificate in PEM."};
+    if (!read.key) throw run_error{"'" + files.key.string() + "' is not a private key in PEM without a password."};
+    if (!fits(read)) throw run_error{"'" + files.key.string() + "' is not the key of '" + files.certificate.string() + "'."};
+    std::time_t now = std::time(nullptr);
+    std::tm end{};
+    if (ASN1_TIME_to_tm(X509_get0_notAfter(read.certificate.get()), &end) != 1) throw openssl_error("cannot read the dates");
+    const auto expiry = tollgate::from_unix_seconds(static_cast<std::int64_t>(::timegm(&end)));
+    const std::string text{tollgate::to_iso8601(expiry).view()};
+    if (X509_cmp_time(X509_get0_notAfter(read.certificate.get()), &now) <= 0)
+        throw run_error{"'" + files.certificate.string() + "' expired at " + text + "."};
+    if (X509_cmp_time(X509_get0_notBefore(read.certificate.get()), &now) > 0)
+        throw run_error{"'" + files.certificate.string() + "' is not valid yet."};
+    return text;
 }
 
 }  // namespace reference

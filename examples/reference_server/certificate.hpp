@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 namespace reference {
 
@@ -13,5 +14,12 @@ struct certificate_files {
 /// a new one where there is none, it does not fit its key, or it ends within a month. Both files are the owner's alone.
 /// Throws `run_error`.
 [[nodiscard]] certificate_files self_signed_certificate(const std::filesystem::path& directory);
+
+/// Where that one is.
+[[nodiscard]] certificate_files self_signed_files(const std::filesystem::path& directory);
+
+/// When a certificate expires, as ISO 8601. Throws `run_error` if the files cannot be read, do not fit each other, or the
+/// certificate is not valid today.
+[[nodiscard]] std::string expiry_of(const certificate_files& files);
 
 }  // namespace reference

@@ -1,5 +1,6 @@
 #include "command_line.hpp"
 
+#include "declared_command.hpp"
 #include "failure.hpp"
 #include "flag_values.hpp"
 
@@ -25,143 +26,28 @@ using std::string_view;
 
 constexpr std::size_t account_name_bytes_max = 255;  // a line that a person reads
 constexpr std::uint64_t requests_per_day_max = 1'000'000'000;
+constexpr std::uint64_t rows_max = 10'000;  // of a list: a few MB of JSON
 
 usage_error misfit(string_view flag, string_view text, string_view expects) {
     return usage_error{std::string{flag} + ": '" + escape_controls(text) + "' is not " + std::string{expects} + "."};
 }
-
-/// One command: its flags while they are declared and read, and what they make.
-class declared_command {
-public:
-    declared_command(CLI::App& parent, const std::string& name, const std::string& meaning)
-        : app_{parent.add_subcommand(name, meaning)} {
-        app_->add_option("--config", config_, "JSON with the same names; a flag wins over the file.")
-            ->type_name("FILE");
-    }
-    declared_command(const declared_command&) = delete;  // CLI11 keeps pointers to what it fills
-    declared_command& operator=(const declared_command&) = delete;
-
-    /// One flag of the command's own, which must be given unless there is a default. The text is there after parsing.
-    const std::string& text(const std::string& name, const std::string& value, const std::string& meaning,
-                            const char* fallback = nullptr) {
-        auto& target = texts_.emplace_back(fallback == nullptr ? "" : fallback);
-        auto* option = app_->add_option(name, target, meaning)->type_name(value);
-        if (fallback == nullptr) option->required();
-        else option->default_str(fallback);
-        return target;
-    }
-    const bool& toggle(const std::string& name, const std::string& meaning) {
-        auto& target = toggles_.emplace_back(false);
-        app_->add_flag(name, target, meaning);
-        return target;
-    }
-
-    /// `--payload`, a JSON value. Without it `--data` may hold the value instead, and, given twice, the directory as well:
-    /// a deprecated form.
-    void payload(const std::string& meaning) { payload_ = &text("--payload", "JSON", meaning, ""); }
-
-    /// The JSON value, and the flag that it came from. Precondition: `payload` was declared, and chosen().
-    [[nodiscard]] std::pair<std::string, string_view> json_payload() const {
-        if (!payload_->empty()) return {*payload_, "--payload"};
-        const auto& [json, rest] = split(texts_of("data"));
-        if (!json) throw usage_error{"--payload is required (or JSON as --data, which is deprecated)."};
-        for (const std::string& each : rest)
-            if (tollgate::http::check_json(each))
-                throw usage_error{"--data is given twice as JSON. A directory of such a name is './" + each + "'."};
-        return {*json, "--data"};
-    }
-
-    /// Ends the declaration: adds the flags that the command shares with others, all of them or the least.
-    void makes(std::function<command()> read, bool all_flags = false) {
-        read_ = std::move(read);
-        for (const flag& each : reference::all_flags())
-            if (all_flags || is_shared_flag(each.name)) declare(each);
-    }
-
-    [[nodiscard]] bool chosen() const { return app_->parsed(); }
-
-    /// Precondition: chosen().
-    [[nodiscard]] invocation read() const {
-        auto what = read_();
-        return {read_settings(config_, given_flags()), std::move(what)};
-    }
-
-private:
-    struct shared_flag {
-        const flag* which;
-        CLI::Option* option = nullptr;
-        std::vector<std::string> texts;
-        bool toggle = false;
-    };
-
-    void declare(const flag& which) {
-        auto& into = shared_.emplace_back(shared_flag{&which, nullptr, {}, false});
-        const auto name = std::string{"--"}.append(which.name);
-        const std::string meaning{which.meaning};
-        if (which.type == flag_type::toggle) {
-            into.option = app_->add_flag(name, into.toggle, meaning);
-            return;
-        }
-        // One text each time; how often it may be given is judged below, as for every flag.
-        into.option = app_->add_option(name, into.texts, meaning)
-                          ->type_name(std::string{which.value})
-                          ->expected(1)
-                          ->allow_extra_args(false)
-                          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-        if (!which.fallback.empty()) into.option->default_str(std::string{which.fallback});
-    }
-
-    [[nodiscard]] std::vector<given_flag> given_flags() const {
-        std::vector<given_flag> given;
-        for (const shared_flag& each : shared_) {
-            if (each.option->count() == 0) continue;
-            const auto type = each.which->type;
-            if (each.which->name == "data" && payload_ != nullptr && payload_->empty()) {
-                auto rest = split(each.texts).second;
-                if (rest.size() > 1) throw usage_error{"--data is given more than once beside its JSON."};
-                if (!rest.empty()) given.push_back({each.which->name, std::move(rest)});
-                continue;
-            }
-            if (each.texts.size() > 1 && type != flag_type::list)
-                throw usage_error{each.option->get_name() + " is given more than once."};
-            given.push_back({each.which->name, type == flag_type::toggle
-                                                   ? std::vector<std::string>{each.toggle ? "true" : "false"}
-                                                   : each.texts});
-        }
-        return given;
-    }
-
-    [[nodiscard]] const std::vector<std::string>& texts_of(string_view name) const {
-        return std::find_if(shared_.begin(), shared_.end(), [&](const auto& each) { return each.which->name == name; })
-            ->texts;
-    }
-
-    /// The first that is JSON, and all others. One alone is meant to be JSON.
-    static std::pair<std::optional<std::string>, std::vector<std::string>> split(std::vector<std::string> texts) {
-        if (texts.size() == 1) return {std::move(texts.front()), {}};
-        const auto json = std::find_if(texts.begin(), texts.end(),
-                                       [](const auto& each) { return tollgate::http::check_json(each).has_value(); });
-        if (json == texts.end()) return {std::nullopt, std::move(texts)};
-        std::pair<std::optional<std::string>, std::vector<std::string>> found{std::move(*json), {}};
-        texts.erase(json);
-        found.second = std::move(texts);
-        return found;
-    }
-
-    CLI::App* app_;
-    std::string config_;
-    const std::string* payload_ = nullptr;
-    std::deque<shared_flag> shared_;
-    std::deque<std::string> texts_;
-    std::deque<bool> toggles_;
-    std::function<command()> read_;
-};
 
 template <class Id>
 Id read_id(string_view flag, const std::string& text) {
     const auto id = Id::parse(text);
     if (!id) throw misfit(flag, text, "an id (a whole number from 1 on)");
     return *id;
+}
+
+void require_password_stdin(bool given) {
+    if (!given)
+        throw usage_error{"--password-stdin is required: a password on the command line could be seen by others."};
+}
+
+std::size_t read_limit(const std::string& text) {
+    const auto limit = parse_whole_number(text, 1, rows_max);
+    if (!limit) throw misfit("--limit", text, "a whole number from 1 to 10000");
+    return static_cast<std::size_t>(*limit);
 }
 
 add_user read_add_user(const std::string& login, const std::string& currency, const std::string& balance,
@@ -175,8 +61,7 @@ add_user read_add_user(const std::string& login, const std::string& currency, co
         throw misfit("--currency", currency, "a currency code of three capital letters such as EUR");
     const auto amount = tollgate::decimal::parse(balance);
     if (!amount) throw misfit("--balance", balance, "an amount such as 1234.56 or -3.5");
-    if (!password_stdin)
-        throw usage_error{"--password-stdin is required: a password on the command line could be seen by others."};
+    require_password_stdin(password_stdin);
     return {login, *code, *amount};
 }
 
@@ -260,6 +145,27 @@ void declare_add_user(declared_command& made) {
     made.makes([&] { return read_add_user(login, currency, balance, password_stdin); });
 }
 
+void declare_list_users(declared_command& made) {
+    const auto& first = made.text("--first", "ID", "Begin with this user; a shorter list ends with \"next\".", "1");
+    const auto& limit = made.text("--limit", "N", "Users, at the most.", "1000");
+    made.makes([&] { return list_users{read_id<tollgate::user_id>("--first", first), read_limit(limit)}; });
+}
+
+void declare_change_user(declared_command& made, change_user::change what) {
+    const auto& user = made.text("--id", "ID", "Which user.");
+    made.makes([&user, what] { return change_user{what, read_id<tollgate::user_id>("--id", user)}; });
+}
+
+void declare_set_password(declared_command& made) {
+    const auto& user = made.text("--id", "ID", "Which user.");
+    const auto& password_stdin =
+        made.toggle("--password-stdin", "Read the password from one line of stdin (required).");
+    made.makes([&] {
+        require_password_stdin(password_stdin);
+        return set_password{read_id<tollgate::user_id>("--id", user)};
+    });
+}
+
 void declare_set_quota(declared_command& made) {
     const auto& user = made.text("--user", "ID", "Whose.");
     const auto& per_day = made.text("--per-day", "N", "Requests a day.");
@@ -281,6 +187,11 @@ void declare_create_token(declared_command& made, const tollgate::service_catalo
     made.makes([&] { return read_create_token(user, description, scopes, services); });
 }
 
+void declare_list_tokens(declared_command& made) {
+    const auto& user = made.text("--user", "ID", "Whose.");
+    made.makes([&] { return list_tokens{read_id<tollgate::user_id>("--user", user)}; });
+}
+
 void declare_revoke_token(declared_command& made) {
     const auto& token = made.text("--id", "ID", "Which.");
     made.makes([&] { return revoke_token{read_id<tollgate::token_id>("--id", token)}; });
@@ -293,6 +204,51 @@ void declare_register_app(declared_command& made) {
     const auto& description = made.text("--description", "TEXT", "What it does.", "");
     const auto& redirect_url = made.text("--redirect-url", "URL", "Where users come back to.", "");
     made.makes([&] { return read_register_app(user, name, website, description, redirect_url); });
+}
+
+void declare_list_apps(declared_command& made) {
+    const auto& owner = made.text("--user", "ID", "Whose; default: of all users.", "");
+    made.makes([&] {
+        return list_apps{owner.empty() ? std::nullopt : std::optional{read_id<tollgate::user_id>("--user", owner)}};
+    });
+}
+
+void declare_delete_app(declared_command& made) {
+    const auto& client_id = made.text("--client-id", "CLIENT", "Which application.");
+    made.makes([&] {
+        const auto id = tollgate::client_id_text::from(client_id);
+        if (!id) throw misfit("--client-id", client_id, "a client_id");
+        return delete_app{*id};
+    });
+}
+
+void declare_list_hooks(declared_command& made, const tollgate::service_catalog& services) {
+    const auto& service = made.text("--service", "SERVICE", "Of which service.");
+    const auto& account = made.text("--account", "ID", "Of which account.");
+    made.makes([&] {
+        return list_hooks{{read_service(service, services), read_id<tollgate::account_id>("--account", account)}};
+    });
+}
+
+void declare_enable_hook(declared_command& made) {
+    const auto& hook = made.text("--id", "ID", "Which webhook.");
+    made.makes([&] { return enable_hook{read_id<tollgate::hook_id>("--id", hook)}; });
+}
+
+void declare_list_deliveries(declared_command& made) {
+    const auto& hook = made.text("--hook", "ID", "Of which webhook.");
+    const auto& limit = made.text("--limit", "N", "The newest, at the most.", "100");
+    made.makes([&] { return list_deliveries{read_id<tollgate::hook_id>("--hook", hook), read_limit(limit)}; });
+}
+
+void declare_resend_delivery(declared_command& made) {
+    const auto& delivery = made.text("--id", "ID", "Which delivery.");
+    made.makes([&] { return resend_delivery{read_id<tollgate::delivery_id>("--id", delivery)}; });
+}
+
+void declare_migrate(declared_command& made) {
+    const auto& dry_run = made.toggle("--dry-run", "Only print what would be done.");
+    made.makes([&] { return migrate{dry_run}; });
 }
 
 void declare_emit_event(declared_command& made, const tollgate::service_catalog& services) {
@@ -359,32 +315,51 @@ std::optional<invocation> read_command_line(int count, const char* const* texts,
         group->require_subcommand(1);
         return group;
     };
-    auto* user = add_group("user", "Users: add one, set a quota.");
+    auto* user = add_group("user", "Users.");
     auto* account = add_group("account", "Accounts of users at services.");
     auto* token = add_group("token", "Personal tokens.");
     auto* app_group = add_group("app", "OAuth applications.");
+    auto* hook = add_group("hook", "Webhooks.");
+    auto* delivery = add_group("delivery", "Deliveries of webhooks.");
     auto* event = add_group("event", "Events, which webhooks are told of.");
 
     std::deque<declared_command> commands;
-    declare_serve(commands.emplace_back(app, "serve", "Serve the API until SIGTERM or SIGINT."));
-    declare_add_user(commands.emplace_back(*user, "add", "Add a user."));
-    declare_set_quota(commands.emplace_back(*user, "quota", "Give a user a rate limit of their own, at once."));
-    declare_add_account(commands.emplace_back(*account, "add", "Add an account."), services);
-    declare_create_token(
-        commands.emplace_back(*token, "create", "Make a personal token; its secret is shown this once."), services);
-    declare_revoke_token(commands.emplace_back(*token, "revoke", "Revoke a personal token, at once."));
-
-    declare_register_app(
-        commands.emplace_back(*app_group, "register", "Register an application; its secret is shown this once."));
-    declare_emit_event(
-        commands.emplace_back(*event, "emit", "Report an event: one delivery for each webhook that waits for it."),
-        services);
+    const auto add = [&commands](CLI::App& to, const char* name, const char* meaning) -> declared_command& {
+        return commands.emplace_back(to, name, meaning);
+    };
+    using change = change_user::change;
+    declare_serve(add(app, "serve", "Serve the API until SIGTERM or SIGINT."));
+    declare_add_user(add(*user, "add", "Add a user."));
+    declare_list_users(add(*user, "list", "List users."));
+    declare_set_quota(add(*user, "quota", "Give a user a rate limit of their own, at once."));
+    declare_set_password(add(*user, "password", "Set a user's password, and sign them out everywhere."));
+    declare_change_user(add(*user, "sign-out", "End all sessions of a user."), change::sign_out);
+    declare_change_user(add(*user, "disable", "Disable a user: tokens and sessions stop working at once."), change::disable);
+    declare_change_user(add(*user, "enable", "Enable a disabled user again; their tokens work again."), change::enable);
+    declare_change_user(add(*user, "delete", "Delete a user with all tokens, sessions, applications, grants, accounts and webhooks."),
+                        change::remove);
+    declare_add_account(add(*account, "add", "Add an account."), services);
+    declare_create_token(add(*token, "create", "Make a personal token; its secret is shown this once."), services);
+    declare_list_tokens(add(*token, "list", "List a user's personal tokens."));
+    declare_revoke_token(add(*token, "revoke", "Revoke a personal token, at once."));
+    declare_register_app(add(*app_group, "register", "Register an application; its secret is shown this once."));
+    declare_list_apps(add(*app_group, "list", "List applications."));
+    declare_delete_app(add(*app_group, "delete", "Delete an application; its tokens stop working at once."));
+    declare_list_hooks(add(*hook, "list", "List an account's webhooks."), services);
+    declare_enable_hook(add(*hook, "enable", "Enable a disabled webhook, and send what it holds."));
+    declare_list_deliveries(add(*delivery, "list", "List a webhook's deliveries, newest first."));
+    declare_resend_delivery(add(*delivery, "resend", "Send a delivery again, now."));
+    declare_emit_event(add(*event, "emit", "Report an event: one delivery for each webhook that waits for it."), services);
+    add(app, "check", "Check the configuration, the certificate, the store and the limits of `serve` with these flags.")
+        .makes([] { return check{}; }, true);
+    declare_migrate(add(app, "migrate", "Bring the store's tables up to date, as `serve` does when it starts."));
 
     if (count > 0) expect_flag_values(app, std::span{texts, static_cast<std::size_t>(count)}.subspan(1));
     if (!parse(app, count, texts)) return std::nullopt;
     const auto chosen = std::find_if(commands.begin(), commands.end(), [](const auto& each) { return each.chosen(); });
     auto asked = chosen->read();
-    if (!std::holds_alternative<serve>(asked.what) && asked.with.store_location().kind == location::kind::memory)
+    const bool needs_no_store = std::holds_alternative<serve>(asked.what) || std::holds_alternative<check>(asked.what);
+    if (!needs_no_store && asked.with.store_location().kind == location::kind::memory)
         throw usage_error{"--store: 'memory:' lives in the serving process alone; no other command can reach it."};
     return asked;
 }

@@ -6,10 +6,12 @@
 #include <tollgate/base/decimal.hpp>
 #include <tollgate/base/ids.hpp>
 #include <tollgate/model/account.hpp>
+#include <tollgate/model/application.hpp>
 #include <tollgate/model/delivery.hpp>
 #include <tollgate/model/scope.hpp>
 #include <tollgate/model/service_catalog.hpp>
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <variant>
@@ -24,6 +26,21 @@ struct add_user {
     std::string login;
     tollgate::currency_code currency;
     tollgate::decimal balance;
+};
+
+/// `"users"` from the id on, at most so many.
+struct list_users {
+    tollgate::user_id first;
+    std::size_t rows_max;
+};
+
+struct change_user {
+    enum class change { disable, enable, remove, sign_out } what;
+    tollgate::user_id user;
+};
+
+struct set_password {
+    tollgate::user_id user;
 };
 
 struct set_quota {
@@ -44,6 +61,10 @@ struct create_token {
     tollgate::scope_set scopes;
 };
 
+struct list_tokens {
+    tollgate::user_id user;
+};
+
 struct revoke_token {
     tollgate::token_id token;
 };
@@ -52,12 +73,45 @@ struct register_app {
     tollgate::application_request application;
 };
 
+struct list_apps {
+    std::optional<tollgate::user_id> owner;  ///< none: of all users
+};
+
+struct delete_app {
+    tollgate::client_id_text client_id;
+};
+
+struct list_hooks {
+    tollgate::account_ref account;
+};
+
+struct enable_hook {
+    tollgate::hook_id hook;
+};
+
+/// The newest first, at most so many.
+struct list_deliveries {
+    tollgate::hook_id hook;
+    std::size_t rows_max;
+};
+
+struct resend_delivery {
+    tollgate::delivery_id delivery;
+};
+
 struct emit_event {
     tollgate::event happened;  ///< `at` is about when the command runs; the store knows better
 };
 
-using command =
-    std::variant<serve, add_user, set_quota, add_account, create_token, revoke_token, register_app, emit_event>;
+struct check {};
+
+struct migrate {
+    bool dry_run;
+};
+
+using command = std::variant<serve, add_user, list_users, change_user, set_password, set_quota, add_account, create_token,
+                             list_tokens, revoke_token, register_app, list_apps, delete_app, list_hooks, enable_hook,
+                             list_deliveries, resend_delivery, emit_event, check, migrate>;
 
 struct invocation {
     settings with;

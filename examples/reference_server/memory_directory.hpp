@@ -40,6 +40,8 @@ public:
         return std::optional<tollgate::quota>{};
     }
 
+    tollgate::result<bool> is_active(tollgate::user_id user) const { return users_.contains(user); }
+
     tollgate::result<tollgate::user_id> add_user(new_user made) {
         const tollgate::user_id id{static_cast<std::int64_t>(users_.size()) + 1};
         users_.emplace(id, std::move(made));

@@ -1,6 +1,5 @@
 #include "postgres_directory.hpp"
 
-
 namespace reference {
 
 using namespace tollgate;
@@ -65,6 +64,31 @@ constexpr postgres::schema_step migrations[] = {
     CREATE TRIGGER directory_tell_of_truncation AFTER TRUNCATE ON directory_users
         FOR EACH STATEMENT EXECUTE FUNCTION directory_tell_of_users();
     )sql"},
+    // Nodes that remember users are told of those who were disabled, too.
+    {R"sql(
+    ALTER TABLE directory_users ADD COLUMN disabled boolean NOT NULL DEFAULT false;
+    CREATE OR REPLACE FUNCTION directory_tell_of_users() RETURNS trigger LANGUAGE plpgsql AS $body$
+    DECLARE
+        users bigint[];
+    BEGIN
+        IF TG_OP = 'TRUNCATE' THEN
+            PERFORM pg_notify('tollgate_changes', 'all');
+            RETURN NULL;
+        ELSIF TG_OP = 'DELETE' THEN
+            users := ARRAY(SELECT id FROM before LIMIT 101);
+        ELSE
+            users := ARRAY(SELECT id FROM (
+                SELECT id, balance, currency, requests_per_day, disabled FROM before EXCEPT
+                SELECT id, balance, currency, requests_per_day, disabled FROM after) AS changed LIMIT 101);
+        END IF;
+        IF cardinality(users) > 100 THEN
+            PERFORM pg_notify('tollgate_changes', 'all');
+        ELSIF cardinality(users) > 0 THEN
+            PERFORM pg_notify('tollgate_changes', 'users ' || array_to_string(users, ' '));
+        END IF;
+        RETURN NULL;
+    END $body$;
+    )sql"},
 };
 
 }  // namespace
@@ -77,13 +101,19 @@ result<postgres_directory> postgres_directory::open(const std::string& connectio
     return postgres_directory{*std::move(connections)};
 }
 
+result<schema_status> postgres_directory::check_schema(const std::string& connection_string) {
+    return postgres_database::check_schema(connection_string, component, migrations);
+}
+
 void postgres_directory::remember(std::shared_ptr<cache_invalidation_feed> changes) {
     changes_ = std::move(changes);
     users_ = std::make_unique<user_cache>(*changes_, users_cached_max);
 }
 
 result<std::optional<postgres_directory::user_row>> postgres_directory::read_user(user_id user) {
-    auto found = database_.ask("SELECT balance, currency, requests_per_day FROM directory_users WHERE id = $1", user);
+    auto found = database_.ask("SELECT balance, currency, requests_per_day FROM directory_users "
+                               "WHERE id = $1 AND NOT disabled",
+                               user);
     if (!found) return std::move(found).error();
     const auto row = found->next<decimal, currency_code, std::optional<std::int64_t>>();
     if (!row) return row.error();
@@ -123,6 +153,13 @@ result<std::optional<quota>> postgres_directory::quota_of(user_id user) {
     auto found = find_user(user);
     if (!found) return std::move(found).error();
     return found->own_quota();
+}
+
+result<bool> postgres_directory::is_active(user_id user) {
+    auto found = find_user(user);
+    if (found) return true;
+    if (found.error().kind == error_kind::not_found) return false;
+    return std::move(found).error();
 }
 
 result<std::vector<account>> postgres_directory::accounts_of(user_id user, std::string_view service) {
@@ -170,13 +207,34 @@ result<user_id> postgres_directory::add_user(const new_user& made) {
 result<std::optional<known_login>> postgres_directory::find_login(std::string_view login) {
     if (!postgres::is_storable(login)) return std::optional<known_login>{};
     auto found = database_.ask(
-        "SELECT id, password_hash FROM directory_users WHERE lower(login) = lower($1 COLLATE \"C\")", login);
+        "SELECT id, password_hash FROM directory_users WHERE lower(login) = lower($1 COLLATE \"C\") "
+        "AND NOT disabled", login);
     if (!found) return std::move(found).error();
     auto row = found->next<user_id, std::string>();
     if (!row) return std::move(row).error();
     if (!*row) return std::optional<known_login>{};
     auto& [user, hash] = **row;
     return std::optional{known_login{user, std::move(hash)}};
+}
+
+result<std::vector<user_record>> postgres_directory::users_from(user_id first, std::size_t rows_max) {
+    auto listed = database_.ask(
+        "SELECT id, login, currency, balance, requests_per_day, disabled FROM directory_users "
+        "WHERE id >= $1 ORDER BY id LIMIT $2",
+        first, static_cast<std::int64_t>(rows_max));
+    if (!listed) return std::move(listed).error();
+    return sql::read_all<user_id, std::string, currency_code, decimal, std::optional<std::int64_t>, bool>(*listed,
+                                                                                                         to_user_record);
+}
+
+result<std::optional<account_ref>> postgres_directory::account_of_delivery(delivery_id delivery) {
+    auto found = database_.ask(
+        "SELECT service, account_id FROM tollgate_deliveries "
+        "JOIN tollgate_hooks ON tollgate_hooks.id = hook_id WHERE tollgate_deliveries.id = $1 AND account_id <> 0",
+        delivery);
+    if (!found) return std::move(found).error();
+    return sql::read_one<service_name, account_id>(
+        *found, [](const service_name& service, account_id account) { return account_ref{service, account}; });
 }
 
 template <class... Values>
@@ -200,6 +258,23 @@ result<void> postgres_directory::set_requests_per_day(user_id user, std::uint32_
     auto done = change_one("UPDATE directory_users SET requests_per_day = $1 WHERE id = $2", std::int64_t{requests}, user);
     if (changes_ != nullptr) changes_->forget(user);  // a failure may have come after it was done
     return done;
+}
+
+result<void> postgres_directory::set_disabled(user_id user, bool disabled) {
+    auto done = change_one("UPDATE directory_users SET disabled = $1 WHERE id = $2", disabled, user);
+    if (changes_ != nullptr) changes_->forget(user);
+    return done;
+}
+
+result<void> postgres_directory::delete_user(user_id user) {
+    auto both = database_.make_batch();
+    both.add("DELETE FROM directory_accounts WHERE user_id = $1", user);
+    both.add("DELETE FROM directory_users WHERE id = $1", user);
+    auto done = database_.run(both);
+    if (changes_ != nullptr) changes_->forget(user);
+    if (!done) return std::move(done).error();
+    if (done->back().touched() == 0) return not_found();
+    return {};
 }
 
 result<account_id> postgres_directory::add_account(user_id user, const service_name& service, std::string_view name,

@@ -33,6 +33,7 @@ constexpr sql::statement_text migrations[] = {
     )sql",
     // Each new account looks up the largest id of all services.
     "CREATE INDEX directory_accounts_by_id ON directory_accounts (id)",
+    "ALTER TABLE directory_users ADD COLUMN disabled INTEGER NOT NULL DEFAULT 0",
 };
 
 }  // namespace
@@ -48,11 +49,15 @@ result<sqlite_directory> sqlite_directory::open(const std::filesystem::path& fil
     return sqlite_directory{*std::move(opened)};
 }
 
+result<schema_status> sqlite_directory::check_schema(const std::filesystem::path& file) {
+    return sqlite_database::check_schema(file.string(), component, migrations);
+}
+
 result<sqlite_directory::user_row> sqlite_directory::find_user(user_id user) {
     auto found = users_->find(user, [&] {
         return database_.read([&](sqlite::database& on) {
             return sql::read_one<decimal, currency_code, std::optional<std::int64_t>>(
-                on.prepare("SELECT balance, currency, requests_per_day FROM directory_users WHERE id = ?", user),
+                on.prepare("SELECT balance, currency, requests_per_day FROM directory_users WHERE id = ? AND NOT disabled", user),
                 [](const decimal& amount, const currency_code& currency, std::optional<std::int64_t> requests) {
                     return user_row{amount, currency, requests};
                 });
@@ -85,6 +90,13 @@ result<std::optional<quota>> sqlite_directory::quota_of(user_id user) {
     auto found = find_user(user);
     if (!found) return std::move(found).error();
     return found->own_quota();
+}
+
+result<bool> sqlite_directory::is_active(user_id user) {
+    auto found = find_user(user);
+    if (found) return true;
+    if (found.error().kind == error_kind::not_found) return false;
+    return std::move(found).error();
 }
 
 result<std::vector<account>> sqlite_directory::accounts_of(user_id user, std::string_view service) {
@@ -128,8 +140,28 @@ result<user_id> sqlite_directory::add_user(const new_user& made) {
 result<std::optional<known_login>> sqlite_directory::find_login(std::string_view login) {
     return database_.read([&](sqlite::database& on) {
         return sql::read_one<user_id, std::string>(
-            on.prepare("SELECT id, password_hash FROM directory_users WHERE login = ?", login),
+            on.prepare("SELECT id, password_hash FROM directory_users WHERE login = ? AND NOT disabled", login),
             [](user_id user, std::string& hash) { return known_login{user, std::move(hash)}; });
+    });
+}
+
+result<std::vector<user_record>> sqlite_directory::users_from(user_id first, std::size_t rows_max) {
+    return database_.read([&](sqlite::database& on) {
+        return sql::read_all<user_id, std::string, currency_code, decimal, std::optional<std::int64_t>, bool>(
+            on.prepare("SELECT id, login, currency, balance, requests_per_day, disabled FROM directory_users "
+                       "WHERE id >= ? ORDER BY id LIMIT ?",
+                       first, static_cast<std::int64_t>(rows_max)),
+            to_user_record);
+    });
+}
+
+result<std::optional<account_ref>> sqlite_directory::account_of_delivery(delivery_id delivery) {
+    return database_.read([&](sqlite::database& on) {
+        return sql::read_one<service_name, account_id>(
+            on.prepare("SELECT service, account FROM tollgate_deliveries "
+                       "JOIN tollgate_hooks ON tollgate_hooks.id = hook WHERE tollgate_deliveries.id = ?",
+                       delivery),
+            [](const service_name& service, account_id account) { return account_ref{service, account}; });
     });
 }
 
@@ -154,6 +186,20 @@ result<void> sqlite_directory::replace_password_hash(user_id user, const renewed
 
 result<void> sqlite_directory::set_requests_per_day(user_id user, std::uint32_t requests) {
     return change_one("UPDATE directory_users SET requests_per_day = ? WHERE id = ?", std::int64_t{requests}, user);
+}
+
+result<void> sqlite_directory::set_disabled(user_id user, bool disabled) {
+    return change_one("UPDATE directory_users SET disabled = ? WHERE id = ?", disabled, user);
+}
+
+result<void> sqlite_directory::delete_user(user_id user) {
+    return database_.transact([&](sqlite::database& on) -> result<void> {
+        if (auto done = on.run("DELETE FROM directory_accounts WHERE user_id = ?", user); !done) return done;
+        auto deleted = on.run_counted("DELETE FROM directory_users WHERE id = ?", user);
+        if (!deleted) return std::move(deleted).error();
+        if (!*deleted) return not_found();
+        return {};
+    });
 }
 
 result<account_id> sqlite_directory::add_account(user_id user, const service_name& service, std::string_view name,

@@ -4,8 +4,10 @@
 
 #include <tollgate/base/result.hpp>
 #include <tollgate/contract/user_directory.hpp>
+#include <tollgate/model/delivery.hpp>
 #include <tollgate/store/sqlite_database.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -20,6 +22,8 @@ namespace reference {
 /// version of its own. Several processes may use one file at once: a change by one is seen by the others with their
 /// next call, and yet, while nothing changes, what every request asks for (balance and quota) comes from memory.
 ///
+/// To requests a disabled user is not there: their tokens and sessions stop working at once.
+///
 /// Thread rule: any thread. Errors: an `error`; not_found for a user who is not there.
 class sqlite_directory {
 public:
@@ -27,6 +31,9 @@ public:
 
     /// Makes the tables if they are not there, and brings older ones up to date.
     static tollgate::result<sqlite_directory> open(const std::filesystem::path& file);
+
+    /// How far the tables are, without changing them.
+    static tollgate::result<tollgate::schema_status> check_schema(const std::filesystem::path& file);
 
     // The contract `user_directory`.
     tollgate::result<tollgate::balance> balance_of(tollgate::user_id user);
@@ -36,13 +43,24 @@ public:
     tollgate::lookup<std::optional<tollgate::quota>> cached_quota_of(tollgate::user_id user) const noexcept;
     tollgate::result<bool> has_account(tollgate::user_id user, const tollgate::account_ref& wanted);
 
+    /// Whether the user is there and not disabled: an optional function of `password_source`.
+    tollgate::result<bool> is_active(tollgate::user_id user);
+
     /// Whether there is such an account, whoever's it is.
     tollgate::result<bool> is_account(const tollgate::account_ref& wanted);
 
     /// error_kind::conflict when the login is taken.
     tollgate::result<tollgate::user_id> add_user(const new_user& made);
-    /// None when there is no such login.
+    /// None when there is no such login, or its user is disabled.
     tollgate::result<std::optional<known_login>> find_login(std::string_view login);
+    /// Users from this id on, disabled ones too, by id, at most `rows_max`.
+    tollgate::result<std::vector<user_record>> users_from(tollgate::user_id first, std::size_t rows_max);
+    tollgate::result<void> set_disabled(tollgate::user_id user, bool disabled);
+    /// With their accounts, whose hooks and the user's tokens the store has: those are deleted before.
+    tollgate::result<void> delete_user(tollgate::user_id user);
+    /// The account whose webhook a delivery belongs to. Reads the store's tables: its verbs are for owners, who name the
+    /// account.
+    tollgate::result<std::optional<tollgate::account_ref>> account_of_delivery(tollgate::delivery_id delivery);
     tollgate::result<void> set_password_hash(tollgate::user_id user, std::string_view hash);
     /// not_found when the user has another hash.
     tollgate::result<void> replace_password_hash(tollgate::user_id user, const renewed_hash& renewed);

@@ -46,6 +46,9 @@ public:
         return std::optional{(*known)->user};
     }
 
+    /// Whether the user is there and not disabled: sessions of others end at once.
+    tollgate::result<bool> is_active(tollgate::user_id user) { return users_.is_active(user); }
+
 private:
     /// Where it fails the old hash goes on: the password is right all the same.
     void renew(const known_login& known, std::string_view password) {

@@ -10,8 +10,15 @@ import stat
 
 from harness import Case, Server, flags_for, main, on_postgres, run_command, temporary_directory
 
-COMMANDS = [["serve"], ["user", "add"], ["user", "quota"], ["account", "add"], ["token", "create"], ["token", "revoke"],
-            ["app", "register"], ["event", "emit"]]
+NEEDED = {"serve": [], "user add": ["--login", "--password-stdin"], "user list": [], "user quota": ["--user", "--per-day"],
+          "user password": ["--id", "--password-stdin"], "user sign-out": ["--id"], "user disable": ["--id"],
+          "user enable": ["--id"], "user delete": ["--id"], "account add": ["--user", "--service", "--name"],
+          "token create": ["--user", "--description", "--scopes"], "token list": ["--user"], "token revoke": ["--id"],
+          "app register": ["--user", "--name", "--website"], "app list": [], "app delete": ["--client-id"],
+          "hook list": ["--service", "--account"], "hook enable": ["--id"], "delivery list": ["--hook"],
+          "delivery resend": ["--id"], "event emit": ["--service", "--account", "--event", "--payload"], "check": [],
+          "migrate": []}
+COMMANDS = [each.split() for each in NEEDED]
 
 
 class Usage(Case):
@@ -23,14 +30,14 @@ class Usage(Case):
             self.assertIn(each, done.stderr)
 
     def test_help_everywhere(self):
-        for command in [[], ["user"], ["account"], ["token"], ["app"], ["event"], *COMMANDS]:
+        for command in [[], ["user"], ["account"], ["token"], ["app"], ["hook"], ["delivery"], ["event"], *COMMANDS]:
             done = run_command(*command, "--help")
             self.assertEqual((0, ""), (done.returncode, done.stderr), command)
             self.assertIn("--help", done.stdout)
         text = run_command("serve", "--help").stdout
         for flag in ("data", "store", "limits", "listen", "tls-cert", "tls-key", "plain", "threads", "base-url",
                      "auth-url",
-                     "trusted-proxy", "forwarded-by", "anonymous-limit", "user-limit", "access-token-seconds", "allow-private-targets",
+                     "trusted-proxy", "forwarded-by", "cors-origin", "anonymous-limit", "user-limit", "access-token-seconds", "allow-private-targets",
                      "webhook-retry",
                      "max-header-bytes", "max-body-bytes", "header-timeout", "idle-timeout", "max-connections", "demo",
                      "log", "config"):
@@ -137,12 +144,6 @@ class Usage(Case):
 
     def test_flags_without_a_value(self):
         """Another flag is no value, nor is nothing behind `=`: the flag that lacks one is named, whatever else is wrong."""
-        needed = {"serve": [], "user add": ["--login", "--password-stdin"], "user quota": ["--user", "--per-day"],
-                  "account add": ["--user", "--service", "--name"],
-                  "token create": ["--user", "--description", "--scopes"], "token revoke": ["--id"],
-                  "app register": ["--user", "--name", "--website"],
-                  "event emit": ["--service", "--account", "--event", "--payload"]}
-        self.assertEqual([" ".join(each) for each in COMMANDS], list(needed))
         with temporary_directory() as data:
             def refused(*words, flag):
                 with self.subTest(words=words):
@@ -153,8 +154,8 @@ class Usage(Case):
             for command in COMMANDS:
                 told = re.findall(r"^  (?:-\w,)?(--[a-z-]+)(.*)", run_command(*command, "--help").stdout, re.M)
                 names = {name for name, _ in told} - {"--help"}
-                self.assertGreaterEqual(names, {"--data", "--config", *needed[" ".join(command)]})
-                toggles = {"--plain", "--demo", "--allow-private-targets", "--admin", "--password-stdin"} & names
+                self.assertGreaterEqual(names, {"--data", "--config", *NEEDED[" ".join(command)]})
+                toggles = {"--plain", "--demo", "--allow-private-targets", "--admin", "--password-stdin", "--dry-run"} & names
                 for flag in sorted(names - toggles):
                     refused(*command, flag, "--data", "d", flag=flag)
                     refused(*command, flag, "--admin", flag=flag)
@@ -203,11 +204,16 @@ class Usage(Case):
 
 
     def test_a_store_that_does_not_exist(self):
-        """Only `serve` and `user add` make a store: a mistyped path is not a new, empty one."""
+        """Only `serve`, `user add` and `migrate` make a store: a mistyped path is not a new, empty one."""
         commands = (("user", "quota", "--user", "1", "--per-day", "1"),
                     ("account", "add", "--user", "1", "--service", "sitesmaker", "--name", "x"),
                     ("token", "create", "--user", "1", "--description", "x", "--scopes", "user:balance"),
                     ("token", "revoke", "--id", "1"),
+                    *(words.split() for words in (
+                        "user list", "user password --id 1 --password-stdin", "user sign-out --id 1", "user disable --id 1",
+                        "user enable --id 1", "user delete --id 1", "token list --user 1", "app list", "app delete --client-id x",
+                        "hook list --service sitesmaker --account 1", "hook enable --id 1", "delivery list --hook 1",
+                        "delivery resend --id 1", "check")),
                     ("app", "register", "--user", "1", "--name", "x", "--website", "https://x.example"),
                     ("event", "emit", "--service", "sitesmaker", "--account", "1", "--event", "site.published", "--payload", "1"))
         with temporary_directory() as data:

@@ -22,7 +22,8 @@ namespace tollgate::inline v0 {
 /// Errors: an `error` if it could not be checked (unavailable also if too many checks are running); nothing is thrown.
 ///
 /// A source that has `check_password(const sign_in_attempt&)` as well is called with that, so that it can share its capacity
-/// fairly between clients.
+/// fairly between clients. One that has `result<bool> is_active(user_id)` is asked for the user of each session: sessions of
+/// users who were disabled or deleted then end at once.
 template <class P>
 concept password_source = requires(P& p, std::string_view login, std::string_view password) {
     // The user, or empty if login or password is wrong. Takes as long for an unknown login as for a wrong password.

@@ -11,6 +11,7 @@
 #include <tollgate/store/detail/cache_invalidation_feed.hpp>
 #include <tollgate/store/detail/postgres/server_clock.hpp>
 #include <tollgate/store/detail/errors.hpp>
+#include <tollgate/store/detail/sql/schema_status.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -115,6 +116,10 @@ public:
     /// The same without exceptions.
     [[nodiscard]] static TOLLGATE_DECL result<postgres_store> open(const std::string& connection_string,
                                                                     const postgres_settings& settings = {}) noexcept;
+
+    /// How far the tables of the store in this database are; opening it brings them to the newest version. Changes nothing.
+    [[nodiscard]] static TOLLGATE_DECL result<schema_status> check_schema(const std::string& connection_string,
+                                                                          const postgres_settings& settings = {}) noexcept;
 
     /// Opens the store; throws if that fails.
     TOLLGATE_DECL postgres_store(postgres_store&&) noexcept;

@@ -41,6 +41,16 @@ TOLLGATE_DECL result<postgres_store> postgres_store::open(const std::string& con
     });
 }
 
+TOLLGATE_DECL result<schema_status> postgres_store::check_schema(const std::string& connection_string,
+                                                                 const postgres_settings& settings) noexcept {
+    return detail::without_exceptions([&]() -> result<schema_status> {
+        return postgres_database::check_schema(connection_string, postgres::store_component, postgres::store_steps,
+                                               {.connections_max = 1,
+                                                .connection_wait_max = settings.connection_wait_max,
+                                                .each = {settings.connect_wait_max, settings.answer_wait_max}});
+    });
+}
+
 TOLLGATE_DECL postgres_store::postgres_store(std::unique_ptr<impl> opened) noexcept : impl_{std::move(opened)} {}
 TOLLGATE_DECL postgres_store::postgres_store(postgres_store&&) noexcept = default;
 TOLLGATE_DECL postgres_store& postgres_store::operator=(postgres_store&&) noexcept = default;

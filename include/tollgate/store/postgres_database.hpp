@@ -8,6 +8,7 @@
 #include <tollgate/store/detail/postgres/connection.hpp>
 #include <tollgate/store/detail/postgres/migrations.hpp>
 #include <tollgate/store/detail/row_cache.hpp>
+#include <tollgate/store/detail/sql/schema_status.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -75,6 +76,12 @@ public:
     /// in which a later release has broken compatibility with these steps is an error.
     TOLLGATE_DECL result<void> migrate(std::string_view component, std::span<const postgres::schema_step> steps,
                                         milliseconds wait_max = seconds{60});
+
+    /// How far the tables of `component` are on their way to the last of `steps`, without changing them. Errors: as `open`.
+    [[nodiscard]] static TOLLGATE_DECL result<schema_status> check_schema(const std::string& connection_string,
+                                                                          std::string_view component,
+                                                                          std::span<const postgres::schema_step> steps,
+                                                                          const postgres_database_settings& settings = {});
 
     /// An empty batch, which shifts moments to the server's clock.
     [[nodiscard]] TOLLGATE_DECL postgres::batch make_batch() const;

@@ -132,6 +132,17 @@ TOLLGATE_DECL result<void> postgres_database::migrate(std::string_view component
     return {};
 }
 
+TOLLGATE_DECL result<schema_status> postgres_database::check_schema(const std::string& connection_string,
+                                                                    std::string_view component,
+                                                                    std::span<const postgres::schema_step> steps,
+                                                                    const postgres_database_settings& settings) {
+    auto opened = open(connection_string, settings);
+    if (!opened) return std::move(opened).error();
+    auto on = opened->open_another();
+    if (!on) return std::move(on).error();
+    return postgres::read_schema_status(*on, component, steps);
+}
+
 TOLLGATE_DECL postgres::batch postgres_database::make_batch() const { return postgres::batch{state_->clock->shift()}; }
 
 TOLLGATE_DECL const std::shared_ptr<postgres::server_clock>& postgres_database::clock() const noexcept {

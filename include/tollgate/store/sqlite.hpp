@@ -8,6 +8,7 @@
 #include <tollgate/contract/session_store.hpp>
 #include <tollgate/contract/token_store.hpp>
 #include <tollgate/store/detail/errors.hpp>
+#include <tollgate/store/detail/sql/schema_status.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -53,6 +54,11 @@ public:
     /// The same without exceptions.
     [[nodiscard]] static TOLLGATE_DECL result<sqlite_store> open(const std::string& path,
                                                                   const sqlite_settings& settings = {}) noexcept;
+
+    /// How far the tables of the store in a file are; opening it brings them to the newest version. Changes nothing. They
+    /// are at version 0 if there is no file; none is made.
+    [[nodiscard]] static TOLLGATE_DECL result<schema_status> check_schema(const std::string& path,
+                                                                          const sqlite_settings& settings = {}) noexcept;
 
     /// Opens the store; throws if that fails.
     TOLLGATE_DECL sqlite_store(sqlite_store&&) noexcept;

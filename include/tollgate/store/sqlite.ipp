@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/store/detail/sqlite/migrations.hpp>
 #include <tollgate/store/detail/sqlite/schema.hpp>
 #include <tollgate/store/detail/sqlite/store_impl.hpp>
 #include <tollgate/store/sqlite.hpp>
@@ -31,6 +32,14 @@ TOLLGATE_DECL result<sqlite_store> sqlite_store::open(const std::string& path,
         auto opened = open_impl(path, settings);
         if (!opened) return std::move(opened).error();
         return sqlite_store{*std::move(opened)};
+    });
+}
+
+TOLLGATE_DECL result<schema_status> sqlite_store::check_schema(const std::string& path,
+                                                               const sqlite_settings& settings) noexcept {
+    return detail::without_exceptions([&]() -> result<schema_status> {
+        return sqlite::read_schema_status(path, {settings.busy_wait_max, true, settings.vfs}, sqlite::store_component,
+                                          sqlite::store_steps);
     });
 }
 

@@ -6,6 +6,7 @@
 #include <tollgate/base/time.hpp>
 #include <tollgate/store/detail/errors.hpp>
 #include <tollgate/store/detail/row_cache.hpp>
+#include <tollgate/store/detail/sql/schema_status.hpp>
 #include <tollgate/store/detail/sqlite/change_stamp.hpp>
 #include <tollgate/store/detail/sqlite/database.hpp>
 
@@ -63,6 +64,12 @@ public:
     /// Brings the tables of one `component` up to date: runs those of `steps` that the file has not seen, in order, all
     /// or none. A released step is never changed, only followed by others. See `sqlite::migrate`.
     TOLLGATE_DECL result<void> migrate(std::string_view component, std::span<const sqlite::statement_text> steps);
+
+    /// How far the tables of `component` in a file are on their way to the last of `steps`, without changing it. They are at
+    /// version 0 if there is no file; none is made. Errors: as `open`.
+    [[nodiscard]] static TOLLGATE_DECL result<schema_status> check_schema(const std::string& path, std::string_view component,
+                                                                          std::span<const sqlite::statement_text> steps,
+                                                                          const sqlite_database_settings& settings = {});
 
     /// Calls `body(sqlite::database&)`, which returns a `result`, with a connection that cannot write. Throws nothing:
     /// what `body` throws becomes an error (unavailable).

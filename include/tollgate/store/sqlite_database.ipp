@@ -63,6 +63,12 @@ TOLLGATE_DECL result<void> sqlite_database::migrate(std::string_view component,
     return sqlite::migrate(**on, component, steps);
 }
 
+TOLLGATE_DECL result<schema_status> sqlite_database::check_schema(const std::string& path, std::string_view component,
+                                                                  std::span<const sqlite::statement_text> steps,
+                                                                  const sqlite_database_settings& settings) {
+    return sqlite::read_schema_status(path, {settings.busy_wait_max, true, settings.vfs}, component, steps);
+}
+
 TOLLGATE_DECL auto sqlite_database::reader() -> result<lease> {
     return state::take(state_->readers, state_->settings.busy_wait_max);
 }

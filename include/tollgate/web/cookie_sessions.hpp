@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -114,9 +115,13 @@ private:
 /// passwords do.
 template <session_store Store, password_source Passwords, random_source Random = system_random>
 class cookie_sessions {
+    static constexpr bool knows_active_users = requires(Passwords& passwords, user_id user) {
+        { passwords.is_active(user) } -> std::same_as<result<bool>>;
+    };
+
 public:
     /// Whether a session lookup may block.
-    static constexpr bool blocking = http::handler_blocks<Store>();
+    static constexpr bool blocking = http::handler_blocks<Store>() || (knows_active_users && http::handler_blocks<Passwords>());
 
     /// Throws std::invalid_argument as `session_cookie` does.
     cookie_sessions(session_settings settings, Store& store, Passwords& passwords, Random random = {})
@@ -135,6 +140,11 @@ public:
         auto found = store_->find_session(key);
         if (!found) return std::move(found).error();
         if (!*found || is_over(**found, now)) return std::optional<session>{};
+        if constexpr (knows_active_users) {
+            const auto active = passwords_->is_active((*found)->user);
+            if (!active) return active.error();
+            if (!*active) return std::optional<session>{};
+        }
         // A failure to record the use does not end the session now; it only expires earlier.
         if (now - (*found)->last_seen_at >= settings_.touch_interval) (void)store_->touch_session(key, now);
         return std::optional{

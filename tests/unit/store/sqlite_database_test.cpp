@@ -6,6 +6,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <filesystem>
+#include <span>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -58,6 +60,29 @@ TEST_CASE("a pool lends the connection that was used last, so that its memory is
     auto pool = open_pool(directory, 4);
     const sqlite::database* used = &**pool.reader();
     for (int i = 0; i < 3; ++i) CHECK(&**pool.reader() == used);
+}
+
+TEST_CASE("the schema of a file is told without changing it, or making one") {
+    temporary_directory directory;
+    static constexpr sqlite::statement_text steps[] = {"CREATE TABLE a (b); CREATE TABLE c (d)", "CREATE TABLE e (f)"};
+    const std::span<const sqlite::statement_text> all{steps};
+    const auto file = directory.file("test.db");
+    const auto status = [&](std::span<const sqlite::statement_text> known) {
+        auto told = sqlite_database::check_schema(file, "shop", known);
+        REQUIRE(told);
+        return std::vector<std::int64_t>{told->version, told->newest, static_cast<std::int64_t>(told->pending_statements)};
+    };
+    CHECK(status(all) == std::vector<std::int64_t>{0, 2, 3});
+    CHECK_FALSE(std::filesystem::exists(file));
+    auto pool = open_pool(directory, 1);
+    CHECK(status(all) == std::vector<std::int64_t>{0, 2, 3});
+    REQUIRE(pool.migrate("shop", all.first(1)));
+    CHECK(status(all) == std::vector<std::int64_t>{1, 2, 1});
+    REQUIRE(pool.migrate("shop", all));
+    CHECK(status(all) == std::vector<std::int64_t>{2, 2, 0});
+    CHECK(status(all.first(1)) == std::vector<std::int64_t>{2, 1, 0});
+    CHECK(sqlite_database::check_schema(file, "other", all)->version == 0);
+    CHECK(sqlite_database::check_schema(directory.file(""), "shop", all).error().kind != error_kind::not_found);
 }
 
 TEST_CASE("readers of a pool change nothing") {

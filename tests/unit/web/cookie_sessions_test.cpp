@@ -152,6 +152,34 @@ TEST_CASE("who signs in is known by their cookie from then on", "[cookie_session
     CHECK(shop.who("theme=dark; " + shop.cookie() + "; a=b"));
 }
 
+TEST_CASE("a session ends at once for a user who is not active any more", "[cookie_sessions]") {
+    struct anns_state : anns_password {
+        result<bool> active = true;
+        result<bool> is_active(user_id user) const {
+            REQUIRE(user == ann);
+            return active;
+        }
+    } passwords;
+    session_map store;
+    std::uint64_t entropy = 0;
+    bool random_works = true;
+    cookie_sessions sessions{{.auth_url = "https://shop.example"}, store, passwords,
+                             test::counting_random{&entropy, &random_works}};
+    http::response out;
+    REQUIRE(sessions.sign_in({}, {"ann", "right", ip_address::v4(192, 0, 2, 1)}, noon, out));
+    http::request next;
+    const std::string_view cookie = out.find("Set-Cookie");
+    next.fields.add("Cookie", cookie.substr(0, cookie.find(';')));
+    const auto who = [&] { return sessions.session_of(next, noon); };
+    CHECK(*who() != std::nullopt);
+    passwords.active = false;
+    CHECK(*who() == std::nullopt);
+    passwords.active = unavailable("the users' database");
+    CHECK(who().error().cause == "the users' database");
+    passwords.active = true;
+    CHECK(*who() != std::nullopt);
+}
+
 TEST_CASE("over http the cookie has a plain name and is not Secure", "[cookie_sessions]") {
     site shop{"http://127.0.0.1:8080"};
     REQUIRE(shop.sign_in());

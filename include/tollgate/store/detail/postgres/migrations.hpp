@@ -3,6 +3,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/store/detail/postgres/connection.hpp>
+#include <tollgate/store/detail/sql/schema_status.hpp>
 
 #include <cstdint>
 #include <span>
@@ -31,6 +32,10 @@ struct schema_step {
 /// `on` is for this alone, and of no use afterwards: it may hold locks.
 [[nodiscard]] TOLLGATE_DECL result<void> migrate(connection& on, std::string_view component,
                                                   std::span<const schema_step> steps, milliseconds wait_max);
+
+/// How far the tables are, without changing them.
+[[nodiscard]] TOLLGATE_DECL result<schema_status> read_schema_status(connection& on, std::string_view component,
+                                                                      std::span<const schema_step> steps);
 
 }  // namespace tollgate::postgres
 

@@ -95,4 +95,11 @@ TOLLGATE_DECL result<void> migrate(connection& on, std::string_view component, s
     return detail::run_steps(on, component, steps, *found);
 }
 
+TOLLGATE_DECL result<schema_status> read_schema_status(connection& on, std::string_view component,
+                                                       std::span<const schema_step> steps) {
+    const auto found = detail::read_schema_state(on, component);
+    if (!found) return found.error();
+    return sql::status_at(found->version, steps, [](const schema_step& step) { return step.script.text(); });
+}
+
 }  // namespace tollgate::postgres

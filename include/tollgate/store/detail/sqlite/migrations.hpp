@@ -2,9 +2,11 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
+#include <tollgate/store/detail/sql/schema_status.hpp>
 #include <tollgate/store/detail/sqlite/database.hpp>
 
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace tollgate::inline v0::sqlite {
@@ -22,6 +24,10 @@ TOLLGATE_DECL result<void> migrate(database& on, std::string_view component, std
 /// Whether the tables are exactly at the version of `steps`; a problem (internal) that says so when they are not, or are
 /// not there.
 TOLLGATE_DECL result<void> expect_migrated(database& on, std::string_view component, std::span<const statement_text> steps);
+
+/// How far the tables in a file are, without changing it. They are at version 0 if there is no file; none is made.
+TOLLGATE_DECL result<schema_status> read_schema_status(const std::string& path, const database_settings& settings,
+                                                       std::string_view component, std::span<const statement_text> steps);
 
 }  // namespace tollgate::sqlite
 

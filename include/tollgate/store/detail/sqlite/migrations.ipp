@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <string>
+#include <system_error>
 
 namespace tollgate::inline v0::sqlite {
 
@@ -65,6 +67,20 @@ TOLLGATE_DECL result<void> expect_migrated(
     if (*version == static_cast<std::int64_t>(steps.size())) return {};
     return internal_error("The tables of \"" + std::string{component} + "\" are of version " + std::to_string(*version) +
                           ", and this release needs version " + std::to_string(steps.size()) + ".");
+}
+
+TOLLGATE_DECL result<schema_status> read_schema_status(const std::string& path, const database_settings& settings,
+                                                       std::string_view component, std::span<const statement_text> steps) {
+    const auto status = [&](std::int64_t version) {
+        return sql::status_at(version, steps, [](const statement_text& step) { return step.text(); });
+    };
+    std::error_code ignored;
+    if (settings.vfs.empty() && !std::filesystem::exists(path, ignored)) return status(0);
+    auto on = database::open(path, {settings.busy_wait_max, true, settings.vfs});
+    if (!on) return std::move(on).error();
+    const auto version = detail::schema_version(*on, component);
+    if (!version) return version.error();
+    return status(*version);
 }
 
 }  // namespace tollgate::sqlite

@@ -1,0 +1,62 @@
+#include "check.hpp"
+
+#include "certificate.hpp"
+#include "failure.hpp"
+
+#if defined(TOLLGATE_WITH_REDIS)
+#include <tollgate/limits/redis_limiter.hpp>
+#endif
+
+#include <string_view>
+
+namespace reference {
+
+using nlohmann::ordered_json;
+
+void check_report::add(const std::string& part, const std::function<ordered_json()>& look) {
+    try {
+        parts_[part] = look();
+    } catch (const failure& fault) {
+        faults_.append(faults_.empty() ? "" : " ").append(part).append(": ").append(fault.what());
+    }
+}
+
+ordered_json check_report::finish() const {
+    if (!faults_.empty()) throw run_error{faults_};
+    return parts_;
+}
+
+ordered_json check_certificate(const settings& with) {
+    if (with.plain) return nullptr;
+    const bool given = !with.tls_cert.empty();
+    const certificate_files files =
+        given ? certificate_files{with.tls_cert, with.tls_key} : self_signed_files(with.data);
+    // `serve` makes a self-signed one where there is none, and a new one for one that is not good any more.
+    if (!given && !std::filesystem::exists(files.certificate)) return {{"file", files.certificate.string()}, {"made", false}};
+    return {{"file", files.certificate.string()}, {"expires_at", expiry_of(files)}};
+}
+
+ordered_json check_limits(const settings& with) {
+    if (with.limits_url.empty()) return "memory";
+#if defined(TOLLGATE_WITH_REDIS)
+    std::string why;
+    tollgate::redis_limiter_settings wanted;
+    wanted.connections_max = 1;
+    wanted.authorities_file = with.limits_ca.string();
+    wanted.on_state = [&why](bool, std::string_view what) { why = what; };
+    auto opened = tollgate::redis_limiter::open(with.limits_url, wanted);
+    if (!opened) throw usage_error{"--limits, --limits-ca: " + opened.error().message};
+    if (!opened->try_now()) throw run_error{why.empty() ? "Redis does not answer." : why + "."};
+#endif
+    return "redis";
+}
+
+ordered_json check_schema(const tollgate::schema_status& found) {
+    if (found.version == 0) throw run_error{"there are no tables of a store."};
+    if (found.version > found.newest)
+        throw run_error{"the tables are of version " + std::to_string(found.version) +
+                        ", made by a later release; this one knows them up to version " + std::to_string(found.newest) + "."};
+    return {{"version", found.version}, {"newest", found.newest}};
+}
+
+}  // namespace reference

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "settings.hpp"
+
+#include <tollgate/base/result.hpp>
+#include <tollgate/store/detail/sql/schema_status.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <functional>
+#include <string>
+
+namespace reference {
+
+/// What `check` prints: one member for each part.
+class check_report {
+public:
+    /// `look` returns what is printed of the part, or throws a `failure` that says what is wrong with it.
+    void add(const std::string& part, const std::function<nlohmann::ordered_json()>& look);
+    /// Throws `run_error` with everything that is wrong.
+    [[nodiscard]] nlohmann::ordered_json finish() const;
+
+private:
+    nlohmann::ordered_json parts_{{"ok", true}};
+    std::string faults_;
+};
+
+/// The files of --tls-cert and --tls-key: they fit each other, and today is within their dates.
+[[nodiscard]] nlohmann::ordered_json check_certificate(const settings& with);
+/// Whether Redis answers.
+[[nodiscard]] nlohmann::ordered_json check_limits(const settings& with);
+/// Whether there are tables, of a version that this program can use.
+[[nodiscard]] nlohmann::ordered_json check_schema(const tollgate::schema_status& found);
+
+}  // namespace reference

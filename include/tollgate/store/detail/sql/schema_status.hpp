@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace tollgate::inline v0 {
+
+/// How far the tables of one component are: at `version`, when so many of its steps were done.
+struct schema_status {
+    std::int64_t version = 0;  ///< 0: there are no tables yet
+    std::int64_t newest = 0;   ///< that this release brings them to; smaller than `version` if a later release made them
+    std::size_t pending_statements = 0;  ///< SQL statements of the steps from `version` to `newest`
+};
+
+namespace sql {
+
+/// The statements of a script: what semicolons end outside of quotes, comments and dollar quotes. Triggers of SQLite,
+/// which have semicolons within, count for more than one.
+[[nodiscard]] constexpr std::size_t count_statements(std::string_view script) noexcept {
+    std::size_t count = 0;
+    bool is_empty = true;
+    const auto skip_past = [&script](std::string_view end) {
+        const auto at = script.find(end);
+        script.remove_prefix(at == std::string_view::npos ? script.size() : at + end.size());
+    };
+    while (!script.empty()) {
+        const char c = script.front();
+        if (script.starts_with("--")) {
+            skip_past("\n");
+            continue;
+        }
+        std::string_view quote = script.substr(0, 1);
+        if (c == '$')
+            if (const auto end = script.find_first_not_of("abcdefghijklmnopqrstuvwxyz_", 1);
+                end != std::string_view::npos && script[end] == '$')
+                quote = script.substr(0, end + 1);
+        script.remove_prefix(quote.size());
+        if (c == ';') {
+            if (!is_empty) ++count;
+            is_empty = true;
+            continue;
+        }
+        if (c == '\'' || c == '"' || quote.size() > 1) skip_past(quote);
+        if (c != ' ' && c != '\n') is_empty = false;
+    }
+    return is_empty ? count : count + 1;
+}
+
+/// The status of tables at `version`; `script_of` gives the script of a step.
+template <class Steps, class ScriptOf>
+[[nodiscard]] constexpr schema_status status_at(std::int64_t version, const Steps& steps, ScriptOf&& script_of) {
+    schema_status status{version, static_cast<std::int64_t>(steps.size()), 0};
+    for (auto i = static_cast<std::size_t>(version); i < steps.size(); ++i)
+        status.pending_statements += count_statements(script_of(steps[i]));
+    return status;
+}
+
+}  // namespace sql
+
+}  // namespace tollgate

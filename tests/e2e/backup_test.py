@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Backup and restore as docs/operating.md describes them: afterwards old tokens, sessions and webhooks work as before."""
+
+import subprocess
+
+from harness import PLENTY, Case, Database, Server, main, run_command, temporary_directory
+from receiver import Receiver
+from visitor import signed_in
+from webhooks_test import signature_of
+
+FLAGS = ["--demo", *PLENTY, "--allow-private-targets"]
+TOKENS = "/en/user/settings/tokens/"
+
+
+def run(*words):
+    subprocess.run([str(word) for word in words], check=True, capture_output=True, timeout=60)
+
+
+class Backup(Case):
+    def lose_and_restore(self, data, store, back_up, destroy, restore):
+        with Receiver() as receiver:
+            with Server(*FLAGS, data=data, store=store) as server:
+                account = server.demo["sitesmaker_account"]
+                made = server.ask("POST", f"/v1/sitesmaker/{account}/hooks", token=server.demo_token,
+                                  body={"event": "site.created", "target_url": receiver.url()})
+                secret = made.get("X-Hook-Secret")
+                token, _ = server.add_token(server.add_user("ann", balance="12.50"))
+                visitor = signed_in(server, "ann", "a password")
+                back_up()
+                late, _ = server.add_token(1)
+                self.assertEqual(200, server.ask("GET", "/v1/user/balance", token=late).status)
+            destroy()
+            self.assertEqual(1, run_command("check", *server.store_flags).returncode, "it is gone")
+            restore()
+            self.assertEqual("", run_command("check", *server.store_flags).stderr)
+
+            with Server(*FLAGS, data=data, store=store) as again:
+                self.assertEqual(12.5, again.ask("GET", "/v1/user/balance", token=token).json()["balance"])
+                self.assertEqual(200, again.ask("GET", "/v1/user/balance", token=server.demo_token).status)
+                self.assertEqual(401, again.ask("GET", "/v1/user/balance", token=late).status)
+                visitor.server, visitor.site = again, again.ready["auth"]
+                self.assertEqual(200, visitor.get(TOKENS, follow=False).status, "still signed in")
+                self.assertEqual({"deliveries": 1}, again.run("event", "emit", "--service", "sitesmaker", "--account", account,
+                                                              "--event", "site.created", "--payload", "{}"))
+                (got,) = receiver.wait(1)
+                self.assertEqual(signature_of(secret, got), got.fields["webhook-signature"])
+
+    def test_sqlite(self):
+        with temporary_directory() as directory:
+            data, copy = directory / "data", directory / "copy.db"
+            database = data / "tollgate.db"
+
+            def destroy():
+                for each in data.glob("tollgate.db*"):
+                    each.unlink()
+
+            self.lose_and_restore(data, f"sqlite:{database}",
+                                  lambda: run("sqlite3", database, f".backup {copy}"), destroy,
+                                  lambda: run("install", "-m", "600", copy, database))
+
+    def test_postgres(self):
+        database = Database.shared()
+        with temporary_directory() as directory:
+            store = database.store(directory)
+            schema = store.split("search_path=")[1].split()[0]
+            where = ["-h", database.directory, "-p", database.port, "-U", "postgres", "-d", database.name]
+            dump = directory / "dump"
+            self.lose_and_restore(directory / "data", store,
+                                  lambda: run("pg_dump", *where, "--format=custom", f"--schema={schema}", f"--file={dump}"),
+                                  lambda: database.psql(f"DROP SCHEMA {schema} CASCADE; CREATE SCHEMA {schema}"),
+                                  lambda: (database.psql(f"DROP SCHEMA {schema} CASCADE"),
+                                           run("pg_restore", *where, "--exit-on-error", "--no-owner", dump)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,366 @@
+#!/usr/bin/env python3
+"""What an operator does beside a running server: users, tokens, applications, webhooks, deliveries, check and migrate."""
+
+import contextlib
+import datetime
+import json
+import sqlite3
+import subprocess
+
+import harness
+from application import Application
+from harness import PLENTY, Case, Redis, Server, flags_for, main, on_postgres, run_command, temporary_directory
+from receiver import Receiver, answer, make_certificate
+from visitor import Visitor, signed_in
+
+TOKENS = "/en/user/settings/tokens/"
+SECRETS = ("tgp_", "tgs_", "whsec_", "scrypt", "secret", "digest")
+
+
+def execute(store_flags, text):
+    """Changes the store's tables by hand."""
+    if on_postgres:
+        harness.postgres.query(store_flags[3], text)
+        return
+    with contextlib.closing(sqlite3.connect(f"{store_flags[1]}/tollgate.db")) as database:
+        database.executescript(text)
+
+
+def make_old_certificate(directory, key):
+    """A certificate that expired in 2020: only `openssl ca` lets one choose the dates."""
+    (directory / "ca.cnf").write_text("[ca]\ndefault_ca=d\n[d]\ndatabase=index\nserial=serial\nnew_certs_dir=.\n"
+                                      "default_md=sha256\npolicy=p\n[p]\ncommonName=supplied\n")
+    (directory / "index").write_text("")
+    (directory / "serial").write_text("01\n")
+    for words in (["req", "-new", "-key", key, "-subj", "/CN=a", "-out", "old.csr"],
+                  ["ca", "-batch", "-selfsign", "-config", "ca.cnf", "-keyfile", key, "-in", "old.csr", "-startdate",
+                   "20200101000000Z", "-enddate", "20200201000000Z", "-out", "old.crt"]):
+        subprocess.run(["openssl", *words], cwd=directory, check=True, capture_output=True, timeout=30)
+    return directory / "old.crt"
+
+
+class Operator(Case):
+    def setUp(self):
+        self.server = Server("--demo", *PLENTY, "--allow-private-targets", "--webhook-retry", "1h")
+        self.addCleanup(self.server.stop)
+
+    def run_ok(self, *words, stdin=""):
+        done = run_command(*words, *self.server.store_flags, stdin=stdin)
+        self.assertEqual((0, ""), (done.returncode, done.stderr), words)
+        self.assertRegex(done.stdout, r"\A\{.*\}\n\Z")
+        for each in SECRETS:
+            self.assertNotIn(each, done.stdout)
+        return json.loads(done.stdout)
+
+    def assert_fails(self, *words, mentions, stdin=""):
+        done = run_command(*words, *self.server.store_flags, stdin=stdin)
+        self.assertEqual((1, ""), (done.returncode, done.stdout), words)
+        self.assertRegex(done.stderr, r"\A[^\n]+\n\Z")
+        self.assertIn(mentions, done.stderr)
+
+    def balance_status(self, token):
+        return self.server.ask("GET", "/v1/user/balance", token=token).status
+
+    def visitor_who_tried(self, login, password):
+        visitor = Visitor(self.server)
+        visitor.sign_in(login, password)
+        return visitor
+
+    def assert_signed_in(self, visitor, wanted):
+        page = visitor.get(TOKENS, follow=False)
+        self.assertEqual(200 if wanted else 303, page.status, page)
+
+
+class Users(Operator):
+    def test_a_list_in_pages(self):
+        ids = [1] + [self.server.add_user(f"user{n}", balance="-3.50", currency="USD") for n in range(3)]
+        self.run_ok("user", "quota", "--user", ids[1], "--per-day", 7)
+        listed = self.run_ok("user", "list")
+        self.assertEqual(["users"], list(listed))
+        self.assertEqual(ids, [each["id"] for each in listed["users"]])
+        self.assertEqual({"id": ids[1], "login": "user0", "disabled": False, "currency": "USD", "balance": "-3.50",
+                          "per_day": 7}, listed["users"][1])
+        self.assertIsNone(listed["users"][0]["per_day"])
+        page = self.run_ok("user", "list", "--limit", 3)
+        self.assertEqual((ids[:3], ids[3]), ([each["id"] for each in page["users"]], page["next"]))
+        page = self.run_ok("user", "list", "--limit", 3, "--first", page["next"])
+        self.assertEqual((["users"], [ids[3]]), (list(page), [each["id"] for each in page["users"]]))
+
+    def test_a_disabled_user_is_out_at_once_and_comes_back(self):
+        user = self.server.add_user("ann")
+        token, _ = self.server.add_token(user)
+        app = Application(self.server, user)
+        visitor = signed_in(self.server, "ann", "a password")
+        granted = app.tokens(visitor)
+        bearer = "Bearer " + granted["access_token"]
+        for _ in range(2):  # also cached
+            self.assertEqual([200, 200], [self.balance_status(each) for each in (token, bearer)])
+        self.assert_signed_in(visitor, True)
+
+        self.assertEqual({"id": user}, self.run_ok("user", "disable", "--id", user))
+        self.eventually(lambda: [401, 401] == [self.balance_status(each) for each in (token, bearer)], seconds=1)
+        self.assert_signed_in(visitor, False)
+        self.assert_signed_in(self.visitor_who_tried("ann", "a password"), False)
+        self.assertTrue(self.run_ok("user", "list", "--first", user)["users"][0]["disabled"])
+        self.assert_fails("token", "create", "--user", user, "--description", "x", "--scopes", "user:balance",
+                          mentions="disabled")
+        self.assertEqual(200, self.balance_status(self.server.demo_token), "others are served")
+
+        self.run_ok("user", "enable", "--id", user)
+        self.eventually(lambda: [200, 200] == [self.balance_status(each) for each in (token, bearer)], seconds=1)
+        self.assert_signed_in(visitor, False)
+        self.assert_signed_in(signed_in(self.server, "ann", "a password"), True)
+
+    def test_a_session_that_begins_while_its_user_is_disabled_is_none(self):
+        user = self.server.add_user("ann")
+        visitor = signed_in(self.server, "ann", "a password")
+        execute(self.server.store_flags, f"UPDATE directory_users SET disabled = {'true' if on_postgres else 1} WHERE id = {user}")
+        self.eventually(lambda: visitor.get(TOKENS, follow=False).status == 303, seconds=1)
+
+    def test_a_new_password_ends_sessions(self):
+        user = self.server.add_user("ann")
+        visitor = signed_in(self.server, "ann", "a password")
+        words = ("user", "password", "--id", user)
+        self.assertEqual(2, run_command(*words, *self.server.store_flags, stdin="another one\n").returncode)
+        done = run_command(*words, "--password-stdin", *self.server.store_flags, stdin="short\n")
+        self.assertEqual(2, done.returncode)
+        self.assert_signed_in(visitor, True)
+        self.assertEqual({"id": user}, self.run_ok(*words, "--password-stdin", stdin="another one\n"))
+        self.assert_signed_in(visitor, False)
+        self.assert_signed_in(signed_in(self.server, "ann", "another one"), True)
+        self.assert_signed_in(self.visitor_who_tried("ann", "a password"), False)
+
+    def test_signing_out_leaves_tokens(self):
+        user = self.server.add_user("ann")
+        token, _ = self.server.add_token(user)
+        visitors = [signed_in(self.server, "ann", "a password") for _ in range(2)]
+        other = signed_in(self.server)
+        self.assertEqual({"id": user}, self.run_ok("user", "sign-out", "--id", user))
+        for each in visitors:
+            self.assert_signed_in(each, False)
+        self.assert_signed_in(other, True)
+        self.assertEqual(200, self.balance_status(token))
+
+    def test_deleting_takes_everything_along(self):
+        user = self.server.add_user("ann")
+        account = self.server.add_account(user, "sitesmaker", admin=True)
+        token, number = self.server.add_token(user)
+        visitor = signed_in(self.server, "ann", "a password")
+        own, theirs = Application(self.server, user, name="Own"), Application(self.server, 1, name="Theirs")
+        bearers = ["Bearer " + app.tokens(visitor)["access_token"] for app in (own, theirs)]
+        foreign = "Bearer " + own.tokens(signed_in(self.server))["access_token"]
+        with Receiver() as receiver:
+            made = self.server.ask("POST", f"/v1/sitesmaker/{account}/hooks", token=token,
+                                   body={"event": "site.created", "target_url": receiver.url()})
+            self.assertEqual(201, made.status, made)
+            hook = made.json()["id"]
+            self.assertEqual([200] * 4, [self.balance_status(each) for each in (token, foreign, *bearers)])
+
+            self.assertEqual({"id": user}, self.run_ok("user", "delete", "--id", user))
+            self.eventually(lambda: [401] * 4 == [self.balance_status(each) for each in (token, foreign, *bearers)], seconds=1)
+            self.assert_signed_in(visitor, False)
+            self.assert_fails("user", "delete", "--id", user, mentions=f"no user {user}")
+            self.assert_fails("token", "revoke", "--id", number, mentions=f"no token {number}")
+            self.assert_fails("app", "delete", "--client-id", own.id, mentions=own.id)
+            self.assert_fails("hook", "enable", "--id", hook, mentions=f"no webhook {hook}")
+            self.assert_fails("hook", "list", "--service", "sitesmaker", "--account", account, mentions="no account")
+            self.assertEqual([theirs.id], [each["client_id"] for each in self.run_ok("app", "list")["applications"]])
+            self.assertEqual([1], [each["id"] for each in self.run_ok("user", "list")["users"]])
+        self.assertEqual(200, self.balance_status(self.server.demo_token))
+        self.assertGreater(self.server.add_user("ann"), user, "an id is never used again")
+
+    def test_who_does_not_exist(self):
+        for words in (("disable",), ("enable",), ("delete",), ("sign-out",), ("password", "--password-stdin")):
+            self.assert_fails("user", words[0], "--id", 77, *words[1:], mentions="no user 77", stdin="a password\n")
+        self.assert_fails("token", "list", "--user", 77, mentions="no user 77")
+        self.assert_fails("app", "list", "--user", 77, mentions="no user 77")
+        self.assert_fails("app", "delete", "--client-id", "tgi_x", mentions="tgi_x")
+        self.assert_fails("hook", "list", "--service", "sitesmaker", "--account", 77, mentions="no account 77")
+        self.assert_fails("hook", "enable", "--id", 77, mentions="no webhook 77")
+        self.assert_fails("delivery", "list", "--hook", 77, mentions="no webhook 77")
+        self.assert_fails("delivery", "resend", "--id", 77, mentions="no delivery 77")
+
+
+class Lists(Operator):
+    def test_tokens_and_applications(self):
+        user = self.server.add_user("ann")
+        self.assertEqual({"tokens": []}, self.run_ok("token", "list", "--user", user))
+        token, number = self.server.add_token(user, "user:balance")
+        self.assertEqual(200, self.balance_status(token))
+        (listed,) = self.run_ok("token", "list", "--user", user)["tokens"]
+        self.assertEqual(["id", "username", "description", "scopes", "created_at", "last_used_at"], list(listed))
+        self.assertEqual((number, "e2e", "user:balance"), tuple(listed[name] for name in ("id", "description", "scopes")))
+        for name in ("created_at", "last_used_at"):
+            self.assertRegex(listed[name], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+
+        app, other = Application(self.server, user), Application(self.server, 1, redirect_url=None)
+        self.assertEqual({app.id, other.id}, {each["client_id"] for each in self.run_ok("app", "list")["applications"]})
+        (listed,) = self.run_ok("app", "list", "--user", user)["applications"]
+        self.assertEqual((app.id, user, "Acme"), (listed["client_id"], listed["user"], listed["name"]))
+        bearer = "Bearer " + app.tokens(signed_in(self.server))["access_token"]
+        self.assertEqual(200, self.balance_status(bearer))
+        self.assertEqual({"client_id": app.id}, self.run_ok("app", "delete", "--client-id", app.id))
+        self.eventually(lambda: self.balance_status(bearer) == 401, seconds=1)
+        self.assertEqual({"applications": []}, self.run_ok("app", "list", "--user", user))
+
+    def test_hooks_and_deliveries(self):
+        account = self.server.demo["sitesmaker_account"]
+        with Receiver(lambda request, to: to.sendall(answer(410 if len(receiver.seen) == 1 else 204))) as receiver:
+            made = self.server.ask("POST", f"/v1/sitesmaker/{account}/hooks", token=self.server.demo_token,
+                                   body={"event": "site.created", "target_url": receiver.url()})
+            hook = made.json()["id"]
+            where = ("hook", "list", "--service", "sitesmaker", "--account", account)
+
+            def listed():
+                (found,) = self.run_ok(*where)["hooks"]
+                return found
+
+            def deliveries():
+                return self.run_ok("delivery", "list", "--hook", hook)["deliveries"]
+
+            def emit():
+                return self.run_ok("event", "emit", "--service", "sitesmaker", "--account", account, "--event",
+                                   "site.created", "--payload", "{}")
+
+            self.assertEqual((hook, "site.created", receiver.url(), "api", None),
+                             tuple(listed()[name] for name in ("id", "event", "target_url", "source", "disabled_at")))
+            self.assertEqual([], deliveries())
+            self.assertEqual({"deliveries": 1}, emit())
+            self.eventually(lambda: listed()["disabled_at"] is not None)
+            self.assertEqual("gone", listed()["disable_reason"])
+            (first,) = deliveries()
+            self.assertEqual(("given_up", 1, receiver.seen[0].id), (first["state"], first["attempts"], first["webhook_id"]))
+            self.assert_fails("delivery", "resend", "--id", first["id"], mentions="disabled")
+
+            self.assertEqual({"id": hook}, self.run_ok("hook", "enable", "--id", hook))
+            self.assertIsNone(listed()["disabled_at"])
+            self.assertEqual({"id": first["id"]}, self.run_ok("delivery", "resend", "--id", first["id"]))
+            self.assertEqual(2, len(receiver.wait(2)))
+            self.assertEqual(first["webhook_id"], receiver.seen[1].id)
+            emit()
+            self.eventually(lambda: [each["state"] for each in deliveries()] == ["delivered", "delivered"])
+            self.assertEqual([deliveries()[0]], self.run_ok("delivery", "list", "--hook", hook, "--limit", 1)["deliveries"])
+
+
+class Check(Case):
+    def check(self, data, *flags, code=0, store=True):
+        done = run_command("check", *(flags_for(data) if store else ()), *flags)
+        self.assertEqual(code, done.returncode, done)
+        if code == 0:
+            self.assertEqual("", done.stderr)
+            told = json.loads(done.stdout)
+            self.assertIs(True, told["ok"])
+            return told
+        self.assertEqual("", done.stdout)
+        self.assertRegex(done.stderr, r"\A[^\n]+\n\Z")
+        return done.stderr
+
+    def test_all_is_well(self):
+        with temporary_directory() as data:
+            run_command("user", "add", "--login", "ann", "--password-stdin", *flags_for(data / "d"), stdin="a password\n")
+            told = self.check(data / "d")
+            self.assertEqual(["ok", "certificate", "store", "limits"], list(told))
+            self.assertEqual((False, "memory"), (told["certificate"]["made"], told["limits"]))
+            self.assertEqual(told["store"]["version"], told["store"]["newest"])
+            self.assertFalse((data / "d" / "self-signed.crt").exists(), "nothing is made")
+            with Server(data=data / "d", tls=True):
+                expires = self.check(data / "d")["certificate"]["expires_at"]
+                days = (datetime.datetime.fromisoformat(expires[:-1]) - datetime.datetime.utcnow()).days
+                self.assertIn(days, range(390, 398))
+            self.assertIsNone(self.check(data / "d", "--plain")["certificate"])
+            self.assertNotIn("store", self.check(data, "--store", "memory:", "--plain", store=False))
+
+    def test_a_store_that_is_not_there(self):
+        with temporary_directory() as data:
+            self.assertIn("store: ", self.check(data / "d", code=1))
+            self.assertEqual([], list(data.iterdir()))
+
+    def test_configuration(self):
+        with temporary_directory() as data:
+            self.assertIn("--threads", self.check(data / "d", "--threads", "0", code=2))
+
+    def test_certificates(self):
+        with temporary_directory() as data:
+            run_command("migrate", *flags_for(data / "d"))
+            make_certificate(data, "a.example")
+            make_certificate(data, "b.example")
+            certificate, key, other = data / "a.example.crt", data / "a.example.key", data / "b.example.key"
+            old = make_old_certificate(data, key)
+            (data / "text").write_text("no PEM")
+            locked = data / "locked.key"
+            subprocess.run(["openssl", "pkey", "-in", key, "-aes128", "-passout", "pass:x", "-out", locked], check=True)
+            self.check(data / "d", "--tls-cert", certificate, "--tls-key", key)
+            for pair, mentions in (((certificate, other), "is not the key of"), ((old, key), "expired"),
+                                   ((data / "text", key), "not a certificate"), ((certificate, data / "text"), "not a private key"),
+                                   ((certificate, locked), "not a private key"), ((data / "nowhere", key), "not a certificate")):
+                with self.subTest(mentions=mentions):
+                    told = self.check(data / "d", "--tls-cert", pair[0], "--tls-key", pair[1], code=1)
+                    self.assertIn("certificate: ", told)
+                    self.assertIn(mentions, told)
+
+    def test_limits(self):
+        with temporary_directory() as data:
+            redis = Redis()
+            self.addCleanup(redis.close)
+            run_command("migrate", *flags_for(data))
+            where = ("--limits", redis.url)
+            self.assertEqual("redis", self.check(data, *where)["limits"])
+            redis.kill()
+            self.assertIn("limits: ", self.check(data, *where, code=1))
+
+    def test_a_store_of_a_later_release(self):
+        with temporary_directory() as data:
+            run_command("migrate", *flags_for(data))
+            execute(flags_for(data), "UPDATE tollgate_schema SET version = 99 WHERE component = 'reference_directory'")
+            self.assertIn("99", self.check(data, code=1))
+
+    def test_a_damaged_store(self):
+        if on_postgres:
+            execute(flags_for("damaged"), "SELECT 1")
+            run_command("migrate", *flags_for("damaged"))
+            execute(flags_for("damaged"), "ALTER TABLE directory_accounts ADD CONSTRAINT odd CHECK (id > 5) NOT VALID")
+            self.assertIn("odd", self.check("damaged", "--plain", code=1))
+            return
+        with temporary_directory() as data:
+            run_command("migrate", *flags_for(data))
+            execute(flags_for(data), "PRAGMA foreign_keys = OFF; INSERT INTO directory_accounts VALUES ('sitesmaker', 1, 99, 'x', 0)")
+            self.assertIn("directory_accounts", self.check(data, code=1))
+            execute(flags_for(data), "DELETE FROM directory_accounts")
+            self.check(data)
+            # An index that lacks a row.
+            execute(flags_for(data), "INSERT INTO directory_users VALUES (1, 'ann', 'x', 'EUR', '0', NULL, 0); PRAGMA writable_schema = ON;"
+                                     "UPDATE sqlite_schema SET sql = replace(sql, 'login TEXT NOT NULL', 'login INTEGER NOT NULL')"
+                                     " WHERE name = 'directory_users'")
+            self.assertIn("damaged", self.check(data, code=1))
+
+
+class Migrate(Case):
+    def migrate(self, data, *flags):
+        done = run_command("migrate", *flags_for(data), *flags)
+        self.assertEqual((0, ""), (done.returncode, done.stderr))
+        return json.loads(done.stdout)
+
+    def test_from_nothing_and_from_before(self):
+        with temporary_directory() as data:
+            planned = self.migrate(data / "d", "--dry-run")
+            self.assertEqual(["from", "to", "statements", "directory"], list(planned))
+            self.assertEqual(0, planned["from"])
+            self.assertGreater(planned["statements"], planned["to"])
+            self.assertEqual([], list(data.iterdir()), "nothing was made")
+            self.assertEqual(planned, self.migrate(data / "d", "--dry-run"))
+            self.assertEqual(planned, self.migrate(data / "d"))
+            done = self.migrate(data / "d")
+            self.assertEqual((planned["to"], planned["to"], 0), (done["from"], done["to"], done["statements"]))
+
+            execute(flags_for(data / "d"), "ALTER TABLE directory_users DROP COLUMN disabled;"
+                                           "UPDATE tollgate_schema SET version = 2 WHERE component = 'reference_directory'")
+            planned = self.migrate(data / "d", "--dry-run")["directory"]
+            self.assertEqual((2, done["directory"]["to"]), (planned["from"], planned["to"]))
+            self.assertGreater(planned["statements"], 0)
+            self.assertEqual(planned, self.migrate(data / "d", "--dry-run")["directory"], "nothing was changed")
+            self.assertEqual(planned, self.migrate(data / "d")["directory"])
+            self.assertEqual(done, self.migrate(data / "d"))
+
+
+if __name__ == "__main__":
+    main()
