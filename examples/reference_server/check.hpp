@@ -3,7 +3,7 @@
 #include "settings.hpp"
 
 #include <tollgate/base/result.hpp>
-#include <tollgate/store/detail/sql/schema_status.hpp>
+#include <tollgate/store/sqlite_database.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -3850,7 +3850,8 @@ namespace tollgate::inline v0 {
 /// Errors: an `error` if it could not be checked (unavailable also if too many checks are running); nothing is thrown.
 ///
 /// A source that has `check_password(const sign_in_attempt&)` as well is called with that, so that it can share its capacity
-/// fairly between clients.
+/// fairly between clients. One that has `result<bool> is_active(user_id)` is asked for the user of each session: sessions of
+/// users who were disabled or deleted then end at once.
 template <class P>
 concept password_source = requires(P& p, std::string_view login, std::string_view password) {
     // The user, or empty if login or password is wrong. Takes as long for an unknown login as for a wrong password.
@@ -5246,6 +5247,10 @@ struct api_settings {
     std::vector<ip_network> trusted_proxies = {};
     forwarding_field client_named_by = forwarding_field::x_forwarded_for;  ///< the field that those proxies set
 
+    /// The origins whose pages may call from a browser (CORS), such as `https://app.example`; `*` alone: any; none: no other
+    /// origin. Pages are never open to other origins.
+    std::vector<std::string> cors_origins = {"*"};
+
     std::size_t hooks_per_event_max = limits::hooks_per_event_max;
 };
 
@@ -5471,6 +5476,49 @@ namespace detail {
 [[nodiscard]] inline ip_address client_address(const request& request, std::span<const ip_network> trusted,
                                                forwarding_field named_by = forwarding_field::x_forwarded_for) noexcept {
     return trusted.empty() ? request.peer : detail::forwarded_address(request, trusted, named_by);
+}
+
+}  // namespace tollgate::http
+
+// <tollgate/http/detail/cors.hpp>
+
+/// Cross-origin requests of browsers (Fetch Standard, section 3.3): which pages may read a response. Credentials of the browser
+/// itself, such as cookies, are never allowed: callers send a token.
+namespace tollgate::inline v0::http {
+
+/// In a list of allowed origins: any.
+inline constexpr std::string_view any_origin = "*";
+
+/// Whether a browser asks what it may send, before it sends it.
+[[nodiscard]] inline bool is_preflight(const request& request) noexcept {
+    return request.method == method::options && request.fields.count(field_id::origin) == 1 &&
+           !request.fields.find("Access-Control-Request-Method").empty();
+}
+
+/// Adds the fields that let pages of the allowed origins read this response; to a preflight's, what they may send. Call it when
+/// status and `Allow` are set.
+inline void add_cors_fields(std::span<const std::string> allowed_origins, const request& request, response& response) {
+    if (request.fields.count(field_id::origin) != 1 || allowed_origins.empty()) return;
+    const auto origin = request.fields.find(field_id::origin);
+    if (allowed_origins.front() == any_origin) {
+        response.add_prepared_lines("Access-Control-Allow-Origin: *\r\n");
+    } else {
+        response.add_prepared_lines("Vary: Origin\r\n");
+        const auto found = std::find(allowed_origins.begin(), allowed_origins.end(), origin);
+        if (found == allowed_origins.end()) return;
+        if (const auto value = field_value::from(*found)) response.add("Access-Control-Allow-Origin", *value);
+    }
+    if (!is_preflight(request)) {
+        response.add_prepared_lines(
+            "Access-Control-Expose-Headers: X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, "
+            "X-Hook-Secret, WWW-Authenticate, Location, X-Request-Id\r\n");
+        return;
+    }
+    const std::string methods{response.find("Allow")};
+    if (const auto value = field_value::from(methods)) response.add("Access-Control-Allow-Methods", *value);
+    // Two hours: browsers keep it no longer.
+    response.add_prepared_lines("Access-Control-Allow-Headers: Authorization, Content-Type, X-Request-Id, traceparent\r\n"
+                                "Access-Control-Max-Age: 7200\r\n");
 }
 
 }  // namespace tollgate::http
@@ -6235,6 +6283,7 @@ enum class stage : std::uint8_t { head, credential, use, quota, limit, checks, b
 struct judgement {
     stage next = stage::head;
     bool user_agent_accepted = false;
+    bool is_preflight = false;
     instant now;
     ip_address client;
     authentication auth;
@@ -6296,13 +6345,13 @@ template <rate_limiter Limiter>
 }
 
 /// Counts the request against the caller, whichever token they use, or else against the client's address. A request that could
-/// not be authenticated because a store failed is not counted. False, and nothing counted, if that needs a worker.
+/// not be authenticated because a store failed is not counted, nor is a CORS preflight. False, and nothing counted, if that needs a worker.
 template <rate_limiter Limiter>
 [[nodiscard]] bool count_request(Limiter& limiter, const default_quotas& quotas, http::thread_kind thread, judgement& state) {
     const bool known = state.auth.state == auth_state::authenticated;
     const limit_key key = known ? limit_key::of(state.auth.caller->user) : limit_key::of(state.client);
     const quota& allowed = !known ? quotas.anonymous : state.own_quota ? *state.own_quota : quotas.user;
-    const bool counts = state.auth.state != auth_state::failed;
+    const bool counts = state.auth.state != auth_state::failed && !state.is_preflight;
     if (thread == http::thread_kind::io && http::handler_blocks<Limiter>()) {
         const auto taken = counts ? take_without_waiting(limiter, key, allowed, state.now)
                                   : peek_without_waiting(limiter, key, allowed, state.now);
@@ -6315,7 +6364,7 @@ template <rate_limiter Limiter>
 
 /// 429 for a request beyond its quota.
 [[nodiscard]] inline std::optional<rejection> check_limit(const judgement& state) noexcept {
-    if (state.limit.admitted || state.auth.state == auth_state::failed) return std::nullopt;
+    if (state.limit.admitted || state.auth.state == auth_state::failed || state.is_preflight) return std::nullopt;
     return rate_limit_exceeded;
 }
 
@@ -6457,7 +6506,9 @@ struct judge {
                 // A request without a User-Agent counts against its address, and so its credentials are not read. Its rejection
                 // comes after the rate limit.
                 state.user_agent_accepted = accepts_user_agent(policy(policies.agent_rule), request);
-                if (state.user_agent_accepted) read_authorization(policies.authenticators, request, state.auth);
+                // A preflight is not counted, and so its credentials are not read either: guesses would be free.
+                state.is_preflight = state.user_agent_accepted && http::is_preflight(request);
+                if (state.user_agent_accepted && !state.is_preflight) read_authorization(policies.authenticators, request, state.auth);
                 [[fallthrough]];
             case stage::credential:
                 if (!find_credential(policies.authenticators, store, request, thread, state.now, state.auth))
@@ -6504,6 +6555,7 @@ struct judge {
         if (state.limit.limit == 0)
             state.limit = peek_or_unused(policy(policies.limiter), limit_key::of(request.peer), settings.anonymous_quota, state.now);
         add_rate_limit_fields(response, state.limit);
+        http::add_cors_fields(settings.cors_origins, request, response);
         policy(policies.observer).on_request({request, response, nullptr, state.client, state.now});
     }
 
@@ -6530,6 +6582,7 @@ private:
 
     http::handle_step finish(const http::request& request, http::response& response, const judgement& state) const {
         add_rate_limit_fields(response, state.limit);
+        http::add_cors_fields(settings.cors_origins, request, response);
         policy(policies.observer).on_request({request, response, caller_of(state), state.client, state.now});
         return http::handle_step::done;
     }
@@ -6862,9 +6915,13 @@ private:
 /// passwords do.
 template <session_store Store, password_source Passwords, random_source Random = system_random>
 class cookie_sessions {
+    static constexpr bool knows_active_users = requires(Passwords& passwords, user_id user) {
+        { passwords.is_active(user) } -> std::same_as<result<bool>>;
+    };
+
 public:
     /// Whether a session lookup may block.
-    static constexpr bool blocking = http::handler_blocks<Store>();
+    static constexpr bool blocking = http::handler_blocks<Store>() || (knows_active_users && http::handler_blocks<Passwords>());
 
     /// Throws std::invalid_argument as `session_cookie` does.
     cookie_sessions(session_settings settings, Store& store, Passwords& passwords, Random random = {})
@@ -6883,6 +6940,11 @@ public:
         auto found = store_->find_session(key);
         if (!found) return std::move(found).error();
         if (!*found || is_over(**found, now)) return std::optional<session>{};
+        if constexpr (knows_active_users) {
+            const auto active = passwords_->is_active((*found)->user);
+            if (!active) return active.error();
+            if (!*active) return std::optional<session>{};
+        }
         // A failure to record the use does not end the session now; it only expires earlier.
         if (now - (*found)->last_seen_at >= settings_.touch_interval) (void)store_->touch_session(key, now);
         return std::optional{
@@ -8544,6 +8606,8 @@ struct oauth_settings {
     /// Proxies that name their clients; of other peers the field is ignored.
     std::vector<ip_network> trusted_proxies = {};
     forwarding_field client_named_by = forwarding_field::x_forwarded_for;  ///< the field that those proxies set
+    /// The origins whose pages may call the token endpoint and its like from a browser, as for the API.
+    std::vector<std::string> cors_origins = {"*"};
 };
 
 }  // namespace tollgate
@@ -9526,6 +9590,8 @@ void authorization_server<Sessions, Store, Policies, Theme>::finish(const http::
         pipeline::add_rate_limit_fields(response, needs_no_store(context.which)
                                            ? pipeline::peek_or_unused(limiter, key, settings_.anonymous_quota, context.now)
                                            : limiter.peek(key, settings_.anonymous_quota, context.now));
+    if (context.which != oauth::endpoint::none && !is_page(request, context))
+        http::add_cors_fields(settings_.cors_origins, request, response);
     policy(policies_.observer)
         .on_request({request, response, context.who ? &*context.who : nullptr, context.client, context.now});
 }
@@ -11247,6 +11313,10 @@ struct account_service_settings {
     /// The hosts that requests may name; others get 421. Default: any.
     http::allowed_hosts allowed_hosts = {};
 
+    /// The origins whose pages may call from a browser (CORS), such as `https://app.example`; `*` alone: any; none: no other
+    /// origin. Pages are never open to other origins.
+    std::vector<std::string> cors_origins = {"*"};
+
     std::size_t hooks_per_event_max = limits::hooks_per_event_max;
 
     /// Settings of OAuth and the pages alone. What they have in common with the fields above is taken from those.
@@ -11280,6 +11350,7 @@ concept is_policy_set = requires(Policies& policies) { service_detail::take_poli
             .user_quota = from.user_quota,
             .trusted_proxies = std::move(from.trusted_proxies),
             .client_named_by = from.client_named_by,
+            .cors_origins = std::move(from.cors_origins),
             .hooks_per_event_max = from.hooks_per_event_max};
 }
 
@@ -11289,6 +11360,7 @@ concept is_policy_set = requires(Policies& policies) { service_detail::take_poli
     from.anonymous_quota = api.anonymous_quota;
     from.trusted_proxies = api.trusted_proxies;
     from.client_named_by = api.client_named_by;
+    from.cors_origins = api.cors_origins;
     return from;
 }
 
@@ -15128,6 +15200,64 @@ result<std::optional<stored_session>> read_session(Rows&& from, const digest& co
 }
 
 }  // namespace tollgate::sql
+
+// <tollgate/store/detail/sql/schema_status.hpp>
+
+namespace tollgate::inline v0 {
+
+/// How far the tables of one component are: at `version`, when so many of its steps were done.
+struct schema_status {
+    std::int64_t version = 0;  ///< 0: there are no tables yet
+    std::int64_t newest = 0;   ///< that this release brings them to; smaller than `version` if a later release made them
+    std::size_t pending_statements = 0;  ///< SQL statements of the steps from `version` to `newest`
+};
+
+namespace sql {
+
+/// The statements of a script: what semicolons end outside of quotes, comments and dollar quotes. Triggers of SQLite,
+/// which have semicolons within, count for more than one.
+[[nodiscard]] constexpr std::size_t count_statements(std::string_view script) noexcept {
+    std::size_t count = 0;
+    bool is_empty = true;
+    const auto skip_past = [&script](std::string_view end) {
+        const auto at = script.find(end);
+        script.remove_prefix(at == std::string_view::npos ? script.size() : at + end.size());
+    };
+    while (!script.empty()) {
+        const char c = script.front();
+        if (script.starts_with("--")) {
+            skip_past("\n");
+            continue;
+        }
+        std::string_view quote = script.substr(0, 1);
+        if (c == '$')
+            if (const auto end = script.find_first_not_of("abcdefghijklmnopqrstuvwxyz_", 1);
+                end != std::string_view::npos && script[end] == '$')
+                quote = script.substr(0, end + 1);
+        script.remove_prefix(quote.size());
+        if (c == ';') {
+            if (!is_empty) ++count;
+            is_empty = true;
+            continue;
+        }
+        if (c == '\'' || c == '"' || quote.size() > 1) skip_past(quote);
+        if (c != ' ' && c != '\n') is_empty = false;
+    }
+    return is_empty ? count : count + 1;
+}
+
+/// The status of tables at `version`; `script_of` gives the script of a step.
+template <class Steps, class ScriptOf>
+[[nodiscard]] constexpr schema_status status_at(std::int64_t version, const Steps& steps, ScriptOf&& script_of) {
+    schema_status status{version, static_cast<std::int64_t>(steps.size()), 0};
+    for (auto i = static_cast<std::size_t>(version); i < steps.size(); ++i)
+        status.pending_statements += count_statements(script_of(steps[i]));
+    return status;
+}
+
+}  // namespace sql
+
+}  // namespace tollgate
 
 // <tollgate/store/detail/sql/statement_text.hpp>
 
@@ -27737,6 +27867,11 @@ public:
     [[nodiscard]] static TOLLGATE_DECL result<sqlite_store> open(const std::string& path,
                                                                   const sqlite_settings& settings = {}) noexcept;
 
+    /// How far the tables of the store in a file are; opening it brings them to the newest version. Changes nothing. They
+    /// are at version 0 if there is no file; none is made.
+    [[nodiscard]] static TOLLGATE_DECL result<schema_status> check_schema(const std::string& path,
+                                                                          const sqlite_settings& settings = {}) noexcept;
+
     /// Opens the store; throws if that fails.
     TOLLGATE_DECL sqlite_store(sqlite_store&&) noexcept;
     /// Movable, not copyable.
@@ -28254,6 +28389,12 @@ public:
     /// or none. A released step is never changed, only followed by others. See `sqlite::migrate`.
     TOLLGATE_DECL result<void> migrate(std::string_view component, std::span<const sqlite::statement_text> steps);
 
+    /// How far the tables of `component` in a file are on their way to the last of `steps`, without changing it. They are at
+    /// version 0 if there is no file; none is made. Errors: as `open`.
+    [[nodiscard]] static TOLLGATE_DECL result<schema_status> check_schema(const std::string& path, std::string_view component,
+                                                                          std::span<const sqlite::statement_text> steps,
+                                                                          const sqlite_database_settings& settings = {});
+
     /// Calls `body(sqlite::database&)`, which returns a `result`, with a connection that cannot write. Throws nothing:
     /// what `body` throws becomes an error (unavailable).
     template <class Body>
@@ -28394,6 +28535,7 @@ static_assert(event_sink<sqlite_own_transaction>);
 #if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)
 
 #include <sqlite3.h>
+#include <filesystem>
 
 // <tollgate/store/detail/sqlite/delivery_history.hpp>
 
@@ -29154,6 +29296,30 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_sessions(instant created_b
 
 }  // namespace tollgate
 
+// <tollgate/store/detail/sqlite/migrations.hpp>
+
+namespace tollgate::inline v0::sqlite {
+
+/// Brings the tables of one `component` up to date: runs those of `steps` that its file has not seen yet, in order, all
+/// or none. A file is at version n when n steps were done; a released step is never changed, only followed.
+///
+/// Safe when several processes open one file at once: one does the work, the others wait and find it done. A file of a
+/// later version than `steps` know is a problem (internal) that says so, and is left alone.
+///
+/// Versions are kept in a table and by component, not in PRAGMA user_version: the file may be an integrator's own, with
+/// tables and a version of theirs, so that their rows and ours commit together.
+TOLLGATE_DECL result<void> migrate(database& on, std::string_view component, std::span<const statement_text> steps);
+
+/// Whether the tables are exactly at the version of `steps`; a problem (internal) that says so when they are not, or are
+/// not there.
+TOLLGATE_DECL result<void> expect_migrated(database& on, std::string_view component, std::span<const statement_text> steps);
+
+/// How far the tables in a file are, without changing it. They are at version 0 if there is no file; none is made.
+TOLLGATE_DECL result<schema_status> read_schema_status(const std::string& path, const database_settings& settings,
+                                                       std::string_view component, std::span<const statement_text> steps);
+
+}  // namespace tollgate::sqlite
+
 // <tollgate/store/detail/sqlite/schema.hpp>
 
 namespace tollgate::inline v0::sqlite {
@@ -29418,6 +29584,14 @@ TOLLGATE_DECL result<sqlite_store> sqlite_store::open(const std::string& path,
         auto opened = open_impl(path, settings);
         if (!opened) return std::move(opened).error();
         return sqlite_store{*std::move(opened)};
+    });
+}
+
+TOLLGATE_DECL result<schema_status> sqlite_store::check_schema(const std::string& path,
+                                                               const sqlite_settings& settings) noexcept {
+    return detail::without_exceptions([&]() -> result<schema_status> {
+        return sqlite::read_schema_status(path, {settings.busy_wait_max, true, settings.vfs}, sqlite::store_component,
+                                          sqlite::store_steps);
     });
 }
 
@@ -29775,26 +29949,6 @@ TOLLGATE_DECL result<change_stamp> change_stamp::watch(database connection) {
 
 }  // namespace tollgate::sqlite
 
-// <tollgate/store/detail/sqlite/migrations.hpp>
-
-namespace tollgate::inline v0::sqlite {
-
-/// Brings the tables of one `component` up to date: runs those of `steps` that its file has not seen yet, in order, all
-/// or none. A file is at version n when n steps were done; a released step is never changed, only followed.
-///
-/// Safe when several processes open one file at once: one does the work, the others wait and find it done. A file of a
-/// later version than `steps` know is a problem (internal) that says so, and is left alone.
-///
-/// Versions are kept in a table and by component, not in PRAGMA user_version: the file may be an integrator's own, with
-/// tables and a version of theirs, so that their rows and ours commit together.
-TOLLGATE_DECL result<void> migrate(database& on, std::string_view component, std::span<const statement_text> steps);
-
-/// Whether the tables are exactly at the version of `steps`; a problem (internal) that says so when they are not, or are
-/// not there.
-TOLLGATE_DECL result<void> expect_migrated(database& on, std::string_view component, std::span<const statement_text> steps);
-
-}  // namespace tollgate::sqlite
-
 // <tollgate/store/sqlite_database.ipp>
 
 namespace tollgate::inline v0 {
@@ -29852,6 +30006,12 @@ TOLLGATE_DECL result<void> sqlite_database::migrate(std::string_view component,
     auto on = writer();
     if (!on) return std::move(on).error();
     return sqlite::migrate(**on, component, steps);
+}
+
+TOLLGATE_DECL result<schema_status> sqlite_database::check_schema(const std::string& path, std::string_view component,
+                                                                  std::span<const sqlite::statement_text> steps,
+                                                                  const sqlite_database_settings& settings) {
+    return sqlite::read_schema_status(path, {settings.busy_wait_max, true, settings.vfs}, component, steps);
 }
 
 TOLLGATE_DECL auto sqlite_database::reader() -> result<lease> {
@@ -30579,43 +30739,6 @@ TOLLGATE_DECL result<void> remove_ended_beyond(database& on, hook_id of, std::si
 
 }  // namespace tollgate::sqlite
 
-// <tollgate/store/detail/sqlite/failure.ipp>
-
-namespace tollgate::inline v0::sqlite {
-
-TOLLGATE_DECL error failure(sqlite3* connection, int code, std::string_view doing) {
-    std::string cause = "SQLite: ";
-    const bool has_text = connection != nullptr && sqlite3_extended_errcode(connection) == code;
-    cause += has_text ? sqlite3_errmsg(connection) : sqlite3_errstr(code);
-    cause += " (result code " + std::to_string(code);
-    const int system_code = connection != nullptr ? sqlite3_system_errno(connection) : 0;
-    const int primary = code & 0xff;
-    if (system_code != 0 && (primary == SQLITE_CANTOPEN || primary == SQLITE_IOERR || primary == SQLITE_FULL))
-        cause += ", " + std::generic_category().message(system_code);
-    cause += "): ";
-    cause += tollgate::sql::to_log_line(doing);
-
-    switch (primary) {
-        case SQLITE_BUSY:
-        case SQLITE_LOCKED:
-        case SQLITE_FULL:
-        case SQLITE_IOERR:
-        case SQLITE_NOMEM:
-        case SQLITE_CANTOPEN:
-        case SQLITE_READONLY:
-        case SQLITE_PERM:
-        case SQLITE_PROTOCOL:
-        case SQLITE_INTERRUPT:
-            return unavailable(std::move(cause));
-        case SQLITE_CONSTRAINT:
-            return {error_kind::conflict, "That is there already, or in use.", std::move(cause)};
-        default:
-            return internal_error(std::move(cause));
-    }
-}
-
-}  // namespace tollgate::sqlite
-
 // <tollgate/store/detail/sqlite/migrations.ipp>
 
 namespace tollgate::inline v0::sqlite {
@@ -30677,6 +30800,57 @@ TOLLGATE_DECL result<void> expect_migrated(
     if (*version == static_cast<std::int64_t>(steps.size())) return {};
     return internal_error("The tables of \"" + std::string{component} + "\" are of version " + std::to_string(*version) +
                           ", and this release needs version " + std::to_string(steps.size()) + ".");
+}
+
+TOLLGATE_DECL result<schema_status> read_schema_status(const std::string& path, const database_settings& settings,
+                                                       std::string_view component, std::span<const statement_text> steps) {
+    const auto status = [&](std::int64_t version) {
+        return sql::status_at(version, steps, [](const statement_text& step) { return step.text(); });
+    };
+    std::error_code ignored;
+    if (settings.vfs.empty() && !std::filesystem::exists(path, ignored)) return status(0);
+    auto on = database::open(path, {settings.busy_wait_max, true, settings.vfs});
+    if (!on) return std::move(on).error();
+    const auto version = detail::schema_version(*on, component);
+    if (!version) return version.error();
+    return status(*version);
+}
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/detail/sqlite/failure.ipp>
+
+namespace tollgate::inline v0::sqlite {
+
+TOLLGATE_DECL error failure(sqlite3* connection, int code, std::string_view doing) {
+    std::string cause = "SQLite: ";
+    const bool has_text = connection != nullptr && sqlite3_extended_errcode(connection) == code;
+    cause += has_text ? sqlite3_errmsg(connection) : sqlite3_errstr(code);
+    cause += " (result code " + std::to_string(code);
+    const int system_code = connection != nullptr ? sqlite3_system_errno(connection) : 0;
+    const int primary = code & 0xff;
+    if (system_code != 0 && (primary == SQLITE_CANTOPEN || primary == SQLITE_IOERR || primary == SQLITE_FULL))
+        cause += ", " + std::generic_category().message(system_code);
+    cause += "): ";
+    cause += tollgate::sql::to_log_line(doing);
+
+    switch (primary) {
+        case SQLITE_BUSY:
+        case SQLITE_LOCKED:
+        case SQLITE_FULL:
+        case SQLITE_IOERR:
+        case SQLITE_NOMEM:
+        case SQLITE_CANTOPEN:
+        case SQLITE_READONLY:
+        case SQLITE_PERM:
+        case SQLITE_PROTOCOL:
+        case SQLITE_INTERRUPT:
+            return unavailable(std::move(cause));
+        case SQLITE_CONSTRAINT:
+            return {error_kind::conflict, "That is there already, or in use.", std::move(cause)};
+        default:
+            return internal_error(std::move(cause));
+    }
 }
 
 }  // namespace tollgate::sqlite
@@ -31015,6 +31189,10 @@ public:
     /// The same without exceptions.
     [[nodiscard]] static TOLLGATE_DECL result<postgres_store> open(const std::string& connection_string,
                                                                     const postgres_settings& settings = {}) noexcept;
+
+    /// How far the tables of the store in this database are; opening it brings them to the newest version. Changes nothing.
+    [[nodiscard]] static TOLLGATE_DECL result<schema_status> check_schema(const std::string& connection_string,
+                                                                          const postgres_settings& settings = {}) noexcept;
 
     /// Opens the store; throws if that fails.
     TOLLGATE_DECL postgres_store(postgres_store&&) noexcept;
@@ -31612,6 +31790,10 @@ struct schema_step {
 [[nodiscard]] TOLLGATE_DECL result<void> migrate(connection& on, std::string_view component,
                                                   std::span<const schema_step> steps, milliseconds wait_max);
 
+/// How far the tables are, without changing them.
+[[nodiscard]] TOLLGATE_DECL result<schema_status> read_schema_status(connection& on, std::string_view component,
+                                                                      std::span<const schema_step> steps);
+
 }  // namespace tollgate::postgres
 
 // <tollgate/store/postgres_database.hpp>
@@ -31674,6 +31856,12 @@ public:
     /// in which a later release has broken compatibility with these steps is an error.
     TOLLGATE_DECL result<void> migrate(std::string_view component, std::span<const postgres::schema_step> steps,
                                         milliseconds wait_max = seconds{60});
+
+    /// How far the tables of `component` are on their way to the last of `steps`, without changing them. Errors: as `open`.
+    [[nodiscard]] static TOLLGATE_DECL result<schema_status> check_schema(const std::string& connection_string,
+                                                                          std::string_view component,
+                                                                          std::span<const postgres::schema_step> steps,
+                                                                          const postgres_database_settings& settings = {});
 
     /// An empty batch, which shifts moments to the server's clock.
     [[nodiscard]] TOLLGATE_DECL postgres::batch make_batch() const;
@@ -33233,6 +33421,16 @@ TOLLGATE_DECL result<postgres_store> postgres_store::open(const std::string& con
     });
 }
 
+TOLLGATE_DECL result<schema_status> postgres_store::check_schema(const std::string& connection_string,
+                                                                 const postgres_settings& settings) noexcept {
+    return detail::without_exceptions([&]() -> result<schema_status> {
+        return postgres_database::check_schema(connection_string, postgres::store_component, postgres::store_steps,
+                                               {.connections_max = 1,
+                                                .connection_wait_max = settings.connection_wait_max,
+                                                .each = {settings.connect_wait_max, settings.answer_wait_max}});
+    });
+}
+
 TOLLGATE_DECL postgres_store::postgres_store(std::unique_ptr<impl> opened) noexcept : impl_{std::move(opened)} {}
 TOLLGATE_DECL postgres_store::postgres_store(postgres_store&&) noexcept = default;
 TOLLGATE_DECL postgres_store& postgres_store::operator=(postgres_store&&) noexcept = default;
@@ -33960,6 +34158,13 @@ TOLLGATE_DECL result<void> migrate(connection& on, std::string_view component, s
     return detail::run_steps(on, component, steps, *found);
 }
 
+TOLLGATE_DECL result<schema_status> read_schema_status(connection& on, std::string_view component,
+                                                       std::span<const schema_step> steps) {
+    const auto found = detail::read_schema_state(on, component);
+    if (!found) return found.error();
+    return sql::status_at(found->version, steps, [](const schema_step& step) { return step.script.text(); });
+}
+
 }  // namespace tollgate::postgres
 
 // <tollgate/store/postgres_database.ipp>
@@ -34084,6 +34289,17 @@ TOLLGATE_DECL result<void> postgres_database::migrate(std::string_view component
     if (auto done = postgres::migrate(*on, component, steps, wait_max); !done) return done;
     state_->require(component, static_cast<std::int64_t>(steps.size()));
     return {};
+}
+
+TOLLGATE_DECL result<schema_status> postgres_database::check_schema(const std::string& connection_string,
+                                                                    std::string_view component,
+                                                                    std::span<const postgres::schema_step> steps,
+                                                                    const postgres_database_settings& settings) {
+    auto opened = open(connection_string, settings);
+    if (!opened) return std::move(opened).error();
+    auto on = opened->open_another();
+    if (!on) return std::move(on).error();
+    return postgres::read_schema_status(*on, component, steps);
 }
 
 TOLLGATE_DECL postgres::batch postgres_database::make_batch() const { return postgres::batch{state_->clock->shift()}; }
