@@ -1,9 +1,9 @@
 #pragma once
 
-/// What the whole library is compiled with.
+/// Build configuration macros.
 ///
 /// Header-only is the default. Define `TOLLGATE_SEPARATE_COMPILATION` for every translation unit, and include
-/// `<tollgate/impl/src.hpp>` in exactly one, to compile the bodies of everything that is no template once.
+/// `<tollgate/impl/src.hpp>` in exactly one, to compile every function that is not a template once.
 
 #define TOLLGATE_VERSION_MAJOR 0
 #define TOLLGATE_VERSION_MINOR 2

@@ -12,33 +12,33 @@
 
 namespace tollgate::inline v0 {
 
-/// Money as its digits: the text of a JSON number (RFC 8259 section 6) without an exponent. Nothing here calculates,
-/// and nothing rounds: what a directory gives arrives at the client with exactly these digits, in a binary float never.
+/// A decimal number as its digits: the text of a JSON number (RFC 8259 section 6) without an exponent. Nothing is
+/// calculated or rounded: the client gets exactly the digits of the directory, never a binary floating-point value.
 class decimal {
 public:
-    /// The length of the longest decimal, in bytes.
+    /// The maximum length in bytes.
     static constexpr std::size_t bytes_max = limits::decimal_text_bytes_max;
 
-    /// `0`.
+    /// Zero, `0`.
     constexpr decimal() noexcept { text_.append("0"); }
 
-    /// A literal such as `"12.50"`, checked while compiling.
+    /// From a literal such as `"12.50"`, checked at compile time.
     consteval decimal(const char* literal) {
         if (!is_decimal(literal)) throw "a decimal is the text of a JSON number without an exponent";
         text_.append(literal);
     }
 
-    /// Empty for text that is no JSON number (such as +1, .5, 01, or digits after a blank), has an exponent, or is longer than
-    /// `bytes_max`. A negative zero is kept: it is a JSON number, and the digits are the directory's to choose.
+    /// Empty for text that is not a JSON number (such as +1, .5, 01, or digits after a space), has an exponent, or is
+    /// longer than `bytes_max`. A negative zero is kept as it is.
     static constexpr std::optional<decimal> parse(std::string_view text) noexcept;
 
-    /// `from_minor_units(-350, 2)` is -3.50: for those who count in cents. Precondition: digits <= 18.
+    /// From an amount in minor units such as cents: `from_minor_units(-350, 2)` is -3.50. Precondition: digits <= 18.
     static constexpr decimal from_minor_units(std::int64_t amount, unsigned digits) noexcept;
 
-    /// The digits exactly as they were given.
+    /// The digits exactly as given.
     [[nodiscard]] constexpr std::string_view text() const noexcept { return text_.view(); }
 
-    /// The same digits: `0.1` and `0.10` differ.
+    /// Compares digits: `0.1` and `0.10` differ.
     friend constexpr bool operator==(const decimal& a, const decimal& b) noexcept { return a.text() == b.text(); }
 
 private:
@@ -77,7 +77,7 @@ constexpr decimal decimal::from_minor_units(std::int64_t amount, unsigned digits
     assert(digits <= 18);
     char reversed[bytes_max]{};
     std::size_t size = 0;
-    // Negated as unsigned, because the smallest number has no positive twin.
+    // Negated as unsigned, because the smallest integer has no positive counterpart.
     std::uint64_t left = amount < 0 ? 0 - static_cast<std::uint64_t>(amount) : static_cast<std::uint64_t>(amount);
     for (unsigned place = 0; place <= digits || left != 0; ++place, left /= 10) {
         if (place == digits && digits != 0) reversed[size++] = '.';

@@ -13,13 +13,13 @@
 
 namespace tollgate::inline v0 {
 
-/// A SHA-256 digest (FIPS 180-4): what is kept of a secret, and what a secret is looked up by.
+/// A SHA-256 digest (FIPS 180-4). Stores keep the digest of a secret, and look it up by that.
 class digest {
 public:
     /// The length of a SHA-256 digest (FIPS 180-4).
     static constexpr std::size_t size_bytes = 32;
 
-    /// All zero, which is the digest of no text that anybody knows.
+    /// All zero, which is not the digest of any known text.
     constexpr digest() noexcept = default;
 
     static constexpr digest from_bytes(const std::array<std::uint8_t, size_bytes>& bytes) noexcept {
@@ -27,17 +27,17 @@ public:
         made.bytes_ = bytes;
         return made;
     }
-    /// From the 32 bytes a store keeps; empty for any other number of bytes.
+    /// From the 32 bytes in a store; empty for any other size.
     static inline std::optional<digest> from(std::string_view raw) noexcept;
 
-    /// The digest in the order of FIPS 180-4.
+    /// The bytes in the order of FIPS 180-4.
     [[nodiscard]] constexpr const std::array<std::uint8_t, size_bytes>& bytes() const noexcept { return bytes_; }
-    /// The same 32 bytes as stores and encoders take them. A view of this object.
+    /// The same 32 bytes as text, for stores and encoders. A view of this object.
     [[nodiscard]] std::string_view raw() const noexcept {
         return {reinterpret_cast<const char*>(bytes_.data()), size_bytes};
     }
 
-    /// Takes as long whatever the bytes are, so that time tells nobody how much of a guess was right.
+    /// Constant time, so that timing reveals nothing about a partly correct guess.
     friend inline bool operator==(const digest& a, const digest& b) noexcept;
 
 private:
@@ -46,11 +46,11 @@ private:
 
 /// The digest of `text`, of any length. Any thread; no heap memory.
 ///
-/// Throws std::runtime_error when OpenSSL fails: without memory, or set up without SHA-256. There is no digest to go on
-/// with then, and a made-up one would compare; so it is met where std::bad_alloc is, at the edge of `handle`.
+/// Throws std::runtime_error when OpenSSL fails: out of memory, or configured without SHA-256. A substitute value would
+/// compare equal to another one, so there is no way to continue. `handle` catches it, like std::bad_alloc.
 [[nodiscard]] TOLLGATE_DECL digest sha256(std::string_view text);
 
-/// The two arguments of an HMAC, which are both bytes and must not be confused.
+/// The arguments of an HMAC, named because both are bytes.
 struct keyed_message {
     std::string_view key;
     std::string_view message;
@@ -59,7 +59,7 @@ struct keyed_message {
 /// RFC 2104 with SHA-256. Throws as `sha256` does.
 [[nodiscard]] TOLLGATE_DECL digest hmac_sha256(const keyed_message& input);
 
-/// For text such as signatures and form tokens: its time depends on the sizes alone, which are no secret.
+/// For signatures and form tokens: the time depends only on the sizes, which are not secret.
 [[nodiscard]] TOLLGATE_DECL bool equal_in_constant_time(std::string_view a, std::string_view b) noexcept;
 
 inline std::optional<digest> digest::from(std::string_view raw) noexcept {
@@ -69,7 +69,7 @@ inline std::optional<digest> digest::from(std::string_view raw) noexcept {
     return made;
 }
 
-/// Compares in constant time, so that the time says nothing about the bytes.
+/// Constant time.
 inline bool operator==(const digest& a, const digest& b) noexcept {
     using texts = std::array<std::uint64_t, digest::size_bytes / sizeof(std::uint64_t)>;
     const auto x = std::bit_cast<texts>(a.bytes_);
@@ -81,7 +81,7 @@ inline bool operator==(const digest& a, const digest& b) noexcept {
 
 template <>
 struct std::hash<tollgate::digest> {
-    /// The bytes of a digest are spread evenly already, so the first few are as good a hash as any.
+    /// A digest is uniformly distributed, so its first bytes are a good hash.
     [[nodiscard]] std::size_t operator()(const tollgate::digest& of) const noexcept {
         std::size_t first = 0;
         std::memcpy(&first, of.bytes().data(), sizeof first);

@@ -24,9 +24,8 @@ namespace detail {
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #endif
 
-// Every request has a secret to digest. EVP makes and frees a context on the heap for each (OpenSSL 3.0 to 3.5), which
-// costs more than the digest itself; these older functions, which OpenSSL 3 deprecates and keeps, work where they are
-// put.
+// EVP allocates a context for each digest (OpenSSL 3.0 to 3.5), which costs more than hashing a token. These older
+// functions, deprecated in OpenSSL 3 but still available, need no allocation.
 inline bool openssl_sha256(std::string_view text, std::uint8_t* out) noexcept {
     SHA256_CTX context;
     return SHA256_Init(&context) == 1 && SHA256_Update(&context, text.data(), text.size()) == 1 &&
@@ -57,7 +56,7 @@ TOLLGATE_DECL digest hmac_sha256(const keyed_message& input) {
     std::array<std::uint8_t, digest::size_bytes> bytes;
     if (input.key.size() > INT_MAX) detail::fail_digest();
     const auto* message = reinterpret_cast<const unsigned char*>(input.message.data());
-    // An empty key is a key too, but not to OpenSSL when it comes as a null pointer.
+    // OpenSSL rejects a null pointer, although an empty key is valid.
     const void* key = input.key.empty() ? "" : input.key.data();
     if (HMAC(EVP_sha256(), key, static_cast<int>(input.key.size()), message, input.message.size(), bytes.data(),
              nullptr) == nullptr)

@@ -13,23 +13,23 @@
 
 namespace tollgate::inline v0 {
 
-/// What names one stored thing: a number from 1 to 9223372036854775807. `Tag` keeps a hook's number from being taken
-/// for an account's. There is no "no id" value; where an id may be missing, say `std::optional`.
+/// The id of a stored object: a number from 1 to 9223372036854775807. `Tag` makes each kind a distinct type. No value
+/// means "none"; use `std::optional` where an id may be missing.
 template <class Tag>
 class id {
 public:
     /// Precondition: value > 0.
     explicit constexpr id(std::int64_t value) noexcept : value_{value} { assert(value > 0); }
 
-    /// For numbers that come from elsewhere, such as a row of a table: empty when the number is not positive.
+    /// For numbers from outside, such as a table row: empty unless positive.
     static constexpr std::optional<id> from(std::int64_t value) noexcept {
         return value > 0 ? std::optional{id{value}} : std::nullopt;
     }
 
-    /// Digits only, without sign, space or leading zero: one id has one spelling, so every other one is a 404.
+    /// Digits only, without sign, space or leading zero. Each id has one spelling, so that any other one is a 404.
     static constexpr std::optional<id> parse(std::string_view text) noexcept;
 
-    /// The number, 1 or greater unless the id was default constructed.
+    /// The number; 1 or greater unless the id was default-constructed.
     [[nodiscard]] constexpr std::int64_t value() const noexcept { return value_; }
 
     friend constexpr auto operator<=>(const id&, const id&) noexcept = default;
@@ -44,9 +44,9 @@ using account_id = id<struct account_tag>;  ///< unique within its service
 using hook_id = id<struct hook_tag>;
 using token_id = id<struct token_tag>;  ///< a personal token
 using application_id = id<struct application_tag>;
-using grant_id = id<struct grant_tag>;  ///< what one user allowed one application
+using grant_id = id<struct grant_tag>;  ///< the authorization that one user gave one application
 using event_id = id<struct event_tag>;
-using delivery_id = id<struct delivery_tag>;  ///< one event on its way to one hook
+using delivery_id = id<struct delivery_tag>;  ///< one event for one hook
 
 template <class Tag>
 constexpr std::optional<id<Tag>> id<Tag>::parse(std::string_view text) noexcept {

@@ -12,11 +12,11 @@
 
 namespace tollgate::inline v0 {
 
-/// An IPv4 or IPv6 address as 16 bytes in network order; an IPv4 address is kept in its mapped form (RFC 4291 section
-/// 2.5.5.2), so that the two spellings of one host are one address.
+/// An IPv4 or IPv6 address as 16 bytes in network order. An IPv4 address is stored in its mapped form (RFC 4291 section
+/// 2.5.5.2), so that both spellings compare equal.
 class ip_address {
 public:
-    /// `::`, which no peer has.
+    /// `::`, which is not the address of any peer.
     constexpr ip_address() noexcept = default;
 
     static constexpr ip_address v4(std::uint8_t a, std::uint8_t b, std::uint8_t c, std::uint8_t d) noexcept {
@@ -34,7 +34,7 @@ public:
     /// Dotted decimal of four parts without leading zeros, or RFC 4291 text; no port, brackets or zone.
     static TOLLGATE_DECL std::optional<ip_address> parse(std::string_view text) noexcept;
 
-    /// Whether it is an IPv4 address, kept in its mapped form.
+    /// Whether it is an IPv4 address in mapped form.
     [[nodiscard]] constexpr bool is_v4() const noexcept {
         for (std::size_t i = 0; i < 10; ++i)
             if (bytes_[i] != 0) return false;
@@ -52,12 +52,13 @@ private:
     std::array<std::uint8_t, 16> bytes_{};
 };
 
-/// A CIDR block such as `10.0.0.0/8` or `2001:db8::/32`; a bare address is a block of one.
+/// A CIDR block such as `10.0.0.0/8` or `2001:db8::/32`; a bare address is a block of one address.
 struct ip_network {
     ip_address first;
     unsigned prefix_bits = 128;  ///< of the 16-byte form: an IPv4 /8 is 104
 
-    /// Empty for anything else, and for host bits that are set below the prefix (`10.0.0.1/8`): mostly a typing error.
+    /// Empty for anything else, including host bits set below the prefix (`10.0.0.1/8`), which is usually a typing
+    /// error.
     static TOLLGATE_DECL std::optional<ip_network> parse(std::string_view text) noexcept;
 
     /// Whether the address is in this network.
@@ -71,8 +72,8 @@ struct ip_network {
     }
 };
 
-/// The header field in which a trusted proxy names its client. Only one counts: proxies pass the other one on as the client
-/// sent it.
+/// The header field in which a trusted proxy names its client. Only this one is read: a proxy passes the other one on
+/// unchanged from the client.
 enum class forwarding_field : std::uint8_t {
     x_forwarded_for,
     forwarded,  ///< RFC 7239

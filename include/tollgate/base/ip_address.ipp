@@ -9,7 +9,7 @@
 namespace tollgate::inline v0 {
 namespace detail {
 
-/// A decimal number without sign, leading zero or more digits than `largest` has; -1 for anything else.
+/// A decimal number without sign or leading zero and with no more digits than `largest`; -1 for anything else.
 constexpr int parse_small_number(std::string_view text, int largest) noexcept {
     if (text.empty() || text.size() > 3 || (text.size() > 1 && text.front() == '0')) return -1;
     int value = 0;
@@ -45,7 +45,7 @@ constexpr int parse_hex_group(std::string_view text) noexcept {
     return value;
 }
 
-/// RFC 4291 section 2.2: groups, at most one `::` that stands for at least one group, and perhaps a dotted decimal end.
+/// RFC 4291 section 2.2: groups, at most one `::` for one or more groups, and optionally dotted decimal at the end.
 constexpr std::optional<std::array<std::uint8_t, 16>> parse_ipv6(std::string_view text) noexcept {
     constexpr std::size_t no_gap = 17;
     std::array<std::uint8_t, 16> bytes{};
@@ -72,7 +72,7 @@ constexpr std::optional<std::array<std::uint8_t, 16>> parse_ipv6(std::string_vie
         if (end == std::string_view::npos) break;
 
         text.remove_prefix(end + 1);
-        if (text.empty()) return std::nullopt;  // a single colon ends nothing
+        if (text.empty()) return std::nullopt;  // a trailing single colon
         if (text.front() == ':') {
             if (gap != no_gap) return std::nullopt;
             gap = filled;
@@ -82,7 +82,7 @@ constexpr std::optional<std::array<std::uint8_t, 16>> parse_ipv6(std::string_vie
     if (gap == no_gap) return filled == bytes.size() ? std::optional{bytes} : std::nullopt;
     if (filled >= bytes.size()) return std::nullopt;
 
-    // What came before the gap goes to the front, what came behind it to the end.
+    // Groups before the gap go to the front, groups after it to the end.
     std::array<std::uint8_t, 16> spread{};
     std::copy_n(bytes.begin(), gap, spread.begin());
     std::copy_n(bytes.rbegin() + static_cast<std::ptrdiff_t>(bytes.size() - filled), filled - gap, spread.rbegin());

@@ -2,53 +2,56 @@
 
 #include <cstddef>
 
-/// Every bound of the library that is not a setting, with its reason.
+/// The fixed bounds of the library, each with its reason.
 namespace tollgate::inline v0::limits {
 
-inline constexpr std::size_t target_bytes_max = 8 * 1024;        // RFC 9112 section 3 asks for 8000 at the least
+inline constexpr std::size_t target_bytes_max = 8 * 1024;        // RFC 9112 section 3 requires at least 8000
 inline constexpr std::size_t header_bytes_default = 16 * 1024;   // nginx, h11: 8-16 KiB for the whole header section
 inline constexpr std::size_t field_count_max = 100;              // Apache's LimitRequestFields; browsers send about 20
 inline constexpr std::size_t body_bytes_default = 64 * 1024;     // the largest legitimate body is a target_url of 2 KiB
-inline constexpr std::size_t chunk_line_bytes_max = 256;         // a size of 16 hex digits and room for an extension
-inline constexpr std::size_t chunk_overhead_bytes_max = 16 * 1024;  // chunk lines and trailers of one body: no endless framing
+inline constexpr std::size_t chunk_line_bytes_max = 256;         // a size of 16 hex digits and an extension
+inline constexpr std::size_t chunk_overhead_bytes_max = 16 * 1024;  // chunk lines and trailers of one body
 
-inline constexpr std::size_t json_depth_max = 64;                // Go's, Rails' and GitHub's order of magnitude
-inline constexpr std::size_t json_members_max = 256;             // top-level members; our largest object has 9
-inline constexpr std::size_t form_members_max = 64;              // a browser form of ours has under 20
+inline constexpr std::size_t json_depth_max = 64;                // the order of magnitude of Go, Rails and GitHub
+// top-level members; the library's largest object has 9
+inline constexpr std::size_t json_members_max = 256;
+inline constexpr std::size_t form_members_max = 64;              // the library's largest form has fewer than 20
 
-inline constexpr std::size_t target_url_bytes_max = 2048;        // what browsers and proxies agree to carry
-inline constexpr std::size_t event_name_bytes_max = 128;         // noun.verb; svix and Gitea stay under it
-inline constexpr std::size_t event_data_bytes_max = 256 * 1024;  // svix' and Stripe's bound on a payload
-inline constexpr std::size_t token_description_bytes_max = 255;  // a line that a person reads
+inline constexpr std::size_t target_url_bytes_max = 2048;        // what browsers and proxies accept in common
+inline constexpr std::size_t event_name_bytes_max = 128;         // noun.verb; svix and Gitea stay below it
+inline constexpr std::size_t event_data_bytes_max = 256 * 1024;  // the payload bound of svix and Stripe
+inline constexpr std::size_t token_description_bytes_max = 255;  // a line of text on a page
 inline constexpr std::size_t service_name_bytes_max = 32;        // a path segment
 inline constexpr std::size_t scope_text_bytes_max = 1024;        // all scopes of one credential: 30 services, read and write
 inline constexpr std::size_t scope_list_bytes_max = 4 * 1024;        // a list as sent, with duplicates and separators
 inline constexpr std::size_t secret_text_bytes_max = 55;         // one SHA-256 block with its padding
-/// The public part of a personal token: ours have fewer.
+/// The public part of a personal token; generated ones are shorter.
 inline constexpr std::size_t token_username_bytes_max = 32;
-inline constexpr std::size_t client_id_bytes_max = 64;           // our own have 26; an integrator may bring theirs along
+inline constexpr std::size_t client_id_bytes_max = 64;           // generated ones have 26; imported ones may be longer
 inline constexpr std::size_t decimal_text_bytes_max = 40;        // 38 digits as in NUMERIC(38), a sign, a point
 inline constexpr std::size_t path_parameters_max = 8;            // captures of one route
 inline constexpr std::size_t hooks_per_event_max = 20;           // for one account and event: GitHub's bound
 
-inline constexpr std::size_t attempt_answer_bytes_max = 4 * 1024;  // what is kept of an answer: enough for an error page's gist
-inline constexpr std::size_t attempts_per_delivery_max = 100;      // on record: 8 of a schedule, and many by hand
-inline constexpr std::size_t ended_deliveries_per_hook_max = 10'000;  // on record: one every four minutes, for a month
-inline constexpr std::size_t webhook_id_bytes_max = 256;           // what a receiver takes; ours have 26
-inline constexpr std::size_t previous_secrets_max = 4;             // of a webhook that sign, too: a day's tries until all fits
-inline constexpr std::size_t webhook_signatures_max = 16;          // of one delivery: one for each secret that signs
+inline constexpr std::size_t attempt_answer_bytes_max = 4 * 1024;  // kept of a response, to recognise an error page
+// on record: 8 of the retry schedule, and manual ones
+inline constexpr std::size_t attempts_per_delivery_max = 100;
+inline constexpr std::size_t ended_deliveries_per_hook_max = 10'000;  // on record: one every four minutes for a month
+inline constexpr std::size_t webhook_id_bytes_max = 256;           // accepted from a sender; generated ones have 26
+inline constexpr std::size_t previous_secrets_max = 4;             // also sign: enough retries to get a rotation right
+inline constexpr std::size_t webhook_signatures_max = 16;          // per delivery: one for each secret that signs
 
-inline constexpr std::size_t personal_tokens_per_user_max = 100;  // a page that a person still overlooks; GitHub allows 50
-inline constexpr std::size_t applications_per_user_max = 100;     // GitHub's bound on OAuth applications of one owner
-inline constexpr std::size_t codes_per_grant_max = 100;           // one user, one application, an hour: nobody signs in as often
-inline constexpr std::size_t refresh_tokens_per_grant_max = 100;  // Google's bound: one a device that a person signed in with
-inline constexpr std::size_t access_tokens_per_grant_max = 1000;  // as many as calls a day: a client that asks anew for each
-inline constexpr std::size_t sessions_per_user_max = 100;         // browsers that one person is signed in with
-inline constexpr int spent_code_seconds = 3600;                   // reuse is seen within minutes, or not at all
+inline constexpr std::size_t personal_tokens_per_user_max = 100;  // as many as fit on one page; GitHub allows 50
+inline constexpr std::size_t applications_per_user_max = 100;     // GitHub's bound on OAuth applications per owner
+// one user, application and hour: nobody signs in as often
+inline constexpr std::size_t codes_per_grant_max = 100;
+inline constexpr std::size_t refresh_tokens_per_grant_max = 100;  // Google's bound: one for each device
+inline constexpr std::size_t access_tokens_per_grant_max = 1000;  // a client that requests a new one for every call
+inline constexpr std::size_t sessions_per_user_max = 100;         // browsers in which one user is signed in
+inline constexpr int spent_code_seconds = 3600;                   // reuse is detected within minutes or not at all
 
 inline constexpr std::size_t login_bytes_max = 254;               // the longest e-mail address (RFC 5321, erratum 1690)
-inline constexpr std::size_t password_bytes_max = 1024;           // a passphrase of a page; more is no password, but work for a hash
-inline constexpr std::size_t application_name_bytes_max = 100;    // a line of a consent page
-inline constexpr std::size_t application_description_bytes_max = 255;  // a line that a person reads
+inline constexpr std::size_t password_bytes_max = 1024;           // a long passphrase; more only costs hashing time
+inline constexpr std::size_t application_name_bytes_max = 100;    // a line of the consent page
+inline constexpr std::size_t application_description_bytes_max = 255;  // a line of text on a page
 
 }  // namespace tollgate::limits

@@ -13,14 +13,14 @@
 
 namespace tollgate::inline v0 {
 
-/// The kind of a failure. The pipeline turns it into a status: 4xx for mistakes of the client, 5xx for those of the server.
+/// The kind of a failure. The pipeline maps it to a status: 4xx for errors of the client, 5xx for errors of the server.
 enum class error_kind {
-    malformed,     ///< the syntax of the request is wrong: 400
+    malformed,     ///< syntax error in the request: 400
     unauthorized,  ///< credentials are missing or wrong: 401
-    forbidden,     ///< the caller is known but not allowed to do this: 403
-    not_found,     ///< unknown, or not visible to the caller, who cannot tell which: 404
-    invalid,       ///< the syntax is right, but the value of a member is not acceptable: 422
-    conflict,      ///< it contradicts what is stored already: 409
+    forbidden,     ///< the caller is known but not allowed: 403
+    not_found,     ///< does not exist, or is not visible to the caller: 404
+    invalid,       ///< valid syntax, but an unacceptable value: 422
+    conflict,      ///< contradicts stored data: 409
     unavailable,   ///< a dependency is down or too slow; the client may retry: 503
     internal,      ///< a defect of the server: 500
 };
@@ -40,7 +40,7 @@ struct error {
     return {error_kind::unavailable, "The service is temporarily unavailable. Try again in a moment.", std::move(cause)};
 }
 
-/// An error that is a fault of this program: a 500 to the client.
+/// An error that is a defect of this program: 500 for the client.
 [[nodiscard]] inline error internal_error(std::string cause) {
     return {error_kind::internal, "Something went wrong on our side.", std::move(cause)};
 }
@@ -52,7 +52,7 @@ struct error {
 /// The same text for what does not exist and for what belongs to another user, so that the two cannot be told apart.
 [[nodiscard]] inline error not_found() { return {error_kind::not_found, "Not Found", {}}; }
 
-/// For the end of `main`: prints the error to stderr as one line, its cause if it has one, and returns the exit code 1.
+/// For the end of `main`: prints the error and its cause to stderr as one line and returns the exit code 1.
 ///
 ///     auto store = sqlite_store::open("tollgate.db");
 ///     if (!store) return report(store.error());
@@ -61,15 +61,15 @@ inline int report(const error& why) noexcept {
     return 1;
 }
 
-/// Thrown by `result::value()` if there is an error instead of a value: like std::bad_expected_access. `what()` is the cause
-/// for the operator, or the message if there is no cause.
+/// Thrown by `result::value()` on an error, like std::bad_expected_access. `what()` is the cause, or the message if
+/// there is no cause.
 class bad_result_access : public std::logic_error {
 public:
     /// Thrown by `value()` of a result that holds `why`.
     explicit bad_result_access(tollgate::error why)
         : std::logic_error{why.cause.empty() ? why.message : why.cause}, error_{std::move(why)} {}
 
-    /// The error that the result held.
+    /// The error of the result.
     [[nodiscard]] tollgate::error& error() & noexcept { return error_; }
     [[nodiscard]] const tollgate::error& error() const& noexcept { return error_; }
     [[nodiscard]] tollgate::error&& error() && noexcept { return std::move(error_); }
@@ -88,7 +88,7 @@ inline constexpr bool is_result = false;
 template <class T>
 inline constexpr bool is_result<result<T>> = true;
 
-// What `and_then` and its like do, once for every value category: `self` is forwarded to `f`.
+// Shared by `and_then` and the other monadic operations for every value category; `self` is forwarded to `f`.
 template <class Self, class F>
 auto and_then(Self&& self, F&& f) {
     constexpr bool of_nothing = std::is_void_v<typename std::remove_cvref_t<Self>::value_type>;
@@ -141,17 +141,17 @@ auto transform_error(Self&& self, F&& f) -> std::remove_cvref_t<Self> {
 
 }  // namespace base_detail
 
-/// A value, or the error that prevented it. Has the interface of C++23's `std::expected<T, tollgate::error>`, except that
-/// an `error` converts to it without `std::unexpected`. Whatever may fail returns one; nothing is thrown across a contract.
+/// A value or an error. Has the interface of C++23's `std::expected<T, tollgate::error>`, except that an `error`
+/// converts to it without `std::unexpected`. Every function of a contract that can fail returns one; none throws.
 ///
 ///     result<balance> found = users.balance_of(user);
 ///     if (!found) return found.error();
 ///     use(found->amount);
 ///
-/// A move never throws, so assignment leaves the old value or the new one, never neither. Not thread-safe, as any value.
+/// Moves never throw, so an assignment leaves the old value or the new one. Not thread-safe.
 ///
-/// A union written by hand instead of std::variant, because a program instantiates dozens of results, and the variants
-/// were a tenth of its compile time.
+/// Implemented as a union rather than std::variant: a program instantiates dozens of results, and variants took a tenth
+/// of its compile time.
 template <class T>
 class [[nodiscard]] result {
     static_assert(std::is_object_v<T> && !std::is_array_v<T>, "tollgate: a result holds an object");
@@ -165,10 +165,10 @@ public:
     result()
         requires std::default_initializable<T>
         : value_{}, has_value_{true} {}
-    /// Holds a value, or an error.
+    /// Holds `value`; without an argument, a default-constructed value.
     result(T value) noexcept : value_{std::move(value)}, has_value_{true} {}
     result(tollgate::error why) noexcept : error_{std::move(why)}, has_value_{false} {}
-    /// From what converts to T, and from a result of it.
+    /// Converts from a type that converts to T, or from a result of one.
     template <class U>
         requires(!std::is_same_v<std::remove_cvref_t<U>, T> && !std::is_same_v<std::remove_cvref_t<U>, tollgate::error> &&
                  !base_detail::is_result<std::remove_cvref_t<U>> && std::convertible_to<U, T>)
@@ -183,7 +183,7 @@ public:
         requires std::constructible_from<T, Args...>
     explicit result(std::in_place_t, Args&&... args) : value_(std::forward<Args>(args)...), has_value_{true} {}
 
-    /// Copies or moves what is held; the type of the error never throws when it moves.
+    /// Copies or moves the content.
     result(result&& from) noexcept : has_value_{from.has_value_} {
         if (has_value_) std::construct_at(std::addressof(value_), std::move(from.value_));
         else std::construct_at(std::addressof(error_), std::move(from.error_));
@@ -194,7 +194,7 @@ public:
         if (has_value_) std::construct_at(std::addressof(value_), from.value_);
         else std::construct_at(std::addressof(error_), from.error_);
     }
-    /// Replaces what is held.
+    /// Replaces the content.
     result& operator=(result&& from) noexcept {
         if (this == &from) return *this;
         std::destroy_at(this);
@@ -210,7 +210,7 @@ public:
         else std::destroy_at(std::addressof(error_));
     }
 
-    /// Replaces what is held. If the constructor throws, nothing changes.
+    /// Replaces the content with a value constructed from `args`. If the constructor throws, nothing changes.
     template <class... Args>
         requires std::constructible_from<T, Args...>
     T& emplace(Args&&... args) {
@@ -232,7 +232,7 @@ public:
     [[nodiscard]] T* operator->() noexcept { return assert(has_value_), std::addressof(value_); }
     [[nodiscard]] const T* operator->() const noexcept { return assert(has_value_), std::addressof(value_); }
 
-    /// Throws bad_result_access without a value.
+    /// The value. Throws bad_result_access on an error.
     T& value() & { return check(), value_; }
     const T& value() const& { return check(), value_; }
     T&& value() && { return check(), std::move(value_); }
@@ -244,7 +244,7 @@ public:
     [[nodiscard]] tollgate::error&& error() && noexcept { return assert(!has_value_), std::move(error_); }
     [[nodiscard]] const tollgate::error&& error() const&& noexcept { return assert(!has_value_), std::move(error_); }
 
-    /// The value, or `otherwise` where there is an error.
+    /// The value, or `otherwise` on an error.
     template <class U = T>
     [[nodiscard]] T value_or(U&& otherwise) const& {
         return has_value_ ? value_ : static_cast<T>(std::forward<U>(otherwise));
@@ -253,13 +253,13 @@ public:
     [[nodiscard]] T value_or(U&& otherwise) && {
         return has_value_ ? std::move(value_) : static_cast<T>(std::forward<U>(otherwise));
     }
-    /// The error, or `otherwise` where there is a value.
+    /// The error, or `otherwise` on success.
     [[nodiscard]] tollgate::error error_or(tollgate::error otherwise) const& { return has_value_ ? std::move(otherwise) : error_; }
     [[nodiscard]] tollgate::error error_or(tollgate::error otherwise) && {
         return has_value_ ? std::move(otherwise) : std::move(error_);
     }
 
-    /// `f(value)`, which returns a result; or this error.
+    /// Returns `f(value)`, which is a result; on an error, this error.
     template <class F>
     auto and_then(F&& f) & { return base_detail::and_then(*this, std::forward<F>(f)); }
     template <class F>
@@ -267,7 +267,7 @@ public:
     template <class F>
     auto and_then(F&& f) && { return base_detail::and_then(std::move(*this), std::forward<F>(f)); }
 
-    /// A result with what `f(value)` returns; or this error.
+    /// Returns a result with the value `f(value)`; on an error, this error.
     template <class F>
     auto transform(F&& f) & { return base_detail::transform(*this, std::forward<F>(f)); }
     template <class F>
@@ -275,13 +275,13 @@ public:
     template <class F>
     auto transform(F&& f) && { return base_detail::transform(std::move(*this), std::forward<F>(f)); }
 
-    /// This value; or `f(error)`, which returns a result of the same type.
+    /// Returns this value; on an error `f(error)`, which is a result of the same type.
     template <class F>
     result or_else(F&& f) const& { return base_detail::or_else(*this, std::forward<F>(f)); }
     template <class F>
     result or_else(F&& f) && { return base_detail::or_else(std::move(*this), std::forward<F>(f)); }
 
-    /// This value; or `f(error)`, which returns an error.
+    /// Returns this value; on an error a result with the error `f(error)`.
     template <class F>
     result transform_error(F&& f) const& { return base_detail::transform_error(*this, std::forward<F>(f)); }
     template <class F>
@@ -299,7 +299,7 @@ private:
     bool has_value_;
 };
 
-/// Success, or the error that prevented it.
+/// Success or an error.
 template <>
 class [[nodiscard]] result<void> {
 public:
@@ -308,11 +308,11 @@ public:
     using error_type = tollgate::error;
 
     result() = default;
-    /// Holds an error, or success.
+    /// Holds an error.
     result(tollgate::error why) noexcept : error_{std::move(why)} {}
     explicit result(std::in_place_t) noexcept {}
 
-    /// Makes it a success, or swaps what is held.
+    /// Sets success.
     void emplace() noexcept { error_.reset(); }
     void swap(result& with) noexcept { std::swap(*this, with); }
     friend void swap(result& a, result& b) noexcept { a.swap(b); }
@@ -373,14 +373,14 @@ template <class T, class U>
     else return *a == *b;
 }
 
-/// Whether it holds a value that is equal to `value`.
+/// Whether it holds a value equal to `value`.
 template <class T, class U>
     requires(!std::is_void_v<T> && !base_detail::is_result<U> && !std::is_same_v<U, error>)
 [[nodiscard]] bool operator==(const result<T>& a, const U& value) {
     return a.has_value() && static_cast<bool>(*a == value);
 }
 
-/// Whether it holds an error that is equal to `why`.
+/// Whether it holds an error equal to `why`.
 template <class T>
 [[nodiscard]] bool operator==(const result<T>& a, const error& why) {
     return !a.has_value() && a.error() == why;

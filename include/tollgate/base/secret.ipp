@@ -44,16 +44,16 @@ inline constexpr auto base62_values = [] {
     return made;
 }();
 
-/// Precondition: at most 10 letters and digits. The sum has more bits than a checksum, so one checksum has one
-/// spelling.
+/// Precondition: at most 10 letters and digits. The result has more bits than a checksum, so each checksum has exactly
+/// one spelling.
 constexpr std::uint64_t from_base62(std::string_view digits) noexcept {
     std::uint64_t number = 0;
     for (char c : digits) number = number * 62 + base62_values[static_cast<unsigned char>(c)];
     return number;
 }
 
-/// A large number, most significant word first, as `Digits` base-62 digits. Always that many, so that all secrets of a
-/// kind are of one length.
+/// Encodes a large number, most significant word first, as exactly `Digits` base-62 digits, so that all secrets of a
+/// kind have the same length.
 template <std::size_t Digits, std::size_t Words>
 constexpr std::array<char, Digits> to_base62(std::array<std::uint32_t, Words> number) noexcept {
     std::array<char, Digits> digits{};
@@ -84,8 +84,8 @@ constexpr bool is_alphanumeric(char c) noexcept {
     return is_digit(c) || (lower >= 'a' && lower <= 'z');
 }
 
-/// How many of `Size` characters are no ASCII letters or digits. Arithmetic on bytes without an exit in a loop of known
-/// length, which compilers turn into a handful of vector instructions when the length is a multiple of 16.
+/// How many of `Size` characters are not ASCII letters or digits. A branch-free loop of known length, which compilers
+/// vectorise when the length is a multiple of 16.
 template <std::size_t Size>
 constexpr unsigned count_others(const char* text) noexcept {
     static_assert(Size % 16 == 0 && Size < 256);
@@ -99,7 +99,7 @@ constexpr unsigned count_others(const char* text) noexcept {
     return others;
 }
 
-/// The CRC-32 of the digits and the `_` before them, which makes a whole number of the steps that a CRC-32 is taken in.
+/// The CRC-32 of the digits and the `_` before them, whose length is a multiple of the CRC's step.
 inline std::uint32_t checksum_of(std::string_view secret) noexcept {
     constexpr std::size_t checked_bytes = 1 + secret_digits;
     static_assert(checked_bytes % 4 == 0);
@@ -120,7 +120,7 @@ TOLLGATE_DECL bool is_well_formed(secret_kind kind, std::string_view text) noexc
     if (text.size() != secret_text_bytes || text.substr(0, detail::kind_prefix_bytes) != detail::prefix_of(kind))
         return false;
 
-    // All but the prefix and the character behind it, so that the rest is a whole number of vectors.
+    // All but the prefix and one character, so that the rest is a multiple of the vector size.
     constexpr std::size_t first = detail::kind_prefix_bytes;
     if (!detail::is_alphanumeric(text[first]) ||
         detail::count_others<secret_text_bytes - first - 1>(&text[first + 1]) != 0)

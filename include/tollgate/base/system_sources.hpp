@@ -8,14 +8,14 @@
 
 namespace tollgate::inline v0 {
 
-/// The machine's own clock.
+/// The system clock.
 struct system_clock {
     [[nodiscard]] instant now() const noexcept {
         return std::chrono::time_point_cast<milliseconds>(std::chrono::system_clock::now());
     }
 };
 
-/// OpenSSL's generator for secrets, seeded by the operating system.
+/// OpenSSL's random generator for secrets, seeded by the operating system.
 struct system_random {
     [[nodiscard]] TOLLGATE_DECL bool fill(std::span<std::byte> bytes) const noexcept;
 };

@@ -8,12 +8,12 @@
 
 namespace tollgate::inline v0 {
 
-/// A moment in UTC, to the millisecond. Always an argument: nothing below the clock policy asks what time it is.
+/// A point in time, UTC, in milliseconds. Always passed as an argument: only the time source reads the clock.
 using instant = std::chrono::sys_time<std::chrono::milliseconds>;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Whole seconds since 1970 as stores keep them.
+/// Whole seconds since 1970, as stores keep them.
 [[nodiscard]] constexpr std::int64_t to_unix_seconds(instant at) noexcept {
     return std::chrono::floor<seconds>(at).time_since_epoch().count();
 }
@@ -21,11 +21,11 @@ using std::chrono::seconds;
 [[nodiscard]] constexpr instant from_unix_milliseconds(std::int64_t count) noexcept { return instant{milliseconds{count}}; }
 [[nodiscard]] constexpr instant from_unix_seconds(std::int64_t count) noexcept { return instant{seconds{count}}; }
 
-/// The next whole second at or after `at`: what a client may safely wait for.
+/// The first whole second at or after `at`, for values that clients wait for.
 [[nodiscard]] constexpr instant round_up_to_seconds(instant at) noexcept { return std::chrono::ceil<seconds>(at); }
 
-/// `YYYY-MM-DDTHH:MM:SSZ` (ISO 8601, RFC 3339), 20 characters; fractions of a second are cut off.
-/// Holds for years 0 to 9999; a moment outside is shown as the nearest one inside.
+/// `YYYY-MM-DDTHH:MM:SSZ` (ISO 8601, RFC 3339), 20 characters. Fractions of a second are truncated, and years outside 0
+/// to 9999 are clamped.
 struct iso8601_text {
     std::array<char, 20> characters;
     [[nodiscard]] constexpr std::string_view view() const noexcept { return {characters.data(), characters.size()}; }
@@ -75,7 +75,7 @@ constexpr char* put_text(char* out, std::string_view text) noexcept {
 
 }  // namespace detail
 
-/// Fractions of a second are cut off.
+/// Truncates fractions of a second.
 constexpr iso8601_text to_iso8601(instant at) noexcept {
     const auto civil = detail::to_civil(at);
     iso8601_text made{};
@@ -96,7 +96,7 @@ constexpr iso8601_text to_iso8601(instant at) noexcept {
     return made;
 }
 
-/// Fractions of a second are cut off.
+/// Truncates fractions of a second.
 constexpr http_date_text to_http_date(instant at) noexcept {
     constexpr std::string_view day_names = "SunMonTueWedThuFriSat";
     constexpr std::string_view month_names = "JanFebMarAprMayJunJulAugSepOctNovDec";

@@ -5,7 +5,8 @@
 
 namespace tollgate::inline v0 {
 
-/// Decides whether a User-Agent will do. Operators want to know whom to write to before they block a program.
+/// Decides whether a User-Agent is accepted. Operators use it to reach a client's developer before they block the
+/// client.
 ///
 /// Exemplar:
 ///
@@ -14,7 +15,7 @@ namespace tollgate::inline v0 {
 ///     };
 template <class A>
 concept agent_rule = requires(const A& a, std::string_view user_agent) {
-    // The field's value as sent, empty when there was none; false is a 403. Called from many threads at once.
+    // `user_agent` is the field value as sent, empty if missing; false is a 403. Called from many threads at once.
     { a.accepts(user_agent) } noexcept -> std::same_as<bool>;
 };
 

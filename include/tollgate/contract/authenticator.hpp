@@ -12,18 +12,19 @@
 
 namespace tollgate::inline v0 {
 
-/// Tells who is calling from the Authorization field of one scheme (RFC 9110 section 11). An API has several, one a scheme.
+/// Authenticates the caller from the Authorization field of one scheme (RFC 9110 section 11). An API has one
+/// authenticator per scheme.
 ///
-/// `Store` is whatever the integrator gave the API; an authenticator that needs none of it takes it as `auto&`.
+/// `Store` is the integrator's store; an authenticator that does not use it takes it as `auto&`.
 ///
 /// `identify` runs on a worker if the store blocks. An authenticator that only looks a token up may also be a
 /// `token_authenticator`: its requests are then answered without a worker if they are malformed or the token is cached.
 ///
 /// Exemplar:
 ///
-///     struct guest_pass {
-///         static constexpr std::string_view scheme = "Guest";
-///         static constexpr std::string_view challenge = "Guest realm=\"api\"";
+///     struct shared_password {
+///         static constexpr std::string_view scheme = "Shared";
+///         static constexpr std::string_view challenge = "Shared realm=\"api\"";
 ///         result<std::optional<caller>> identify(std::string_view credentials, auto&, instant) const {
 ///             if (credentials != "please") return std::optional<caller>{};
 ///             return std::optional{caller{user_id{1}, *scope_set::parse("user:balance"), credential_kind::other, {}}};
@@ -31,13 +32,13 @@ namespace tollgate::inline v0 {
 ///     };
 template <class A, class Store>
 concept authenticator_over = requires(const A& a, std::string_view credentials, Store& store, instant now) {
-    // The auth-scheme, compared without regard to case.
+    // The auth-scheme, compared case-insensitively.
     { A::scheme } -> std::convertible_to<std::string_view>;
-    // What `WWW-Authenticate` offers for it: visible ASCII, scheme first. A constant.
+    // The challenge in `WWW-Authenticate`: visible ASCII, scheme first. A constant.
     { A::challenge } -> std::convertible_to<std::string_view>;
-    // Who it is; none for credentials that let nobody in, of whatever form (a 401, never a 5xx). An `error` only when it
-    // could not be found out, such as a store that is down. `credentials` is what follows the scheme and one or more
-    // spaces. Called from many threads at once; compares secrets in constant time.
+    // The caller; empty for any unacceptable credentials (a 401, never a 5xx). An `error` only if it could not be
+    // determined, for instance because a store is down. `credentials` is what follows the scheme and its spaces. Called
+    // from many threads at once; must compare secrets in constant time.
     { a.identify(credentials, store, now) } -> std::same_as<result<std::optional<caller>>>;
 };
 
@@ -48,14 +49,15 @@ struct presented_token {
     digest secret_digest;                                    ///< of the secret; finds an access token
 };
 
-/// An authenticator whose credentials are tokens of a `credential_source`, so that the lookup can be left to the caller. It accepts
-/// a token that the source holds with the same digest and that has not expired.
+/// An authenticator whose credentials are tokens of a `credential_source`, so that the caller can do the look-up. It
+/// accepts a token that the source has with the same digest and that has not expired.
 ///
 /// Exemplar: `basic_token`.
 template <class A>
 concept token_authenticator = requires(const A& a, std::string_view credentials, presented_token& into,
                                        const std::optional<instant>& last_used_at, instant now) {
-    // Reads the token from the credentials into a new `presented_token`; false if they are malformed. Asks no store.
+    // Reads the token from the credentials into a new `presented_token`; false if they are malformed. Does not use a
+    // store.
     { a.read(credentials, into) } -> std::same_as<bool>;
     // Whether to record this use of a token that was accepted. True makes the caller record it.
     { a.use_is_due(last_used_at, now) } noexcept -> std::same_as<bool>;

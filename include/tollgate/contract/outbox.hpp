@@ -12,11 +12,11 @@
 
 namespace tollgate::inline v0 {
 
-/// Takes events. Integrators report to it; every outbox is one.
+/// Accepts events. Every outbox is an event sink; integrators publish to it.
 ///
 /// Thread rule, here and below: callable from many threads at once. Blocking: allowed if the store declares
-/// `static constexpr bool blocking = true`. Errors: an `error`; nothing is thrown. Every verb is atomic, and its effect is
-/// durable (as far as the store is) when it returns.
+/// `static constexpr bool blocking = true`. Errors: an `error`; never throws. Every verb is atomic; its effect is as
+/// durable as the store when it returns.
 template <class S>
 concept event_sink = requires(S& s, const event& happened, const message_seed& seed, instant now) {
     // One delivery, due now, for each enabled hook of the event's account and name: all of them or, with an error, none.
@@ -36,7 +36,7 @@ concept event_sink = requires(S& s, const event& happened, const message_seed& s
 /// A store that is full may refuse an event (unavailable), preferably of the account that fills it. If one host fills it,
 /// it may give up an event's deliveries to that host at once, on record, while the others are due.
 ///
-/// Exemplars: `memory_store`, `sqlite_store`, and `examples/own_store`, the shortest one. An adapter is right when it
+/// Exemplars: `memory_store`, `sqlite_store`, and `examples/own_store`, the shortest one. An adapter is correct if it
 /// passes `tollgate/testing/store_suite.hpp`.
 template <class S>
 concept outbox = event_sink<S> && requires(S& s, std::span<const lease_request> requests, const lease_time& lease,

@@ -9,9 +9,9 @@
 
 namespace tollgate::inline v0 {
 
-/// Says how a delivery looks on the wire: its body, and the header fields that describe and sign it.
+/// Writes a delivery's HTTP request: its body, and the header fields that describe and sign it.
 ///
-/// Thread rule: called from many threads at once. It does not block.
+/// Thread rule: called from many threads at once. Must not block.
 ///
 /// Exemplar:
 ///

@@ -6,7 +6,7 @@
 
 namespace tollgate::inline v0 {
 
-/// Gives random bytes that nobody can guess: what every secret is made of.
+/// Provides unpredictable random bytes. Every secret is made from them.
 ///
 /// Exemplar:
 ///
@@ -18,7 +18,8 @@ namespace tollgate::inline v0 {
 ///     };
 template <class R>
 concept random_source = requires(const R& r, std::span<std::byte> bytes) {
-    // Fills all of `bytes`, or returns false: then the request fails with 500, and no weak secret is made. Called from many
+    // Fills `bytes` completely, or returns false: then the request fails with 500 and no weak secret is created. Called
+    // from many threads at once.
     // threads at once.
     { r.fill(bytes) } noexcept -> std::same_as<bool>;
 };

@@ -7,15 +7,16 @@
 
 namespace tollgate::inline v0 {
 
-/// Counts requests and says when there were too many.
+/// Counts requests and decides which are admitted.
 ///
-/// Thread rule: both functions may be called from many threads at once, and of requests that arrive together exactly as
-/// many are admitted as there is room for. Blocking: never, unless it declares `static constexpr bool blocking = true`; of
-/// those, one that blocks or not as it was set up says which: `bool may_block() const noexcept`, the same all its life; and
-/// one that often need not wait may have `try_take` and `try_peek`, with the arguments of `take` and `peek`: they return
-/// `std::optional<verdict>`, empty (and nothing counted) where `take` and `peek` would have to wait.
-/// Nothing is thrown: a limiter that cannot count, because what it counts in is down, decides for itself whether to
-/// admit.
+/// Thread rule: both functions may be called from many threads at once; simultaneous requests are admitted exactly as
+/// often as the quota allows. Never throws: a limiter that cannot count, because its server is down, decides by itself
+/// whether to admit.
+///
+/// Blocking: never, unless it declares `static constexpr bool blocking = true`. If that depends on its settings, it
+/// also has `bool may_block() const noexcept`, constant during its life. If it can often decide without waiting, it may
+/// also have `try_take` and `try_peek` with the arguments of `take` and `peek`: they return `std::optional<verdict>`,
+/// empty (with nothing counted) where `take` and `peek` would wait.
 ///
 /// Exemplar (`days` and `hours` are std::chrono's):
 ///
@@ -31,10 +32,10 @@ namespace tollgate::inline v0 {
 ///     };
 template <class L>
 concept rate_limiter = requires(L& l, const limit_key& key, const quota& allowed, instant now) {
-    // Counts one request against `key` if `allowed` has room for it; a refused request is not counted. `allowed` is
-    // what holds at this moment: a quota that was raised since the last call counts at once. `now` may go backwards.
+    // Counts one request against `key` if `allowed` permits it; a refused request is not counted. `allowed` is the
+    // current quota: a changed one applies at once. `now` may go backwards.
     { l.take(key, allowed, now) } noexcept -> std::same_as<verdict>;
-    // What `take` would say of the next request, and how much remains now; counts nothing.
+    // What `take` would return for the next request, with what remains now; counts nothing.
     { l.peek(key, allowed, now) } noexcept -> std::same_as<verdict>;
 };
 

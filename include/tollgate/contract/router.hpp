@@ -12,13 +12,13 @@
 
 namespace tollgate::inline v0 {
 
-/// One line of a route table: `/{service}/{account}/hooks` has a literal segment and two parameters. Of static storage.
+/// One row of a route table: `/{service}/{account}/hooks` has a literal segment and two parameters. Has static storage.
 struct route_pattern {
     http::method method;
     std::string_view path;  ///< begins with `/`; below the base URL's path
 };
 
-/// A few methods, as `Allow` lists them.
+/// A set of methods, as `Allow` lists them.
 class method_set {
 public:
     /// Adds a method; adding it twice changes nothing.
@@ -34,16 +34,17 @@ private:
     std::uint16_t bits_ = 0;
 };
 
-/// What a router says of one path.
+/// The result of a look-up.
 struct route_match {
     enum class kind : std::uint8_t { unknown_path, other_method, found };
 
     /// Whether the path and the method are known.
     kind result = kind::unknown_path;
-    std::uint16_t route = 0;      ///< found: which line of the table; other_method: one of those that the path fits
-    std::uint8_t captured = 0;    ///< how many parameters that line has
-    method_set allowed;           ///< other_method: what the path does answer to
-    std::array<std::string_view, limits::path_parameters_max> captures;  ///< that line's: views of the path, left to right
+    std::uint16_t route = 0;      ///< found: the row of the table; other_method: one of the rows that match the path
+    std::uint8_t captured = 0;    ///< the number of the route's parameters
+    method_set allowed;           ///< other_method: the methods that the path supports
+    /// of the route: views of the path, left to right
+    std::array<std::string_view, limits::path_parameters_max> captures;
 };
 
 /// Finds the route for a method and a path.
@@ -52,10 +53,10 @@ struct route_match {
 template <class R>
 concept router = requires(R& building, const R& built, std::span<const route_pattern> patterns, http::method m,
                           std::string_view path) {
-    // Called once, before any `find`, with the whole table. A literal segment goes before a parameter.
+    // Called once with the whole table, before any `find`. A literal segment takes precedence over a parameter.
     building.build(patterns);
-    // `path` is below the base URL's path, as sent, nothing decoded. An empty segment, a percent sign or a dot segment
-    // never matches. HEAD is asked for as GET. Called from many threads at once.
+    // `path` is relative to the base URL's path, as sent, not decoded. An empty segment, a percent sign or a dot
+    // segment never matches. HEAD is looked up as GET. Called from many threads at once.
     { built.find(m, path) } noexcept -> std::same_as<route_match>;
 };
 

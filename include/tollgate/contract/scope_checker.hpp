@@ -7,7 +7,7 @@
 
 namespace tollgate::inline v0 {
 
-/// Decides whether what a credential was granted covers what a route asks for.
+/// Decides whether the granted scopes of a credential cover the scope that a route requires.
 ///
 /// Exemplar:
 ///

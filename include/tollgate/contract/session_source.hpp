@@ -16,31 +16,30 @@
 
 namespace tollgate::inline v0 {
 
-/// Checks a login and its password. Only the built-in sign-in page needs one.
+/// Checks a login and its password. Only the built-in sign-in page needs it.
 ///
 /// Thread rule: callable from many threads at once. Blocking: usually; declare `static constexpr bool blocking = true`.
-/// Errors: an `error` if it could not be checked (unavailable also if too many checks are running); nothing is thrown.
+/// Errors: an `error` if it could not be checked (unavailable also if too many checks are running); never throws.
 ///
-/// A source that has `check_password(const sign_in_attempt&)` as well is called with that, so that it can share its capacity
-/// fairly between clients. One that has `result<bool> is_active(user_id)` is asked for the user of each session: sessions of
-/// users who were disabled or deleted then end at once.
+/// A source that also has `check_password(const sign_in_attempt&)` is called with that instead, so that it can share
+/// its capacity fairly between clients. If it has `result<bool> is_active(user_id)`, that is called for the user of each
+/// session, so that the sessions of disabled and deleted users end at once.
 template <class P>
 concept password_source = requires(P& p, std::string_view login, std::string_view password) {
-    // The user, or empty if login or password is wrong. Takes as long for an unknown login as for a wrong password.
+    // The user, or empty if login or password is wrong. Must take as long for an unknown login as for a wrong password.
     { p.check_password(login, password) } -> std::same_as<result<std::optional<user_id>>>;
 };
 
-/// Tells which person a browser belongs to. An integrator whose site has sessions already answers from those;
-/// `cookie_sessions` keeps its own.
+/// Finds the session of a request. Implement it on the sessions that your site has; `cookie_sessions` keeps its own.
 ///
 /// Thread rule: callable from many threads at once. Blocking: allowed if it declares `static constexpr bool blocking = true`.
-/// Errors: an `error`; nothing is thrown.
+/// Errors: an `error`; never throws.
 ///
 /// Exemplar:
 ///
 ///     struct site_sessions {
-///         result<std::optional<session>> session_of(const http::request& asked, instant) {
-///             const auto cookie = asked.fields.find(http::field_id::cookie);
+///         result<std::optional<session>> session_of(const http::request& request, instant) {
+///             const auto cookie = request.fields.find(http::field_id::cookie);
 ///             if (cookie != "site=ann-is-here") return std::optional<session>{};
 ///             return std::optional{session{user_id{1}, "ann", std::string{cookie}}};
 ///         }
@@ -52,7 +51,7 @@ template <class S>
 concept session_source = requires(S& s, const http::request& request, instant now, std::string_view return_to) {
     // The session of this request, if any.
     { s.session_of(request, now) } -> std::same_as<result<std::optional<session>>>;
-    // Where to send someone who is not signed in, so that they come back to `return_to`, a path and query of this site.
+    // Where to send a user who is not signed in, so that they return to `return_to`, a path and query of this site.
     // Visible ASCII.
     { s.sign_in_url(return_to) } -> std::same_as<std::string>;
 };
@@ -62,34 +61,34 @@ struct sign_in_attempt {
     std::string_view login;
     std::string_view password;
     ip_address client;  ///< behind trusted proxies, the one they name
-    bool is_known_browser = false;  ///< one that has signed in with this login before
+    bool is_known_browser = false;  ///< has signed in with this login before
 };
 
-/// What an attempt to sign in came to.
+/// The result of an attempt to sign in.
 enum class sign_in_result : std::uint8_t {
     signed_in,
-    refused,  ///< unknown login or wrong password; which of them is not disclosed
-    throttled,  ///< too many failures before; the password was not checked
+    refused,  ///< unknown login or wrong password; clients are not told which
+    throttled,  ///< too many failures; the password was not checked
 };
 
-/// The result of an attempt.
+/// The result, with its session or waiting time.
 struct sign_in_answer {
     sign_in_result result = sign_in_result::refused;
     std::optional<session> who;  ///< the new session, if signed in
     seconds retry_after{};  ///< if throttled: the time to wait; at least 1
 };
 
-/// A session source with sign-in and sign-out, which the built-in sign-in pages need. `cookie_sessions` is one. An
-/// integrator with a sign-in page needs only a `session_source`, whose `sign_in_url` leads to that page.
+/// A session source with sign-in and sign-out, for the built-in sign-in pages. `cookie_sessions` is one. If your site
+/// has a sign-in page, a `session_source` is enough: its `sign_in_url` leads to that page.
 ///
 /// Thread rule and errors: as for `session_source`. Blocking: `sign_in` computes a slow password hash, so it is called
 /// on a worker thread, whatever `blocking` says.
 template <class S>
 concept sign_in_source = session_source<S> && requires(S& s, const http::request& request, const sign_in_attempt& attempt,
                                                        instant now, http::response& response) {
-    // Checks the password, ends the session that the request came with, if any, and begins a new one, whose Set-Cookie
-    // is added to `out`. Adds nothing to `out` unless the result is `signed_in`. The caller has checked that the form
-    // came from this site.
+    // Checks the password, ends the session that the request came with, if any, and starts a new one, whose Set-Cookie
+    // is added to `response`. Adds nothing unless the result is `signed_in`. The caller has checked that the form came
+    // from this site.
     { s.sign_in(request, attempt, now, response) } -> std::same_as<result<sign_in_answer>>;
     // Ends the session that the request came with, if any, and clears the cookie.
     { s.sign_out(request, now, response) } -> std::same_as<result<void>>;

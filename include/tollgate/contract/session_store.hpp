@@ -9,30 +9,30 @@
 
 namespace tollgate::inline v0 {
 
-/// Keeps who is signed in. Only `cookie_sessions` needs one; an integrator with sessions of their own has none.
+/// Stores sessions. Only `cookie_sessions` needs it.
 ///
 /// Thread rule: callable from many threads at once. Blocking: allowed if the store declares
-/// `static constexpr bool blocking = true`. Errors: an `error`; nothing is thrown.
+/// `static constexpr bool blocking = true`. Errors: an `error`; never throws.
 ///
-/// One person who signs in again and again cannot fill a store: of more than `limits::sessions_per_user_max` sessions of one
-/// user, the one unused for the longest time may go, and in ours does.
+/// One user cannot fill a store by signing in repeatedly: beyond `limits::sessions_per_user_max` sessions of one user,
+/// a store may delete the least recently used; the stores of this library do.
 ///
-/// Exemplar: `memory_store`, `sqlite_store`. An adapter of one's own is right when it passes
-/// `tollgate/testing/store_suite.hpp`.
+/// Exemplar: `memory_store`, `sqlite_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
 template <class S>
 concept session_store = requires(S& s, const stored_session& made, const digest& cookie, user_id user, instant now,
                                  instant created_before, instant seen_before, std::size_t rows_max) {
-    // error_kind::conflict when the digest is there already.
+    // error_kind::conflict if the digest exists.
     { s.create_session(made) } -> std::same_as<result<void>>;
-    // As it stands; none when there is none.
+    // Empty if there is none.
     { s.find_session(cookie) } -> std::same_as<result<std::optional<stored_session>>>;
-    // Says that the session was used now. No problem when it is gone.
+    // Records that the session was used now. Not an error if it does not exist.
     { s.touch_session(cookie, now) } -> std::same_as<result<void>>;
-    // Whether there was one; it lets nobody in from the moment this returns.
+    // Whether there was one. It is invalid as soon as this returns.
     { s.end_session(cookie) } -> std::same_as<result<bool>>;
-    // All of one user's: for a new password.
+    // Ends all sessions of one user, for instance after a password change.
     { s.end_sessions_of(user) } -> std::same_as<result<void>>;
-    // Forgets sessions that began before one moment or were last used before another, at most `rows_max`; how many.
+    // Deletes sessions created before `created_before` or last used before `seen_before`, at most `rows_max`; returns
+    // how many.
     { s.sweep_sessions(created_before, seen_before, rows_max) } -> std::same_as<result<std::size_t>>;
 };
 

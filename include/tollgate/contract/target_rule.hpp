@@ -8,9 +8,10 @@
 
 namespace tollgate::inline v0 {
 
-/// Says where webhooks may go: an API that posts to any URL is a way into the network it stands in.
+/// Decides where webhooks may go. Without such a rule, anyone who can create a hook can send requests into the server's
+/// private network.
 ///
-/// Thread rule: both functions may be called from many threads at once. Neither blocks: names are not looked up here.
+/// Thread rule: both functions may be called from many threads at once. Neither blocks or resolves names.
 ///
 /// Exemplar:
 ///

@@ -6,7 +6,7 @@
 
 namespace tollgate::inline v0 {
 
-/// Tells the time. The only place from which a handler learns it, so that a test can be the clock.
+/// Provides the current time. Handlers get the time only from here, so that tests can set it.
 ///
 /// Exemplar:
 ///
@@ -15,7 +15,7 @@ namespace tollgate::inline v0 {
 ///     };
 template <class C>
 concept time_source = requires(const C& c) {
-    // UTC. Called at the start of each request, from many threads at once; it may go backwards, as real clocks do.
+    // UTC. Called at the start of each request, from many threads at once. May go backwards, as system clocks do.
     { c.now() } noexcept -> std::same_as<instant>;
 };
 

@@ -12,65 +12,64 @@
 
 namespace tollgate::inline v0 {
 
-/// Reads the credentials that requests carry: all that identification needs of a store.
+/// Looks up the credentials of requests. This is all that authentication needs of a store.
 ///
-/// A store that lives beside the directory, in one database, may tell the owner's quota along with the credential
-/// (`token_credential::owner_quota`): what `quota_of` would say at that moment, which is then not asked. Of a user who is
-/// gone it tells nothing, so that the directory is asked and says so.
+/// A store in the same database as the directory may return the owner's quota with the credential
+/// (`token_credential::owner_quota`): the value that `quota_of` would return, which is then not called. For a user that
+/// no longer exists it returns no quota, so that the directory is called and reports it.
 ///
 /// Thread rule: callable from many threads at once. Blocking: allowed if the store declares
-/// `static constexpr bool blocking = true`. Errors: an `error` (unavailable, internal); nothing is thrown.
+/// `static constexpr bool blocking = true`. Errors: an `error` (unavailable, internal); never throws.
 template <class S>
 concept credential_source = requires(S& s, std::string_view username, const digest& token) {
-    // The personal token of this username, as it stands now; none when there is none or it was revoked.
+    // The personal token with this username; empty if there is none or it was revoked.
     { s.find_personal_token(username) } -> std::same_as<result<std::optional<token_credential>>>;
-    // The access token of this digest, expired or not; none when there is none or it was revoked.
+    // The access token with this digest, expired or not; empty if there is none or it was revoked.
     { s.find_access_token(token) } -> std::same_as<result<std::optional<token_credential>>>;
 };
 
-/// A blocking store that caches credentials. Optional: a request that needs nothing else is then answered on the thread that read
-/// it. Where the answer is `unknown`, the store is asked by `find_personal_token` or `find_access_token` on a worker.
+/// A blocking store that caches credentials. Optional: requests that need nothing else are then answered on the I/O
+/// thread. For `unknown`, `find_personal_token` or `find_access_token` is called on a worker.
 ///
-/// Never blocks and never asks the store; called for every request with well-formed credentials.
+/// Never blocks and never queries the store; called for every request with well-formed credentials.
 template <class S>
 concept credential_cache = credential_source<S> && requires(const S& s, std::string_view username, const digest& token) {
-    // What `find_personal_token` would return now; unknown if the store would have to be asked.
+    // What `find_personal_token` would return now; unknown if that would need a query.
     { s.cached_personal_token(username) } noexcept -> std::same_as<lookup<token_credential>>;
-    // The same of `find_access_token`.
+    // The same for `find_access_token`.
     { s.cached_access_token(token) } noexcept -> std::same_as<lookup<token_credential>>;
 };
 
-/// Keeps personal tokens and access tokens. Every verb is one atomic intent, and durable (as far as the store is) when it
-/// returns.
+/// Stores personal tokens and access tokens. Every verb is one atomic intent; its effect is as durable as the store
+/// when it returns.
 ///
-/// Exemplar: `memory_store`, `sqlite_store`. An adapter of one's own is right when it passes
-/// `tollgate/testing/store_suite.hpp`.
+/// Exemplar: `memory_store`, `sqlite_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
 template <class S>
 concept token_store = credential_source<S> && requires(S& s, const new_personal_token& personal,
                                                        std::size_t tokens_per_user_max, const new_access_token& access,
                                                        user_id user, token_id id, const digest& token) {
-    // error_kind::conflict when the username is taken, invalid when the user has `tokens_per_user_max` already: counted
-    // and created in one step, so that parallel calls cannot pass the bound.
+    // error_kind::conflict if the username is taken, invalid if the user already has `tokens_per_user_max`: counting
+    // and creating is one step, so that parallel calls cannot exceed the bound.
     { s.create_personal_token(personal, tokens_per_user_max) } -> std::same_as<result<token_id>>;
     // The user's tokens, oldest first.
     { s.personal_tokens_of(user) } -> std::same_as<result<std::vector<personal_token>>>;
-    // Whether there was such a token; it lets nobody in from the moment this returns.
+    // Whether there was such a token. It is invalid as soon as this returns.
     { s.revoke_personal_token(id) } -> std::same_as<result<bool>>;
-    // error_kind::conflict when the digest is there already.
+    // error_kind::conflict if the digest exists.
     { s.create_access_token(access) } -> std::same_as<result<void>>;
     // Whether there was such a token.
     { s.revoke_access_token(token) } -> std::same_as<result<bool>>;
 };
 
-/// Keeps when a credential was used last, for its owner to see. Nobody has to: a store without these two is whole.
+/// Records when a credential was last used, for its owner to see. Optional.
 ///
-/// Called for one credential once an hour and in all about once a second, so each may be a write to a disk. A problem is
-/// nobody's business but the store's: the request goes on.
+/// Called about once an hour for one credential and about once a second in all, so each call may write to disk. An
+/// error does not affect the request.
 template <class S>
 concept use_recorder = requires(S& s, std::string_view username, const digest& token, instant now) {
-    // From now on this is the token's `last_used_at`, in lists, too. No problem when there is no such token.
+    // Sets the token's `last_used_at`. Not an error if there is no such token.
     { s.record_personal_token_use(username, now) } -> std::same_as<result<void>>;
-    // The same, and the `last_used_at` of the grant that the token belongs to, if it does to one.
+    // The same, and the `last_used_at` of the grant that the token belongs to, if any.
     { s.record_access_token_use(token, now) } -> std::same_as<result<void>>;
 };
 

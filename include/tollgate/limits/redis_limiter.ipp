@@ -15,7 +15,7 @@ struct redis_limiter::state {
           const redis_limiter_settings& settings)
         : when_down{settings.when_down},
           here{settings.when_down == without_redis::count_here ? settings.counted_here : key_capacity{1, 1}},
-          asked{std::move(server),
+          pool{std::move(server),
                 std::move(authorities),
                 redis::window_script{settings.prefix},
                 {.connections_max = settings.connections_max,
@@ -31,10 +31,10 @@ struct redis_limiter::state {
         return std::chrono::duration_cast<milliseconds>(redis::steady::now().time_since_epoch()).count();
     }
 
-    static verdict judge(const redis::window_question& about, const redis::window_answer& said,
+    static verdict judge(const redis::window_request& about, const redis::window_reply& reply,
                          bool admitted) noexcept {
-        return {admitted, about.allowed.requests, said.remaining,
-                from_unix_milliseconds(said.began_at_milliseconds +
+        return {admitted, about.allowed.requests, reply.remaining,
+                from_unix_milliseconds(reply.began_at_milliseconds +
                                        std::int64_t{about.allowed.window_seconds} * 1000)};
     }
 
@@ -45,7 +45,7 @@ struct redis_limiter::state {
 
     const without_redis when_down;
     window_limiter here;
-    redis::pool asked;
+    redis::pool pool;
     std::optional<redis::leases> leased;
 };
 
@@ -53,45 +53,45 @@ inline verdict redis_limiter::state::take(const limit_key& key, const quota& all
     const detail::bounded_quota bound{allowed};
     if (leased) {
         const std::int64_t at = steady_now();
-        if (const auto told = leased->take_at_hand(key, bound, at)) return *told;
+        if (const auto decision = leased->try_take(key, bound, at)) return *decision;
         return take_leased(key, allowed, now, at);
     }
-    redis::window_answer said{};
-    const redis::window_question one{key, bound, 1};
-    if (asked.ask(nullptr, one, said) != redis::ending::answered) return decide_here(key, allowed, now, true);
-    return judge(one, said, said.granted > 0);
+    redis::window_reply reply{};
+    const redis::window_request one{key, bound, 1};
+    if (pool.send(nullptr, one, reply) != redis::outcome::replied) return decide_here(key, allowed, now, true);
+    return judge(one, reply, reply.granted > 0);
 }
 
 inline verdict redis_limiter::state::take_leased(const limit_key& key, const quota& allowed, instant now,
                                                  std::int64_t at) noexcept {
     const detail::bounded_quota bound{allowed};
-    redis::window_answer said{};
-    redis::leases::asking next{{key, bound}};
-    if (const auto told = leased->take(key, bound, at, next)) return *told;
-    const auto back = asked.is_up() ? leased->take_back(at) : std::nullopt;
-    const bool answered = asked.ask(back ? &*back : nullptr, next.question, said) == redis::ending::answered;
+    redis::window_reply reply{};
+    redis::leases::pending_request next{{key, bound}};
+    if (const auto decision = leased->take(key, bound, at, next)) return *decision;
+    const auto back = pool.is_up() ? leased->reclaim(at) : std::nullopt;
+    const bool has_reply = pool.send(back ? &*back : nullptr, next.request, reply) == redis::outcome::replied;
     if (next.is_for_lease) {
-        const verdict told = leased->settle(next, answered ? &said : nullptr, at);
-        if (answered || told.admitted) return told;
+        const verdict decision = leased->complete(next, has_reply ? &reply : nullptr, at);
+        if (has_reply || decision.admitted) return decision;
     }
-    return answered ? judge(next.question, said, said.granted > 0) : decide_here(key, allowed, now, true);
+    return has_reply ? judge(next.request, reply, reply.granted > 0) : decide_here(key, allowed, now, true);
 }
 
 inline verdict redis_limiter::state::peek(const limit_key& key, const quota& allowed, instant now) noexcept {
     const detail::bounded_quota bound{allowed};
     if (leased)
-        if (const auto told = leased->peek(key, bound, steady_now())) return *told;
-    const redis::window_question look{key, bound};
-    redis::window_answer said{};
-    if (asked.ask(nullptr, look, said) != redis::ending::answered) return decide_here(key, allowed, now, false);
-    return judge(look, said, said.remaining > 0);
+        if (const auto decision = leased->peek(key, bound, steady_now())) return *decision;
+    const redis::window_request query{key, bound};
+    redis::window_reply reply{};
+    if (pool.send(nullptr, query, reply) != redis::outcome::replied) return decide_here(key, allowed, now, false);
+    return judge(query, reply, reply.remaining > 0);
 }
 
 inline verdict redis_limiter::state::decide_here(const limit_key& key, const quota& allowed, instant now,
                                                  bool counts) noexcept {
     switch (when_down) {
         case without_redis::count_here: break;
-        // A quota of nothing admits nothing, whoever counts.
+        // A quota of zero requests admits none.
         case without_redis::admit: {
             const detail::bounded_quota bound{allowed};
             return bound.judge(bound.requests > 0, 0, to_unix_milliseconds(now));
@@ -118,7 +118,7 @@ TOLLGATE_DECL result<redis_limiter> redis_limiter::open(std::string_view url, co
     try {
         return redis_limiter{std::make_unique<state>(*std::move(server), std::move(authorities), settings)};
     } catch (const std::exception& thrown) {
-        return internal_error(std::string{"windows in Redis: "} + thrown.what());
+        return internal_error(std::string{"Redis limiter: "} + thrown.what());
     }
 }
 
@@ -138,7 +138,7 @@ TOLLGATE_DECL verdict redis_limiter::peek(const limit_key& key, const quota& all
 
 TOLLGATE_DECL std::optional<verdict> redis_limiter::try_take(const limit_key& key, const quota& allowed, instant) noexcept {
     if (!state_->leased) return std::nullopt;
-    return state_->leased->take_at_hand(key, detail::bounded_quota{allowed}, state::steady_now());
+    return state_->leased->try_take(key, detail::bounded_quota{allowed}, state::steady_now());
 }
 
 TOLLGATE_DECL std::optional<verdict> redis_limiter::try_peek(const limit_key& key, const quota& allowed, instant) noexcept {
@@ -147,11 +147,11 @@ TOLLGATE_DECL std::optional<verdict> redis_limiter::try_peek(const limit_key& ke
 }
 
 TOLLGATE_DECL bool redis_limiter::try_now() noexcept {
-    const redis::window_question look{limit_key::of(ip_address{}), detail::bounded_quota{{1, seconds{1}}}};
-    redis::window_answer said{};
-    return state_->asked.ask(nullptr, look, said) != redis::ending::not_reached;
+    const redis::window_request query{limit_key::of(ip_address{}), detail::bounded_quota{{1, seconds{1}}}};
+    redis::window_reply reply{};
+    return state_->pool.send(nullptr, query, reply) != redis::outcome::unavailable;
 }
 
-TOLLGATE_DECL bool redis_limiter::is_up() const noexcept { return state_->asked.is_up(); }
+TOLLGATE_DECL bool redis_limiter::is_up() const noexcept { return state_->pool.is_up(); }
 
 }  // namespace tollgate

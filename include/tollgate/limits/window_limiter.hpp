@@ -10,9 +10,9 @@
 
 namespace tollgate::inline v0 {
 
-/// How many keys a window_limiter counts at a time; each number is rounded up to a power of two. 24 bytes a key, set
-/// aside at the start and touched when they are needed: 6 MiB for each of the defaults, which is room for 73 new
-/// addresses every second with a window of an hour.
+/// How many keys a window_limiter counts at once; each number is rounded up to a power of two. 24 bytes per key,
+/// allocated at the start and touched on first use: 6 MiB for each default, enough for 73 new addresses a second with a
+/// window of one hour.
 struct key_capacity {
     std::size_t users = std::size_t{1} << 18;
     std::size_t addresses = std::size_t{1} << 18;
@@ -20,34 +20,37 @@ struct key_capacity {
 
 /// The default limiter: an exact fixed window that starts with a key's first request.
 ///
-/// **Memory** is bounded and never grows. Users and addresses have a table each, so that a flood of addresses costs no
-/// user their window. A table is made of sets of eight keys, and a secret hash says which set a key belongs to. Where a
-/// ninth comes, it takes the place of one whose window is over, else of the one with the fewest requests counted, of
-/// equals the oldest: whoever is forgotten had used the least, and begins anew. So overflow admits too much, never too
-/// little, and who is close to the limit stays counted.
+/// The default limiter: an exact fixed window that starts with a key's first request.
 ///
-/// **Time** may go backwards: a window then ends one length after the present at the latest, and keeps its count. A new
-/// quota, its window's length too, counts from the next call on.
+/// **Memory** is bounded and never grows. Users and addresses have separate tables, so a flood of addresses evicts no
+/// user. A table consists of sets of eight keys; a keyed hash selects the set. When a set is full, a new key replaces
+/// one whose window has ended, else the one with the fewest requests, and of equals the oldest. The evicted key starts
+/// a new window, so overflow can only admit too much, never too little, and keys close to their limit stay counted.
 ///
-/// **Threads**: any number. A call holds one of many small locks for some dozen instructions, and allocates nothing.
+/// **Time** may go backwards: a window then ends at most one length after the present and keeps its count. A new quota,
+/// including its window length, applies from the next call.
+///
+/// **Threads**: any number. A call holds one of many small locks for a few dozen instructions and does not allocate.
 class window_limiter {
 public:
-    /// The default capacity, and a seed that OpenSSL gives. Throws std::runtime_error when it gives none.
+    /// Default capacity, and a random hash key from OpenSSL. Throws std::runtime_error when OpenSSL has no random
+    /// bytes.
     TOLLGATE_DECL window_limiter();
     TOLLGATE_DECL explicit window_limiter(const key_capacity& capacity);
-    /// `seed` is what strangers must not know; a fixed one is for tests.
+    /// `seed` is the hash key and must be secret, or clients could choose addresses that evict others. A fixed one is
+    /// for tests.
     TOLLGATE_DECL window_limiter(const key_capacity& capacity, const siphash_key& seed);
 
-    /// Whoever was moved from may only be destroyed or assigned to.
+    /// A moved-from limiter may only be destroyed or assigned to.
     TOLLGATE_DECL window_limiter(window_limiter&&) noexcept;
     TOLLGATE_DECL window_limiter& operator=(window_limiter&&) noexcept;
     TOLLGATE_DECL ~window_limiter();
 
-    /// The contract `rate_limiter`.
+    /// Implements `rate_limiter`.
     [[nodiscard]] TOLLGATE_DECL verdict take(const limit_key& key, const quota& allowed, instant now) noexcept;
     [[nodiscard]] TOLLGATE_DECL verdict peek(const limit_key& key, const quota& allowed, instant now) const noexcept;
 
-    /// All the memory that it will ever use.
+    /// The table memory in bytes; it never grows.
     [[nodiscard]] TOLLGATE_DECL std::size_t memory_bytes() const noexcept;
 
 private:
@@ -59,7 +62,8 @@ private:
 
 static_assert(rate_limiter<window_limiter>);
 
-/// Admits everything: for an API behind a gateway that counts already. The fields say that the whole window remains.
+/// Admits everything, for an API behind a gateway that already limits. The response fields show the whole quota as
+/// remaining.
 struct unlimited {
     [[nodiscard]] constexpr verdict take(const limit_key& key, const quota& allowed, instant now) const noexcept {
         return peek(key, allowed, now);

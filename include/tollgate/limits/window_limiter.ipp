@@ -22,9 +22,9 @@ public:
           locks_{std::make_unique<padded_lock[]>(lock_count_)} {
         if (memory_ == nullptr) throw std::bad_alloc{};
         void* aligned = memory_.get();
-        std::size_t room = memory_bytes();
+        std::size_t space = memory_bytes();
         sets_ = static_cast<detail::window_set*>(
-            std::align(alignof(detail::window_set), set_count_ * sizeof(detail::window_set), aligned, room));
+            std::align(alignof(detail::window_set), set_count_ * sizeof(detail::window_set), aligned, space));
     }
 
     [[nodiscard]] verdict take(std::uint64_t key, const quota& allowed, instant now) noexcept {
@@ -67,10 +67,10 @@ public:
     [[nodiscard]] std::size_t memory_bytes() const noexcept { return (set_count_ + 1) * sizeof(detail::window_set); }
 
 private:
-    static constexpr std::size_t keys_bound = std::size_t{1} << 31;  // 48 GiB: a larger number is a mistake
-    // Two threads meet at one of so many in less than one call of a hundred, on any machine of today.
+    static constexpr std::size_t keys_bound = std::size_t{1} << 31;  // 48 GiB; a larger number is a mistake
+    // With 256 locks, two threads collide in less than 1 % of calls on today's machines.
     static constexpr std::size_t lock_count_max = 256;
-    struct alignas(64) padded_lock {  // a cache line each, so that neighbours do not slow each other down
+    struct alignas(64) padded_lock {  // one cache line each, to avoid false sharing
         std::mutex mutex;
     };
     struct free_memory {
@@ -85,7 +85,7 @@ private:
     siphash_key seed_;
     std::size_t set_count_;   // powers of two, both
     std::size_t lock_count_;
-    // From calloc, because the pages of a large block take no memory until they are written to.
+    // calloc: the pages of a large block take no memory until they are written.
     std::unique_ptr<void, free_memory> memory_;
     detail::window_set* sets_;  // in memory_, aligned
     std::unique_ptr<padded_lock[]> locks_;

@@ -35,27 +35,27 @@ using message_seed = std::array<std::byte, 16>;
 /// Throws as `sha256` does.
 [[nodiscard]] TOLLGATE_DECL public_id message_id_of(const message_seed& seed, hook_id to);
 
-/// The state of one event on its way to one hook.
+/// The state of a delivery.
 enum class delivery_state : std::uint8_t {
-    waiting,    ///< for its next attempt, or for the end of the present one
-    delivered,  ///< answered with a 2xx
+    waiting,    ///< for its next attempt, or for the end of the current one
+    delivered,  ///< a response with a 2xx status
     given_up,   ///< after its last attempt, or a 410
     held,       ///< its hook was disabled before it was delivered; waits until the hook is enabled
 };
 
 /// How an attempt ended.
 enum class attempt_end : std::uint8_t {
-    answered,         ///< with a status, whatever it is
+    answered,         ///< a response with any status
     no_address,       ///< the host name does not resolve
     refused_address,  ///< the host resolves to an address that the target rule refuses
-    no_connection,    ///< nothing listens there
+    no_connection,    ///< nothing listens at the address
     no_tls,           ///< the TLS handshake failed, usually because of a bad certificate
     timed_out,
     broken_off,       ///< the connection ended before the response did
-    bad_answer,       ///< not HTTP, or beyond a bound
+    bad_answer,       ///< not HTTP, or over a bound
 };
 
-/// One HTTP request of a delivery, and what came of it.
+/// One HTTP request of a delivery and its result.
 struct attempt {
     instant at;  ///< when it began
     milliseconds duration{};
@@ -75,7 +75,7 @@ struct delivery {
     instant created_at;  ///< when the event was reported
     delivery_state state = delivery_state::waiting;
     unsigned attempts_made = 0;                ///< since it was created, or last resent
-    std::optional<instant> next_attempt_at{};  ///< while it waits; the end of its lease while it is being sent
+    std::optional<instant> next_attempt_at{};  ///< while it waits; during an attempt, the end of its lease
 };
 
 /// One attempt of a hook's history.
@@ -86,7 +86,7 @@ struct recorded_attempt {
     attempt made;
 };
 
-/// A hook that may have a delivery to send: what a scheduler needs to choose.
+/// A hook that may have a delivery to send.
 struct due_hook {
     hook_id hook;
     account_ref account;
@@ -105,20 +105,20 @@ struct due_hook_page {
 struct lease_request {
     hook_id hook;
     std::size_t deliveries_max = 0;
-    /// Leases in force for the hook's host, held by any worker, including those that this request adds.
+    /// The bound of leases in force for the hook's host, held by any worker, including those of this request.
     std::size_t host_leases_max = 0;
-    /// If this bound keeps back a delivery that is due, the hook is not listed again before this time.
+    /// If this bound delays a delivery that is due, the hook is not listed again before this time.
     instant full_host_retry_at;
 };
 
 /// The time of a lease.
 struct lease_time {
     instant now;
-    instant until;  ///< later than the attempt can end; a result that comes after this may be too late
+    instant until;  ///< later than the attempt can end; a result after this time may be too late
 };
 
-/// The right to send one delivery, for a time. Each lease of a delivery has its own number, so that a worker that returns
-/// after another one has leased the delivery cannot complete it any more.
+/// The right to send one delivery, for a limited time. Each lease of a delivery has its own number, so that a worker
+/// cannot complete the delivery after another worker has leased it.
 struct delivery_lease {
     delivery_id delivery;
     std::int64_t number = 0;
@@ -126,7 +126,7 @@ struct delivery_lease {
     friend bool operator==(const delivery_lease&, const delivery_lease&) noexcept = default;
 };
 
-/// All that sending a delivery needs.
+/// Everything needed to send a delivery.
 struct due_delivery {
     delivery_lease lease;
     hook_id hook;
@@ -135,7 +135,7 @@ struct due_delivery {
     std::string type;  ///< the payload format's name
     std::string target_url;
     std::string secret;
-    std::vector<std::string> previous_secrets{};  ///< still valid, so they sign too; the last to be replaced first
+    std::vector<std::string> previous_secrets{};  ///< still valid, so they sign too; most recently replaced first
     unsigned attempts_made = 0;  ///< before this one, since it was created or last resent
 };
 
@@ -154,20 +154,21 @@ struct attempt_result {
     attempt made;
     delivery_outcome outcome = delivery_outcome::given_up;
     instant retry_at{};  ///< only for `retry` and `not_attempted`
-    /// If this attempt failed and the hook has been failing since then or longer, the hook is disabled. A failure whose
-    /// predecessor was made before this time begins a new series: the time between them says nothing about the hook.
+    /// If this attempt failed and the hook has been failing since this time or longer, the hook is disabled. A failure
+    /// whose predecessor was made before this time starts a new series: the pause in between says nothing about the
+    /// hook.
     std::optional<instant> disable_if_failing_since{};
 };
 
-/// What `complete` made of one result.
+/// The effect of `complete` on one result.
 enum class completion : std::uint8_t {
     done,
     hook_disabled,  ///< done, and the hook is now disabled
-    too_late,       ///< another worker had leased it, or it is gone: only the history changed
+    too_late,       ///< another worker has leased it, or it does not exist any more: only the history changed
 };
 
 inline public_id message_id_of(const message_seed& seed, hook_id to) {
-    // Keyed by the seed: one id does not reveal those of the same event's other deliveries.
+    // Keyed by the seed: one id reveals nothing about the ids of the same event's other deliveries.
     const std::string message = "webhook-id " + std::to_string(to.value());
     const digest mixed = hmac_sha256({{reinterpret_cast<const char*>(seed.data()), seed.size()}, message});
     std::array<std::byte, 16> chosen;

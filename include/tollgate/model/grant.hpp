@@ -37,7 +37,7 @@ struct new_authorization_code {
     bool only_if_granted = false;
 };
 
-/// The result of storing a code. Submitting a form twice asks for the same code twice.
+/// The result of storing a code. Submitting a form twice requests the same code twice.
 enum class code_result : std::uint8_t {
     created,
     waiting,  ///< it exists and was not redeemed yet
@@ -75,7 +75,7 @@ enum class redemption_result : std::uint8_t {
     reused,             ///< redeemed before: the tokens made from it are revoked
 };
 
-/// What the exchange of a code came to.
+/// The result of redeeming a code, with the user and the scopes.
 struct redeemed_code {
     redemption_result result = redemption_result::unknown;
     std::optional<user_id> user;  ///< set exactly if redeemed
@@ -93,14 +93,14 @@ struct token_refresh {
     seconds refresh_lifetime;  ///< from `now`, at most until the token's absolute end
 };
 
-/// What a refresh came to.
+/// The result of a refresh.
 enum class refresh_result : std::uint8_t {
     refreshed,
     unknown,  ///< unknown, expired, revoked, or another application's
     too_wide,  ///< a scope that the refresh token does not have
 };
 
-/// The result of a refresh, with the grant of the token.
+/// A refresh result with the grant of the token.
 struct refreshed_token {
     refresh_result result = refresh_result::unknown;
     scope_set scopes;  ///< the new access token's, if refreshed

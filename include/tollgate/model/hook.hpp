@@ -14,18 +14,18 @@
 
 namespace tollgate::inline v0 {
 
-/// How a hook came to be.
+/// How a hook was created.
 enum class hook_source { api, manual };
 
-/// The name under which it is served and stored.
+/// The name in the API and in stores.
 [[nodiscard]] constexpr std::string_view to_text(hook_source source) noexcept {
     return source == hook_source::api ? "api" : "manual";
 }
 
-/// Why a hook gets nothing any more, until its owner enables it again.
+/// Why a hook receives nothing until its owner enables it again.
 enum class disable_reason {
-    gone,     ///< its target answered 410
-    failing,  ///< there was no success for too long
+    gone,     ///< its target responded with 410
+    failing,  ///< no delivery succeeded for too long
 };
 
 /// When and why a webhook was disabled.
@@ -36,21 +36,21 @@ struct hook_disablement {
     friend bool operator==(const hook_disablement&, const hook_disablement&) noexcept = default;
 };
 
-/// Where the payloads of one event of one account go.
+/// The target of one event of one account.
 struct hook {
     hook_id id;
     account_ref account;
     std::string event;
     hook_source source = hook_source::api;
     std::string type;        ///< the payload format's name
-    std::string target_url;  ///< byte for byte as it was given
+    std::string target_url;  ///< byte for byte as given
     instant created_at;
     std::optional<hook_disablement> disabled{};
-    std::optional<instant> failing_since{};  ///< when the first attempt failed that no success has followed
+    std::optional<instant> failing_since{};  ///< time of the first failed attempt since the last success
 };
 
-/// What is needed to make one. `secret` signs deliveries, so it is kept as it is; it is shown once and never listed. A
-/// store also keeps the one before it, for the time in which both sign.
+/// A hook to be stored. `secret` signs deliveries, so it is stored in plain text; it is shown once and never listed.
+/// After a replacement the store keeps the previous one as long as both sign.
 struct new_hook {
     account_ref account;
     std::string event;
@@ -61,7 +61,7 @@ struct new_hook {
     instant created_at;
 };
 
-/// The host whose load a hook's deliveries add to: scheme, host and port of its target in one spelling, or the target
+/// The host that a hook's deliveries are counted for: scheme, host and port of its target, normalised, or the target
 /// itself if it is not a URL.
 [[nodiscard]] inline std::string delivery_host(const std::string& target_url) {
     const auto url = http::url::parse(target_url);

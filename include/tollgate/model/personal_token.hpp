@@ -55,7 +55,7 @@ struct token_credential {
     std::optional<instant> expires_at;  ///< invalid from this time on; empty: valid until revoked
     std::optional<application_id> application;
     std::optional<instant> last_used_at{};  ///< as recorded; always empty if the store does not record uses
-    quota_told owner_quota{};  ///< the owner's quota, if the store looked it up with the credential
+    known_quota owner_quota{};  ///< the owner's quota, if the store looked it up with the credential
 };
 
 }  // namespace tollgate

@@ -19,15 +19,15 @@ struct quota {
     friend constexpr bool operator==(const quota&, const quota&) noexcept = default;
 };
 
-/// A user's own quota, if it came with another look-up.
-struct quota_told {
-    bool is_told = false;  ///< false: ask the directory
-    std::optional<quota> own{};  ///< if it is told: empty means the default
+/// A user's own quota, if another look-up returned it.
+struct known_quota {
+    bool is_known = false;  ///< false: call the directory
+    std::optional<quota> own{};  ///< if known: empty means the default
 
-    friend constexpr bool operator==(const quota_told&, const quota_told&) noexcept = default;
+    friend constexpr bool operator==(const known_quota&, const known_quota&) noexcept = default;
 };
 
-/// What a limit counts by.
+/// What a limit is counted by.
 enum class limit_kind : std::uint8_t { user, address };
 
 /// What a request is counted against: a user, whatever token they use, or a client's address.
@@ -56,12 +56,12 @@ private:
     std::uint64_t value_;
 };
 
-/// A limiter's decision about one request, and the values of `X-RateLimit-*`.
+/// A limiter's decision about one request, with the values of `X-RateLimit-*`.
 struct verdict {
     bool admitted = false;
     std::uint32_t limit = 0;  ///< requests per window
     std::uint32_t remaining = 0;  ///< left in the window after this request
-    instant resets_at{};  ///< when the window ends; for a key without a window, when one that begins now would end
+    instant resets_at{};  ///< end of the window; for a key without one, the end of a window that starts now
 };
 
 constexpr limit_key limit_key::of(const ip_address& client) noexcept {

@@ -31,18 +31,18 @@ public:
     /// of scopes. An empty list is an empty set. Takes linear time: lists come from unauthenticated requests.
     static constexpr std::optional<scope_set> parse(std::string_view list) noexcept;
 
-    /// False, and unchanged, if it does not fit. Adding an existing scope is true.
+    /// Returns false and changes nothing if it does not fit. Adding an existing scope returns true.
     constexpr bool add(std::string_view scope) noexcept;
 
     /// Whether the scope is in the set, by its exact name.
     [[nodiscard]] constexpr bool contains(std::string_view scope) const noexcept;
-    /// By name only, whatever one scope covers of another.
+    /// Compares names only, not whether one scope covers another.
     [[nodiscard]] constexpr bool contains_all(const scope_set& others) const noexcept;
     [[nodiscard]] constexpr bool empty() const noexcept { return text_.empty(); }
     /// Separated by single spaces (RFC 6749 section 5.1).
     [[nodiscard]] constexpr std::string_view text() const noexcept { return text_.view(); }
 
-    /// Calls `visit(scope)` for each until it returns false; false if it did.
+    /// Calls `visit(scope)` for each until it returns false; returns false in that case.
     template <class Visit>
     constexpr bool for_each(Visit&& visit) const;
 
@@ -82,10 +82,10 @@ constexpr bool scope_set::add(std::string_view scope) noexcept {
 
 namespace detail {
 
-/// Where the scopes of a set begin, by their hashes: linear probing in a table that is never more than half full.
+/// The start positions of the scopes of a set, by hash: linear probing in a table that is at most half full.
 class scope_positions {
 public:
-    /// True if `scope` is in `text`; otherwise remembers that it will be at the end of it.
+    /// True if `scope` is in `text`; otherwise records it as the next one.
     constexpr bool find_or_add(std::string_view text, std::string_view scope, std::size_t begins_at) noexcept {
         std::uint32_t hash = 2166136261U;  // FNV-1a
         for (char c : scope) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;

@@ -18,7 +18,7 @@ struct service_definition {
     std::vector<std::string> events = {};
 };
 
-/// One product whose accounts the API serves.
+/// A product whose accounts the API serves.
 struct service {
     service_name name;
     std::string read_scope;           ///< `{name}:read`

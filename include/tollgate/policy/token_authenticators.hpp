@@ -53,7 +53,7 @@ public:
     [[nodiscard]] bool read(std::string_view credentials, presented_token& into) const {
         if (!is_well_formed(secret_kind::access_token, credentials)) return false;
         into.kind = credential_kind::access_token;
-        into.secret_digest = recall_digest_of(credentials);
+        into.secret_digest = cached_digest_of(credentials);
         return true;
     }
     [[nodiscard]] bool use_is_due(const std::optional<instant>& last_used_at, instant now) const noexcept {
@@ -80,7 +80,7 @@ inline bool basic_token::read(std::string_view credentials, presented_token& int
     const auto secret = decoded.substr(colon + 1);
     if (!is_well_formed(secret_kind::personal_token, secret)) return false;
     into.kind = credential_kind::personal_token;
-    into.secret_digest = recall_digest_of(secret);
+    into.secret_digest = cached_digest_of(secret);
     return true;
 }
 

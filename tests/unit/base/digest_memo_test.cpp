@@ -30,9 +30,9 @@ TEST_CASE("a text that differs in one bit has a digest of its own") {
 }
 
 TEST_CASE("each thread recalls for itself") {
-    const auto here = recall_digest_of("one");
+    const auto here = cached_digest_of("one");
     digest there;
-    std::thread{[&] { there = recall_digest_of("one"); }}.join();
+    std::thread{[&] { there = cached_digest_of("one"); }}.join();
     CHECK(here == there);
     CHECK(here == sha256("one"));
 }

@@ -63,7 +63,7 @@ TEST_CASE("a breaker opens when nothing can be opened, and one probe at a time c
         CHECK(connections.is_refusing());
         const auto refused = connections.take(milliseconds{0});
         REQUIRE_FALSE(refused);
-        CHECK_THAT(refused.error().cause, Catch::Contains("tried again in a moment") && Catch::Contains("refused"));
+        CHECK_THAT(refused.error().cause, Catch::Contains("retrying shortly") && Catch::Contains("refused"));
     }
     CHECK(attempts == 1);
 

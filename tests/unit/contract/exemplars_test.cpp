@@ -67,29 +67,29 @@ static_assert(!agent_rule<agent_that_may_throw>);
 static_assert(!agent_rule<agent_that_is_not_const>);
 static_assert(!agent_rule<agent_that_answers_with_a_number>);
 
-struct guest_pass {
-    static constexpr std::string_view scheme = "Guest";
-    static constexpr std::string_view challenge = "Guest realm=\"api\"";
+struct shared_password {
+    static constexpr std::string_view scheme = "Shared";
+    static constexpr std::string_view challenge = "Shared realm=\"api\"";
     result<std::optional<caller>> identify(std::string_view credentials, auto&, instant) const {
         if (credentials != "please") return std::optional<caller>{};
         return std::optional{caller{user_id{1}, *scope_set::parse("user:balance"), credential_kind::other, {}}};
     }
 };
-static_assert(authenticator_over<guest_pass, memory_store>);
-static_assert(authenticator_over<guest_pass, nothing>);
+static_assert(authenticator_over<shared_password, memory_store>);
+static_assert(authenticator_over<shared_password, nothing>);
 
 struct pass_without_challenge {
-    static constexpr std::string_view scheme = "Guest";
+    static constexpr std::string_view scheme = "Shared";
     result<std::optional<caller>> identify(std::string_view, auto&, instant) const { return std::optional<caller>{}; }
 };
 struct pass_that_cannot_say_nobody {
-    static constexpr std::string_view scheme = "Guest";
-    static constexpr std::string_view challenge = "Guest";
+    static constexpr std::string_view scheme = "Shared";
+    static constexpr std::string_view challenge = "Shared";
     result<caller> identify(std::string_view, auto&, instant) const { return not_found(); }
 };
 struct pass_for_another_store {
-    static constexpr std::string_view scheme = "Guest";
-    static constexpr std::string_view challenge = "Guest";
+    static constexpr std::string_view scheme = "Shared";
+    static constexpr std::string_view challenge = "Shared";
     result<std::optional<caller>> identify(std::string_view, nothing&, instant) const { return std::optional<caller>{}; }
 };
 static_assert(!authenticator_over<pass_without_challenge, memory_store>);
@@ -231,8 +231,8 @@ struct bare_theme {
 static_assert(page_theme<bare_theme>);
 
 struct site_sessions {
-    result<std::optional<session>> session_of(const http::request& asked, instant) {
-        const auto cookie = asked.fields.find(http::field_id::cookie);
+    result<std::optional<session>> session_of(const http::request& request, instant) {
+        const auto cookie = request.fields.find(http::field_id::cookie);
         if (cookie != "site=ann-is-here") return std::optional<session>{};
         return std::optional{session{user_id{1}, "ann", std::string{cookie}}};
     }
@@ -437,8 +437,8 @@ TEST_CASE("the night limiter of the exemplar is generous at night") {
 
 TEST_CASE("the guest pass of the exemplar lets in who says please") {
     exemplars::nothing store;
-    CHECK(*exemplars::guest_pass{}.identify("please", store, instant{}));
-    CHECK_FALSE(*exemplars::guest_pass{}.identify("Please", store, instant{}));
+    CHECK(*exemplars::shared_password{}.identify("please", store, instant{}));
+    CHECK_FALSE(*exemplars::shared_password{}.identify("Please", store, instant{}));
 }
 
 TEST_CASE("the scopes of the exemplar are exact") {

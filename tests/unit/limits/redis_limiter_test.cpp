@@ -31,7 +31,7 @@ constexpr instant some_time = from_unix_seconds(1'700'000'000);
 
 limit_key user(std::int64_t number) { return limit_key::of(user_id{number}); }
 
-/// Windows of one's own, with time for slow machines.
+/// Settings with a prefix of their own, and time-outs for slow machines.
 redis_limiter_settings patient() {
     static std::atomic<int> made{0};
     redis_limiter_settings settings;
@@ -87,19 +87,19 @@ struct notices {
 
 }  // namespace
 
-TEST_CASE("a window in Redis begins with the first request and holds exactly the quota, whatever the node's clock says") {
+TEST_CASE("a window in Redis begins with the first request and admits exactly the quota, whatever the node's clock") {
     auto limiter = open(redis_server::shared().url(), patient());
     const auto before = real_now();
     instant resets_at{};
     for (std::uint32_t i = 1; i <= 60; ++i) {
-        // Five minutes off, in both directions.
-        const auto said = limiter.take(user(1), sixty_an_hour, real_now() + std::chrono::minutes{i % 2 == 0 ? 5 : -5});
+        // The node's clock is five minutes off, in both directions.
+        const auto reply = limiter.take(user(1), sixty_an_hour, real_now() + std::chrono::minutes{i % 2 == 0 ? 5 : -5});
         CAPTURE(i);
-        REQUIRE(said.admitted);
-        REQUIRE(said.limit == 60);
-        REQUIRE(said.remaining == 60 - i);
-        if (i == 1) resets_at = said.resets_at;
-        REQUIRE(said.resets_at == resets_at);
+        REQUIRE(reply.admitted);
+        REQUIRE(reply.limit == 60);
+        REQUIRE(reply.remaining == 60 - i);
+        if (i == 1) resets_at = reply.resets_at;
+        REQUIRE(reply.resets_at == resets_at);
     }
     CHECK(resets_at >= before + hours{1} - milliseconds{2});
     CHECK(resets_at <= real_now() + hours{1} + milliseconds{2});
@@ -113,7 +113,7 @@ TEST_CASE("a window in Redis begins with the first request and holds exactly the
     CHECK(limiter.take(limit_key::of(ip_address::v4(0, 0, 0, 1)), sixty_an_hour, some_time).remaining == 59);
 }
 
-TEST_CASE("keys are short, named for whom they count, and expire a second after their window") {
+TEST_CASE("keys are short, contain the user or address, and expire one second after their window") {
     auto settings = patient();
     auto& server = redis_server::shared();
     auto limiter = open(server.url(), settings);
@@ -131,7 +131,7 @@ TEST_CASE("keys are short, named for whom they count, and expire a second after 
     CHECK(server.run({"EXISTS", settings.prefix + "user:8"}).numbers[0] == 0);
 }
 
-TEST_CASE("in Redis, too, a quota that is changed counts at once") {
+TEST_CASE("a changed quota applies at once in Redis, too") {
     auto limiter = open(redis_server::shared().url(), patient());
     const auto take = [&](const quota& allowed) { return limiter.take(user(1), allowed, some_time); };
     CHECK(admitted_of(limiter, 3, user(1), {2, hours{1}}) == 2);
@@ -144,13 +144,13 @@ TEST_CASE("in Redis, too, a quota that is changed counts at once") {
     CHECK_FALSE(take({3, hours{24}}).admitted);
     const auto longer = limiter.peek(user(1), {3, hours{24}}, some_time);
     CHECK(longer.resets_at > real_now() + hours{23});
-    // With a window of no length, none ever holds anything.
+    // A window of zero length never counts anything.
     for (int i = 0; i < 3; ++i) CHECK(take({1, seconds{0}}).admitted);
     CHECK(take({1, (seconds::max)()}).resets_at > real_now() + hours{24 * 365 * 99});
     CHECK_FALSE(take({1, (seconds::max)()}).admitted);
 }
 
-TEST_CASE("it says the same as the model of a window, whatever is asked, by the server's clock") {
+TEST_CASE("it decides like the model for random requests, by the server's clock") {
     struct window {
         std::int64_t began_at = 0;
         std::uint32_t requests = 0;
@@ -170,17 +170,17 @@ TEST_CASE("it says the same as the model of a window, whatever is asked, by the 
         const std::int64_t number = 1 + pick(1000);
         const quota allowed{pick(8), seconds{pick(30) == 0 ? 0 : 1 + pick(3)}};
         const bool counts = pick(4) != 0;
-        redis::window_question asked{user(number), tollgate::detail::bounded_quota{allowed}, counts ? 1U : 0U};
+        redis::window_request request{user(number), tollgate::detail::bounded_quota{allowed}, counts ? 1U : 0U};
         auto& known = windows[number];
         if (known.requests > 0 && pick(16) == 0) {
-            asked.handed_back = 1;
-            asked.handed_back_of = known.began_at - (pick(2) == 0 ? 1 : 0);
+            request.returned = 1;
+            request.returned_of = known.began_at - (pick(2) == 0 ? 1 : 0);
         }
-        redis::window_answer said{};
-        REQUIRE(pool.ask(nullptr, asked, said) == redis::ending::answered);
-        const std::int64_t length = allowed.window.count() * 1000, now = said.now_milliseconds;
+        redis::window_reply reply{};
+        REQUIRE(pool.send(nullptr, request, reply) == redis::outcome::replied);
+        const std::int64_t length = allowed.window.count() * 1000, now = reply.now_milliseconds;
         CAPTURE(step, number, counts, allowed.requests, length, now, known.began_at, known.requests, known.length);
-        const bool returns = asked.handed_back > 0 && asked.handed_back_of == known.began_at;
+        const bool returns = request.returned > 0 && request.returned_of == known.began_at;
         const std::uint32_t after_return = known.requests - (returns ? 1 : 0);
         window found{now, 0, length};
         const bool is_open = known.length != 0 && now < known.began_at + (std::min)(length, known.length);
@@ -197,14 +197,14 @@ TEST_CASE("it says the same as the model of a window, whatever is asked, by the 
             found.length = length;
             known = found;
         }
-        REQUIRE(said.granted == (granted ? 1 : 0));
-        REQUIRE(said.began_at_milliseconds == found.began_at);
-        REQUIRE(said.remaining == (found.requests < allowed.requests ? allowed.requests - found.requests : 0));
+        REQUIRE(reply.granted == (granted ? 1 : 0));
+        REQUIRE(reply.began_at_milliseconds == found.began_at);
+        REQUIRE(reply.remaining == (found.requests < allowed.requests ? allowed.requests - found.requests : 0));
     }
     CHECK(begun_anew > 10);
 }
 
-TEST_CASE("threads and nodes together are admitted exactly as often as there is room") {
+TEST_CASE("threads and nodes together are admitted exactly as often as the quota allows") {
     const auto lease = GENERATE(1U, 10U, 1000U);
     auto settings = patient();
     settings.lease = lease;
@@ -220,7 +220,7 @@ TEST_CASE("threads and nodes together are admitted exactly as often as there is 
     CAPTURE(lease);
     CHECK(admitted <= 1000);
     if (lease == 1) CHECK(admitted == 1000);
-    // All that anybody still held are used by those who hold them, and then there is nothing left.
+    // Use all units that the nodes still hold; then nothing is left.
     for (int round = 0; round < 3; ++round)
         for (auto& each : nodes) {
             std::this_thread::sleep_for(milliseconds{lease == 1 ? 0 : 110});
@@ -230,7 +230,7 @@ TEST_CASE("threads and nodes together are admitted exactly as often as there is 
     for (auto& each : nodes) CHECK_FALSE(each.take(user(1), allowed, some_time).admitted);
 }
 
-TEST_CASE("a node keeps less than a lease to itself when it dies, and what remains is for all") {
+TEST_CASE("a node that stops keeps less than one lease, and the rest is available to all") {
     auto settings = patient();
     settings.lease = 16;
     const quota allowed{1000, hours{1}};
@@ -245,18 +245,18 @@ TEST_CASE("a node keeps less than a lease to itself when it dies, and what remai
     CHECK(admitted > 1000 - 16);
 }
 
-TEST_CASE("a request is one round trip, and none while a lease lasts") {
+TEST_CASE("a request takes one round trip, and none while a lease lasts") {
     tcp_proxy proxy{redis_server::shared().socket_path()};
     auto settings = patient();
     auto one = open(proxied(proxy), settings);
-    (void)one.take(user(1), sixty_an_hour, some_time);  // connects, and may have to bring the script
+    (void)one.take(user(1), sixty_an_hour, some_time);  // connects, and may have to load the script
     const auto before = proxy.turns();
     for (int i = 0; i < 20; ++i) (void)one.take(user(1), sixty_an_hour, some_time);
     (void)one.peek(user(1), sixty_an_hour, some_time);
     CHECK(proxy.turns() == before + 21);
     CHECK(proxy.accepted() == 1);
 
-    settings.lease = 63;  // of larger ones the next is asked for early
+    settings.lease = 63;  // larger leases are renewed early
     auto leasing = open(proxied(proxy), settings);
     const quota plenty{1'000'000, hours{24}};
     (void)admitted_of(leasing, 1 + 4 + 16, user(2), plenty);
@@ -264,26 +264,26 @@ TEST_CASE("a request is one round trip, and none while a lease lasts") {
     CHECK_FALSE(one.try_take(user(1), sixty_an_hour, some_time));
     CHECK_FALSE(one.try_peek(user(1), sixty_an_hour, some_time));
     CHECK_FALSE(leasing.try_take(user(2), plenty, some_time));  // the last lease is used up
-    std::uint32_t told = leasing.take(user(2), plenty, some_time).remaining;
+    std::uint32_t decision = leasing.take(user(2), plenty, some_time).remaining;
     CHECK(leasing.try_peek(user(2), plenty, some_time));
     CHECK_FALSE(leasing.try_take(user(3), plenty, some_time));
     CHECK_FALSE(leasing.try_take(user(2), sixty_an_hour, some_time));
     for (int i = 0; i < 62; ++i) {
-        const auto said = leasing.take(user(2), plenty, some_time);
-        CHECK(said.admitted);
-        CHECK(said.remaining == told - 1);
-        CHECK(leasing.peek(user(2), plenty, some_time).remaining + 0 <= said.remaining);
-        told = said.remaining;
-        if (i == 60) break;  // one left, for peek to see
+        const auto reply = leasing.take(user(2), plenty, some_time);
+        CHECK(reply.admitted);
+        CHECK(reply.remaining == decision - 1);
+        CHECK(leasing.peek(user(2), plenty, some_time).remaining + 0 <= reply.remaining);
+        decision = reply.remaining;
+        if (i == 60) break;  // one left, for peek
     }
     CHECK(proxy.turns() == warm + 1);
-    // Another quota is asked for at once, and takes what was leased back with it.
+    // A changed quota is requested at once and returns the units leased under the old one.
     const quota raised{2'000'000, hours{24}};
     CHECK(leasing.take(user(2), raised, some_time).admitted);
     CHECK(proxy.turns() == warm + 2);
 }
 
-TEST_CASE("a limiter that leases takes without asking, or takes nothing") {
+TEST_CASE("try_take takes a leased unit, or nothing") {
     tcp_proxy proxy{redis_server::shared().socket_path()};
     auto settings = patient();
     settings.lease = GENERATE(2U, 63U, 64U, 300U);
@@ -306,7 +306,7 @@ TEST_CASE("a limiter that leases takes without asking, or takes nothing") {
     CHECK(asked < 1500);
 }
 
-TEST_CASE("with leases, what is told as remaining never grows within a window") {
+TEST_CASE("with leases, the remaining count never grows within a window") {
     auto settings = patient();
     settings.lease = 32;
     auto a = open(redis_server::shared().url(), settings);
@@ -315,15 +315,15 @@ TEST_CASE("with leases, what is told as remaining never grows within a window") 
     std::uint32_t told_a = 500, told_b = 500;
     for (int i = 0; i < 250; ++i) {
         for (auto* pair : {&a, &b}) {
-            auto& told = pair == &a ? told_a : told_b;
-            const auto said = pair->take(user(1), allowed, some_time);
-            REQUIRE(said.remaining <= told);
-            told = said.remaining;
+            auto& decision = pair == &a ? told_a : told_b;
+            const auto reply = pair->take(user(1), allowed, some_time);
+            REQUIRE(reply.remaining <= decision);
+            decision = reply.remaining;
         }
     }
 }
 
-TEST_CASE("after SCRIPT FLUSH the script is brought again, and nothing is lost") {
+TEST_CASE("after SCRIPT FLUSH the script is loaded again, and no count is lost") {
     auto& server = redis_server::shared();
     auto limiter = open(server.url(), patient());
     CHECK(limiter.take(user(1), sixty_an_hour, some_time).remaining == 59);
@@ -332,7 +332,7 @@ TEST_CASE("after SCRIPT FLUSH the script is brought again, and nothing is lost")
     CHECK(limiter.is_up());
 }
 
-TEST_CASE("a key that holds something else is decided here, alone") {
+TEST_CASE("a key with a value of another type is decided by when_down, alone") {
     auto& server = redis_server::shared();
     auto settings = patient();
     notices heard;
@@ -344,12 +344,12 @@ TEST_CASE("a key that holds something else is decided here, alone") {
     CHECK_FALSE(limiter.take(user(1), {2, hours{1}}, some_time).admitted);
     CHECK(limiter.take(user(2), {2, hours{1}}, some_time).resets_at > some_time + hours{2});
     CHECK(heard.count() == 0);
-    // A text that is no window counts as none.
+    // Text that is not a window counts as no window.
     (void)server.run({"SET", settings.prefix + "user:3", "1 2"});
     CHECK(limiter.take(user(3), {2, hours{1}}, some_time).remaining == 1);
 }
 
-TEST_CASE("without Redis each node decides as it was told, and says so once") {
+TEST_CASE("without Redis each node decides by when_down and reports it once") {
     redis_server server;
     auto settings = patient();
     notices heard;
@@ -367,7 +367,7 @@ TEST_CASE("without Redis each node decides as it was told, and says so once") {
     CHECK(heard.at(0).second.find("Redis at 127.0.0.1:") == 0);
     CHECK_FALSE(limiter.is_up());
     if (when_down == without_redis::count_here) {
-        CHECK(first.remaining == 2);  // what was counted there is not known here
+        CHECK(first.remaining == 2);  // counted in Redis, not on this node
         CHECK(first.resets_at == some_time + hours{1});
         CHECK_FALSE(last.admitted);
     } else if (when_down == without_redis::admit) {
@@ -389,7 +389,7 @@ TEST_CASE("without Redis each node decides as it was told, and says so once") {
     CHECK(limiter.is_up());
 }
 
-TEST_CASE("a Redis that is down from the start is no failure") {
+TEST_CASE("opening the limiter succeeds while Redis is down") {
     redis_server server;
     server.stop();
     auto settings = patient();
@@ -405,7 +405,7 @@ TEST_CASE("a Redis that is down from the start is no failure") {
     CHECK(heard.count() == 2);
 }
 
-TEST_CASE("a Redis that hangs holds up whoever finds it out, no longer than allowed, and nobody else") {
+TEST_CASE("a Redis that hangs delays only the request that notices, within answer_wait_max") {
     tcp_proxy proxy{redis_server::shared().socket_path()};
     auto settings = patient();
     settings.answer_wait_max = milliseconds{300};
@@ -430,8 +430,8 @@ TEST_CASE("a Redis that hangs holds up whoever finds it out, no longer than allo
     const auto took = time_of([&] {
         for (int i = 0; i < 10'000; ++i) (void)limiter.take(user(2), sixty_an_hour, some_time);
     });
-    CHECK(took < milliseconds{3000});  // of which one or two that tried again
-    // When it is time to try again, one does.
+    CHECK(took < milliseconds{3000});  // of which one or two are probes
+    // At the next retry time one request probes.
     std::this_thread::sleep_for(milliseconds{2100});
     const auto accepted = proxy.accepted();
     threads.clear();
@@ -444,7 +444,7 @@ TEST_CASE("a Redis that hangs holds up whoever finds it out, no longer than allo
     CHECK(heard.count() == heard_before + 2);
 }
 
-TEST_CASE("requests that find out together are one failure, after which it is soon tried again") {
+TEST_CASE("requests that fail together count as one failure, and the first retry comes soon") {
     tcp_proxy proxy{redis_server::shared().socket_path()};
     auto settings = patient();
     auto limiter = open(proxied(proxy), settings);
@@ -460,12 +460,12 @@ TEST_CASE("requests that find out together are one failure, after which it is so
     ask_together();
     CHECK_FALSE(limiter.is_up());
     proxy.behave(tcp_proxy::way::forwards);
-    // A tenth of a second; after eight failures in a row it would be two, less a quarter at most.
+    // 100 ms; after eight failures in a row it would be 2 s minus up to a quarter.
     const auto took = time_of([&] { CHECK(eventually([&] { return limiter.try_now(); })); });
     CHECK(took < milliseconds{1300});
 }
 
-TEST_CASE("a connection that the server closed is replaced, and nobody notices") {
+TEST_CASE("a connection that the server closed is replaced without a failed request") {
     auto& server = redis_server::shared();
     auto settings = patient();
     notices heard;
@@ -478,7 +478,7 @@ TEST_CASE("a connection that the server closed is replaced, and nobody notices")
     CHECK(heard.count() == 0);
 }
 
-TEST_CASE("an answer that says that nothing can be counted is a server that is down, with its cause") {
+TEST_CASE("a reply that the server cannot count means unavailable, with its cause") {
     redis_server server;
     auto settings = patient();
     notices heard;
@@ -504,13 +504,13 @@ TEST_CASE("an answer that says that nothing can be counted is a server that is d
         CAPTURE(heard.at(0).second);
         CHECK(heard.at(0).second.find("out of memory") != std::string::npos);
     }
-    SECTION("a password is asked for, a wrong one is given, and the right one") {
+    SECTION("no password, a wrong password, and the right one") {
         (void)server.run({"CONFIG", "SET", "requirepass", "s@cret"});
         auto without = open(server.url(), settings);
         CHECK_FALSE(without.try_now());
         REQUIRE(heard.count() == 1);
         CAPTURE(heard.at(0).second);
-        CHECK(heard.at(0).second.find("asks for a password") != std::string::npos);
+        CHECK(heard.at(0).second.find("requires a password") != std::string::npos);
         const auto at = ":" + std::to_string(server.port());
         auto wrong = open("redis://:hunter2@127.0.0.1" + at, settings);
         CHECK_FALSE(wrong.try_now());
@@ -524,7 +524,7 @@ TEST_CASE("an answer that says that nothing can be counted is a server that is d
     }
 }
 
-TEST_CASE("of an error of AUTH no more is told than its code: the rest may quote the password") {
+TEST_CASE("only the code of an AUTH error is shown: the rest may quote the password") {
     const auto [options, code] = GENERATE(table<std::vector<std::string>, std::string>({
         {{"--rename-command", "AUTH", ""}, "AUTH: ERR"},
         {{"--requirepass", "s@cret"}, "AUTH: WRONGPASS"},
@@ -542,7 +542,7 @@ TEST_CASE("of an error of AUTH no more is told than its code: the rest may quote
     }
 }
 
-TEST_CASE("over TLS, the server's certificate must be believed, and be for its name") {
+TEST_CASE("over TLS, the server's certificate must be trusted and match the host name") {
     const redis_server server{tollgate_test::make_certificate("localhost", "DNS:localhost,IP:127.0.0.1")};
     auto settings = patient();
     notices heard;
@@ -579,7 +579,8 @@ void tell_the_operator(bool, std::string_view) {}
 void in_the_docs(const std::string& url) {
     // [limits]
     auto limits = redis_limiter::open(url, {.lease = 16, .on_state = tell_the_operator});
-    if (!limits) return tell_the_operator(false, limits.error().message);  // no URL, or authorities that cannot be read
+    // not a URL, or authorities that cannot be read
+    if (!limits) return tell_the_operator(false, limits.error().message);
     auto policies = default_policies().with_limiter(std::ref(*limits));
     // [/limits]
     CHECK(policies.limiter.get().take(user(1), sixty_an_hour, some_time).limit == 60);
@@ -587,9 +588,9 @@ void in_the_docs(const std::string& url) {
 
 }  // namespace
 
-TEST_CASE("it takes the place of the default limiter") { in_the_docs(redis_server::shared().url()); }
+TEST_CASE("it replaces the default limiter") { in_the_docs(redis_server::shared().url()); }
 
-TEST_CASE("what is no Redis URL opens nothing") {
+TEST_CASE("open refuses an invalid Redis URL") {
     const auto refused = redis_limiter::open("redis://h:x");
     REQUIRE_FALSE(refused);
     CHECK(refused.error().kind == error_kind::invalid);

@@ -4,7 +4,7 @@
 
 using namespace tollgate;
 
-TEST_CASE("unlimited admits everything and says that the whole window remains") {
+TEST_CASE("unlimited admits everything and reports the whole quota as remaining") {
     const unlimited limiter;
     const auto key = limit_key::of(user_id{1});
     const instant now = from_unix_seconds(1000);

@@ -27,7 +27,7 @@ limit_key address(std::uint32_t number) {
                                         static_cast<std::uint8_t>(number)));
 }
 
-/// What the limiter must say, in the plainest words, for any number of keys and no bound of memory.
+/// The reference model: any number of keys, no memory bound.
 class model_limiter {
 public:
     verdict take(std::uint64_t key, const quota& allowed, instant now) {
@@ -68,15 +68,15 @@ bool same(const verdict& a, const verdict& b) {
 
 }  // namespace
 
-TEST_CASE("a window begins with the first request, holds exactly the quota, and ends after its length") {
+TEST_CASE("a window begins with the first request, admits exactly the quota, and ends after its length") {
     window_limiter limiter{{}, seed};
     for (std::uint32_t i = 1; i <= 60; ++i) {
-        const auto said = limiter.take(user(1), sixty_an_hour, start + seconds{i - 1});
+        const auto reply = limiter.take(user(1), sixty_an_hour, start + seconds{i - 1});
         CAPTURE(i);
-        REQUIRE(said.admitted);
-        REQUIRE(said.limit == 60);
-        REQUIRE(said.remaining == 60 - i);
-        REQUIRE(said.resets_at == start + hours{1});
+        REQUIRE(reply.admitted);
+        REQUIRE(reply.limit == 60);
+        REQUIRE(reply.remaining == 60 - i);
+        REQUIRE(reply.resets_at == start + hours{1});
     }
     const auto last_moment = start + hours{1} - milliseconds{1};
     for (const auto now : {start + seconds{60}, last_moment}) {
@@ -91,7 +91,7 @@ TEST_CASE("a window begins with the first request, holds exactly the quota, and 
     CHECK(again.resets_at == start + hours{2});
 }
 
-TEST_CASE("keys are counted apart") {
+TEST_CASE("keys are counted separately") {
     window_limiter limiter{{}, seed};
     const quota one{1, hours{1}};
     CHECK(limiter.take(user(1), one, start).admitted);
@@ -103,14 +103,14 @@ TEST_CASE("keys are counted apart") {
     CHECK_FALSE(limiter.take(limit_key::of(ip_address{}), one, start).admitted);
 }
 
-TEST_CASE("peek counts nothing and says what take would") {
+TEST_CASE("peek counts nothing and returns what take would") {
     window_limiter limiter{{}, seed};
     const quota two{2, hours{1}};
     for (int i = 0; i < 5; ++i) {
-        const auto said = limiter.peek(user(1), two, start + seconds{i});
-        CHECK(said.admitted);
-        CHECK(said.remaining == 2);
-        CHECK(said.resets_at == start + seconds{i} + hours{1});
+        const auto reply = limiter.peek(user(1), two, start + seconds{i});
+        CHECK(reply.admitted);
+        CHECK(reply.remaining == 2);
+        CHECK(reply.resets_at == start + seconds{i} + hours{1});
     }
     (void)limiter.take(user(1), two, start);
     CHECK(limiter.peek(user(1), two, start).remaining == 1);
@@ -120,7 +120,7 @@ TEST_CASE("peek counts nothing and says what take would") {
     CHECK(limiter.peek(user(1), two, start + hours{1}).admitted);
 }
 
-TEST_CASE("a quota that is changed counts at once") {
+TEST_CASE("a changed quota applies at once") {
     window_limiter limiter{{}, seed};
     for (int i = 0; i < 2; ++i) (void)limiter.take(user(1), {2, hours{1}}, start);
     CHECK_FALSE(limiter.take(user(1), {2, hours{1}}, start).admitted);
@@ -138,7 +138,7 @@ TEST_CASE("a quota that is changed counts at once") {
     CHECK(limiter.take(user(1), {3, seconds{1}}, start + hours{2}).admitted);  // a shorter one: over long ago
 }
 
-TEST_CASE("a clock that goes backwards locks nobody out and gives nothing away") {
+TEST_CASE("when the clock goes backwards, no window grows longer and none is reset") {
     window_limiter limiter{{}, seed};
     const quota two{2, hours{1}};
     const auto future = start + hours{24 * 365};
@@ -150,14 +150,14 @@ TEST_CASE("a clock that goes backwards locks nobody out and gives nothing away")
     CHECK(limiter.take(user(1), two, start + hours{1}).admitted);
 }
 
-TEST_CASE("an empty quota and a window of no length have their meaning") {
+TEST_CASE("a quota of zero admits nothing, and a window of zero length admits everything") {
     window_limiter limiter{{}, seed};
     const auto none = limiter.take(user(1), {0, hours{1}}, start);
     CHECK_FALSE(none.admitted);
     CHECK(none.remaining == 0);
     CHECK(none.resets_at == start + hours{1});
     CHECK_FALSE(limiter.peek(user(1), {0, hours{1}}, start).admitted);
-    CHECK(limiter.take(user(1), {1, hours{1}}, start).admitted);  // a refused request begins no window
+    CHECK(limiter.take(user(1), {1, hours{1}}, start).admitted);  // a refused request starts no window
 
     for (int i = 0; i < 3; ++i) CHECK(limiter.take(user(2), {1, seconds{0}}, start).admitted);
     for (int i = 0; i < 3; ++i) CHECK(limiter.take(user(3), {1, seconds{-5}}, start).admitted);
@@ -165,7 +165,7 @@ TEST_CASE("an empty quota and a window of no length have their meaning") {
     CHECK_FALSE(limiter.take(user(4), {1, (seconds::max)()}, start).admitted);
 }
 
-TEST_CASE("it says the same as the model, whatever is asked") {
+TEST_CASE("it decides like the model for random requests") {
     for (const unsigned round : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U}) {
         std::mt19937 random{round};
         const auto pick = [&random](std::uint32_t below) { return static_cast<std::uint32_t>(random() % below); };
@@ -173,24 +173,24 @@ TEST_CASE("it says the same as the model, whatever is asked") {
         model_limiter model;
         instant now = start;
         for (int step = 0; step < 20000; ++step) {
-            // Few keys, so that windows fill, and short windows, so that they end; the clock sometimes goes back.
+            // Few keys, so that windows fill; short windows, so that they end. The clock sometimes goes back.
             const std::int64_t number = 1 + pick(40);
             const quota allowed{pick(8), seconds{pick(5)}};
             now += milliseconds{pick(10) == 0 ? -static_cast<std::int64_t>(pick(3000))
                                               : static_cast<std::int64_t>(pick(400))};
             const bool counts = pick(4) != 0;
             const auto key = user(number);
-            const auto said = counts ? limiter.take(key, allowed, now) : limiter.peek(key, allowed, now);
+            const auto reply = counts ? limiter.take(key, allowed, now) : limiter.peek(key, allowed, now);
             const auto expected =
                 counts ? model.take(key.value(), allowed, now) : model.peek(key.value(), allowed, now);
-            CAPTURE(round, step, number, counts, allowed.requests, allowed.window.count(), said.remaining,
+            CAPTURE(round, step, number, counts, allowed.requests, allowed.window.count(), reply.remaining,
                     expected.remaining);
-            REQUIRE(same(said, expected));
+            REQUIRE(same(reply, expected));
         }
     }
 }
 
-TEST_CASE("in a full set, who has used the least is forgotten") {
+TEST_CASE("a full set evicts the key with the fewest requests") {
     window_limiter limiter{{.users = 8, .addresses = 8}, seed};  // one set
     const quota ten{10, hours{1}};
     for (std::int64_t number = 1; number <= 8; ++number)
@@ -201,12 +201,12 @@ TEST_CASE("in a full set, who has used the least is forgotten") {
     for (std::int64_t number = 2; number <= 8; ++number)
         CHECK(limiter.peek(user(number), ten, start + seconds{20}).remaining == 10 - number);
 
-    // Of equals, the oldest: user 100 has one request too now, and is younger than user 101's forerunner would be.
+    // User 100 has the fewest requests now.
     (void)limiter.take(user(101), ten, start + seconds{21});
     CHECK(limiter.peek(user(100), ten, start + seconds{21}).remaining == 10);
     CHECK(limiter.peek(user(101), ten, start + seconds{21}).remaining == 9);
 
-    // A window that is over goes first, however much it had counted.
+    // A window that has ended is evicted first, whatever its count.
     for (std::int64_t number = 2; number <= 8; ++number)
         (void)limiter.take(user(number), {1000, hours{number == 8 ? 1 : 24}}, start + seconds{30});
     const auto later = start + hours{2};
@@ -235,7 +235,7 @@ TEST_CASE("millions of addresses cost bounded memory and touch neither users nor
     CHECK_FALSE(limiter.take(address(1), sixty_an_hour, now).admitted);
 }
 
-TEST_CASE("as many keys as the capacity says are counted side by side, but for a few") {
+TEST_CASE("nearly as many keys as the capacity are counted at once") {
     window_limiter limiter{{.users = 8, .addresses = 1U << 14}, seed};
     const quota one{1, hours{1}};
     constexpr std::uint32_t half = 1U << 13;
@@ -243,10 +243,10 @@ TEST_CASE("as many keys as the capacity says are counted side by side, but for a
     std::uint32_t forgotten = 0;
     for (std::uint32_t number = 0; number < half; ++number)
         if (limiter.peek(address(number), one, start).admitted) ++forgotten;
-    CHECK(forgotten < half / 25);  // a set for 8 is filled with 4 on average: 2 % are lost to fuller ones
+    CHECK(forgotten < half / 25);  // sets of 8 hold 4 on average: about 2 % are evicted from fuller sets
 }
 
-TEST_CASE("any capacity is rounded up to something that works") {
+TEST_CASE("any capacity is rounded up to a power of two") {
     for (const std::size_t keys : {std::size_t{0}, std::size_t{1}, std::size_t{8}, std::size_t{9}, std::size_t{1000}}) {
         window_limiter limiter{{.users = keys, .addresses = keys}, seed};
         CHECK(limiter.take(user(1), {1, hours{1}}, start).admitted);
@@ -255,7 +255,7 @@ TEST_CASE("any capacity is rounded up to something that works") {
     }
 }
 
-TEST_CASE("a limiter that was moved keeps its count, and one without a seed makes its own") {
+TEST_CASE("a moved limiter keeps its counts, and without a seed one is generated") {
     window_limiter limiter;
     (void)limiter.take(user(1), sixty_an_hour, start);
     window_limiter moved{std::move(limiter)};
@@ -264,7 +264,7 @@ TEST_CASE("a limiter that was moved keeps its count, and one without a seed make
     CHECK(limiter.take(user(1), sixty_an_hour, start).remaining == 57);
 }
 
-TEST_CASE("threads at one key are admitted exactly as often as there is room") {
+TEST_CASE("threads that share a key are admitted exactly as often as the quota allows") {
     window_limiter limiter{{}, seed};
     const quota allowed{1000, hours{1}};
     std::atomic<std::uint32_t> admitted{0};
@@ -273,9 +273,9 @@ TEST_CASE("threads at one key are admitted exactly as often as there is room") {
     for (int t = 0; t < 4; ++t)
         threads.emplace_back([&, t] {
             for (int i = 0; i < 1000; ++i) {
-                const auto said = limiter.take(user(1), allowed, start + milliseconds{t});
-                if (said.admitted) ++admitted;
-                if (said.admitted && said.remaining == 0) ++last_ones;
+                const auto reply = limiter.take(user(1), allowed, start + milliseconds{t});
+                if (reply.admitted) ++admitted;
+                if (reply.admitted && reply.remaining == 0) ++last_ones;
                 (void)limiter.peek(user(1), allowed, start);
                 (void)limiter.take(address(static_cast<std::uint32_t>(t * 1000 + i)), allowed, start);
             }

@@ -164,9 +164,9 @@ struct waiting_limiter : unlimited {
     static constexpr bool blocking = true;
 };
 
-struct guest_pass {
-    static constexpr std::string_view scheme = "Guest";
-    static constexpr std::string_view challenge = "Guest realm=\"api\"";
+struct shared_password {
+    static constexpr std::string_view scheme = "Shared";
+    static constexpr std::string_view challenge = "Shared realm=\"api\"";
     call_counts* counts;
     result<std::optional<caller>> identify(std::string_view credentials, caching_store&, instant) const {
         counts->wait();
@@ -539,13 +539,13 @@ TEST_CASE("where a part cannot answer without waiting, a worker is needed", "[pi
     }
     SECTION("an authenticator without a lookup, but not for the tokens of others") {
         account_api api{shop_settings(), shop.users, shop.store,
-                        plain().with_authenticators(basic_token{}, guest_pass{&shop.counts})};
+                        plain().with_authenticators(basic_token{}, shared_password{&shop.counts})};
         CHECK(serve(api, shop.balance(), shop.counts).steps == "i");
-        const auto guest = serve(api, sent{method::get, "/v1/user/balance"}.field("Authorization", "Guest please").asked(), shop.counts);
+        const auto guest = serve(api, sent{method::get, "/v1/user/balance"}.field("Authorization", "Shared please").asked(), shop.counts);
         CHECK(guest.steps == "iw");
         CHECK(is_balance(guest.response));
         CHECK(shop.counts.found_credentials == 1);
-        CHECK(serve(api, sent{method::get, "/v1/user/balance"}.field("Authorization", "Guest now").asked(), shop.counts)
+        CHECK(serve(api, sent{method::get, "/v1/user/balance"}.field("Authorization", "Shared now").asked(), shop.counts)
                   .response.status() == status::unauthorized);
     }
 }

@@ -9,19 +9,19 @@
 #include <string>
 #include <string_view>
 
-/// AES-256-GCM (NIST SP 800-38D): encrypts a text, and detects any change of it.
+/// AES-256-GCM (NIST SP 800-38D): encrypts text and detects any change to it.
 namespace tollgate::inline v0 {
 
-/// 96 bits. It must not be used for two texts with one key.
+/// 96 bits. Never use the same nonce twice with one key.
 using aes_gcm_nonce = std::array<std::byte, 12>;
 
-/// Nonce, encrypted text and tag, in this order. `context` is not part of it, but decrypting requires the same context.
-/// Empty if OpenSSL fails. Any thread.
+/// Returns the nonce, the ciphertext and the tag, in this order. `context` is authenticated but not included;
+/// decryption needs the same context. Empty if OpenSSL fails. Any thread.
 [[nodiscard]] TOLLGATE_DECL std::optional<std::string> aes_gcm_encrypt(const digest& key, const aes_gcm_nonce& nonce,
                                                                        std::string_view text,
                                                                        std::string_view context = {});
 
-/// The text; empty if key or context are others, or if anything was changed. Any thread.
+/// The plain text; empty if the key or the context differs, or if anything was changed. Any thread.
 [[nodiscard]] TOLLGATE_DECL std::optional<std::string> aes_gcm_decrypt(const digest& key, std::string_view encrypted,
                                                                        std::string_view context = {});
 

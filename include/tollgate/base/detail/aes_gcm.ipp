@@ -47,7 +47,7 @@ TOLLGATE_DECL std::optional<std::string> aes_gcm_decrypt(const digest& key, std:
     constexpr std::size_t nonce_bytes = std::tuple_size_v<aes_gcm_nonce>;
     if (encrypted.size() < nonce_bytes + detail::aes_gcm_tag_bytes) return std::nullopt;
     std::string text(encrypted.size() - nonce_bytes - detail::aes_gcm_tag_bytes, '\0');
-    std::string tag{encrypted.substr(nonce_bytes + text.size())};  // OpenSSL takes it as bytes that it could change
+    std::string tag{encrypted.substr(nonce_bytes + text.size())};  // OpenSSL's parameter is not const
     auto* const out = reinterpret_cast<unsigned char*>(text.data());
     const detail::cipher_context cipher{EVP_CIPHER_CTX_new()};
     int written = 0;

@@ -13,19 +13,17 @@
 
 namespace tollgate::inline v0 {
 
-/// The digests of secrets seen lately, so that a token's hundredth request need not compute what its first did: without
-/// SHA instructions (most servers before 2020, and every emulator) a digest costs as much as all else that is done to let
-/// a caller in.
+/// A cache of the digests of recently seen secrets. Without SHA instructions (most servers before 2020, and every
+/// emulator) a digest costs as much as the rest of authenticating a request.
 ///
-/// It changes no answer. An entry is found by a 128-bit keyed tag of the whole secret, compared in constant time, with a
-/// key that is random and never leaves the object: to be taken for another text's digest, a guess has to be one in 2^128.
-/// What it holds are digests, which stores hold too, and tags; never a secret. Nothing is decided here: who has revoked
-/// what is still asked of the store each time.
+/// An entry is found by a 128-bit tag of the whole secret, keyed with a random key that never leaves the object and
+/// compared in constant time: the chance that another text matches is 2^-128. The cache holds digests, as the stores
+/// do, and tags; never a secret. It decides nothing: revocation is still checked in the store each time.
 ///
-/// Bounded, of a fixed size, no heap memory. Not for two threads at once.
+/// Fixed size, no heap memory. Not thread-safe.
 class digest_memo {
 public:
-    static constexpr std::size_t entries_max = 256;  // 12 KiB: so many tokens are busy at one time on one thread
+    static constexpr std::size_t entries_max = 256;  // 12 KiB: more tokens than one thread serves at a time
 
     explicit digest_memo(const siphash_key& secret) noexcept : key_{secret} {}
 
@@ -48,12 +46,12 @@ private:
     std::array<entry, entries_max> entries_{};
 };
 
-/// The SHA-256 of a secret that a request carries, remembered by this thread. Throws as `sha256` does.
-[[nodiscard]] TOLLGATE_DECL digest recall_digest_of(std::string_view secret);
+/// The SHA-256 of a secret in a request, cached by this thread. Throws as `sha256` does.
+[[nodiscard]] TOLLGATE_DECL digest cached_digest_of(std::string_view secret);
 
 namespace detail {
 
-/// Null when there are no random bytes for a key: then nothing is remembered.
+/// Null when there are no random bytes for a key; then nothing is cached.
 inline std::unique_ptr<digest_memo> make_digest_memo() {
     siphash_key key;
     const bool has_key = RAND_priv_bytes(reinterpret_cast<unsigned char*>(&key), sizeof key) == 1;
@@ -62,8 +60,8 @@ inline std::unique_ptr<digest_memo> make_digest_memo() {
 
 }  // namespace detail
 
-inline digest recall_digest_of(std::string_view secret) {
-    // On the heap, so that threads that never see a secret carry a pointer and not a table.
+inline digest cached_digest_of(std::string_view secret) {
+    // On the heap, so that threads that never see a secret hold only a pointer.
     thread_local const std::unique_ptr<digest_memo> memo = detail::make_digest_memo();
     return memo ? memo->of(secret) : sha256(secret);
 }

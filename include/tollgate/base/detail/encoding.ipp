@@ -18,12 +18,12 @@ struct base64url_alphabet {
     static constexpr std::string_view characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 };
 
-/// A group of four characters is a number of three bytes and one more, which is not zero when a character is none of
-/// the alphabet's. It is kept in the order of memory: storing it whole writes the three bytes where they belong.
+/// A group of four characters, decoded: three bytes, and a fourth that is not zero if a character is not in the
+/// alphabet. In memory order, so that storing the whole word writes the three bytes where they belong.
 using base64_group = std::uint32_t;
 inline constexpr base64_group base64_error = in_big_endian_order(std::uint32_t{0xff});
 
-/// For each of the four places in a group, what a character adds to it: a group is four look-ups and three ORs.
+/// For each of the four positions in a group, what a character contributes: a group is four look-ups and three ORs.
 template <class Alphabet>
 inline constexpr auto base64_places = [] {
     std::array<std::array<base64_group, 256>, 4> places{};
@@ -55,9 +55,9 @@ inline std::optional<std::size_t> base64_decode_unpadded(std::string_view text, 
     char* written = out.data();
     base64_group seen = 0;
 
-    // Two groups at a time, each stored with its fourth byte, which the next group overwrites and the last has room for.
-    const std::size_t groups_with_room = out.empty() ? 0 : (std::min)(groups, (out.size() - 1) / 3);
-    for (const char* const end = next + groups_with_room / 2 * 8; next != end; next += 8, written += 6) {
+    // Each group is stored with its fourth byte, which the next group overwrites; the last group needs space for it.
+    const std::size_t groups_with_space = out.empty() ? 0 : (std::min)(groups, (out.size() - 1) / 3);
+    for (const char* const end = next + groups_with_space / 2 * 8; next != end; next += 8, written += 6) {
         const base64_group first = read_base64_group<Alphabet>(next);
         const base64_group second = read_base64_group<Alphabet>(next + 4);
         seen |= first;

@@ -9,31 +9,31 @@
 
 namespace tollgate::inline v0 {
 
-/// Written as compilers recognise it: one instruction where the machine has one.
+/// In the form that compilers recognise and turn into one instruction.
 [[nodiscard]] constexpr std::uint32_t swap_bytes(std::uint32_t value) noexcept {
     return value << 24 | (value << 8 & 0x00ff'0000U) | (value >> 8 & 0x0000'ff00U) | value >> 24;
 }
 
-/// The number whose least significant byte is the first of the four at `from`, whatever their alignment.
+/// Loads four bytes as a little-endian number, at any alignment.
 [[nodiscard]] inline std::uint32_t load_little_endian_32(const char* from) noexcept {
     std::uint32_t value = 0;
     std::memcpy(&value, from, sizeof value);
     return std::endian::native == std::endian::little ? value : swap_bytes(value);
 }
 
-/// The number whose bytes in memory are those of `value`, the most significant one first.
+/// A number whose bytes in memory are those of `value`, most significant first.
 [[nodiscard]] constexpr std::uint32_t in_big_endian_order(std::uint32_t value) noexcept {
     return std::endian::native == std::endian::big ? value : swap_bytes(value);
 }
 
-/// The CRC-32 of zlib, PNG and Ethernet (reflected polynomial 0xedb88320): finds typing errors, stops no forger.
+/// The CRC-32 of zlib, PNG and Ethernet (reflected polynomial 0xedb88320). Detects typing errors, not forgery.
 [[nodiscard]] inline std::uint32_t crc32(std::string_view text) noexcept;
 
 namespace detail {
 
 using crc32_table = std::array<std::uint32_t, 256>;
 
-/// Table `n` moves one byte past `n` bytes that follow it, so that four bytes are taken in one step.
+/// Table `n` is for a byte that `n` bytes follow, so that four bytes are processed in one step.
 constexpr std::array<crc32_table, 4> make_crc32_tables() noexcept {
     std::array<crc32_table, 4> tables{};
     for (std::uint32_t byte = 0; byte < 256; ++byte) {
@@ -68,7 +68,7 @@ inline std::uint32_t crc32(std::string_view text) noexcept {
     return ~value;
 }
 
-/// 128 bits that nobody else knows.
+/// A secret 128-bit key.
 struct siphash_key {
     std::uint64_t first = 0;
     std::uint64_t second = 0;
@@ -78,19 +78,19 @@ struct siphash_tag {
     std::uint64_t first = 0;
     std::uint64_t second = 0;
 
-    /// Takes as long whatever the bits are.
+    /// Constant time.
     friend constexpr bool operator==(const siphash_tag& a, const siphash_tag& b) noexcept {
         return ((a.first ^ b.first) | (a.second ^ b.second)) == 0;
     }
 };
 
-/// SipHash (Aumasson and Bernstein, 2012) of eight bytes, the least significant first: for tables whose keys come from
-/// strangers, who without `secret` cannot choose keys that meet in one place. 1-3 rounds, as in Rust's and Python's
-/// tables; 2-4 is the variant of the published vectors.
+/// SipHash (Aumasson and Bernstein, 2012) of eight bytes, least significant first: for hash tables with keys chosen by
+/// clients, who cannot produce collisions without `secret`. 1-3 rounds, as in Rust's and Python's tables; 2-4 is the
+/// variant of the published test vectors.
 template <int compression_rounds = 1, int finalization_rounds = 3>
 [[nodiscard]] constexpr std::uint64_t siphash(const siphash_key& secret, std::uint64_t eight_bytes) noexcept;
 
-/// SipHash-2-4 with 128 bits of output: a tag that nobody finds two texts for, or a text for, without `secret`.
+/// SipHash-2-4 with 128 bits of output. Without `secret`, neither collisions nor preimages can be found.
 [[nodiscard]] inline siphash_tag siphash128(const siphash_key& secret, std::string_view text) noexcept;
 
 namespace detail {
@@ -131,7 +131,7 @@ template <int compression_rounds, int finalization_rounds>
 constexpr std::uint64_t siphash(const siphash_key& secret, std::uint64_t eight_bytes) noexcept {
     detail::siphash_state state{secret};
     state.compress(eight_bytes, compression_rounds);
-    state.compress(std::uint64_t{8} << 56, compression_rounds);  // the last word holds the length
+    state.compress(std::uint64_t{8} << 56, compression_rounds);  // the last word contains the length
     state.v2 ^= 0xff;
     state.mix(finalization_rounds);
     return state.folded();

@@ -11,8 +11,8 @@
 
 namespace tollgate::inline v0 {
 
-/// Text of at most `Capacity` bytes that lives where it is declared: copying one never allocates, which is what lets a
-/// credential travel from a store to an endpoint without touching the heap.
+/// Text of at most `Capacity` bytes, stored inside the object. Copying never allocates, so a credential travels from a
+/// store to an endpoint without heap memory.
 template <std::size_t Capacity>
 class inline_text {
     static_assert(Capacity <= UINT16_MAX);
@@ -36,7 +36,7 @@ public:
     [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
     [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
 
-    /// False, and unchanged, when the result would not fit.
+    /// Returns false and changes nothing if the result would not fit.
     constexpr bool append(std::string_view text) noexcept;
     constexpr void clear() noexcept { size_ = 0; }
 
@@ -47,13 +47,13 @@ public:
 private:
     constexpr void assign(std::string_view text) noexcept;
 
-    /// A constant may hold no byte without a value; at run time nothing is done.
+    /// Constant evaluation requires every byte to have a value; at run time this does nothing.
     constexpr void clear_unused() noexcept {
         if (std::is_constant_evaluated()) bytes_.fill('\0');
     }
 
     std::uint16_t size_ = 0;
-    std::array<char, Capacity> bytes_;  // not initialised on purpose: only the first size_ bytes are ever read
+    std::array<char, Capacity> bytes_;  // deliberately uninitialised: only the first size_ bytes are read
 };
 
 template <std::size_t Capacity>

@@ -7,7 +7,7 @@
 
 namespace tollgate::inline v0 {
 
-/// What a cache says about a key:
+/// The result of a cache look-up:
 ///
 ///     lookup<user> cached = cache.find(id);
 ///     if (cached.is_unknown()) return ask_the_database(id);
@@ -34,7 +34,7 @@ public:
     [[nodiscard]] constexpr T&& operator*() && noexcept { return *std::move(value_); }
     [[nodiscard]] constexpr const T* operator->() const noexcept { return &*value_; }
 
-    /// The value of a hit, std::nullopt of a miss: what the store would have said. Precondition: !is_unknown().
+    /// The value of a hit, std::nullopt of a miss, as the store returns it. Precondition: !is_unknown().
     [[nodiscard]] constexpr const std::optional<T>& found() const& noexcept { return assert(!is_unknown()), value_; }
     [[nodiscard]] constexpr std::optional<T>&& found() && noexcept { return assert(!is_unknown()), std::move(value_); }
 

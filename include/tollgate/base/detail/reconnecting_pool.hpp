@@ -35,7 +35,7 @@ namespace tollgate::inline v0 {
 struct reconnecting_pool_settings {
     using steady = std::chrono::steady_clock;
 
-    /// In front of every error message: "PostgreSQL".
+    /// Prefix of every error message, such as "PostgreSQL".
     std::string name;
     std::size_t connections_max = 8;
     /// The first and the longest pause between attempts to connect. Zero: every caller tries, and there is no breaker.
@@ -43,15 +43,15 @@ struct reconnecting_pool_settings {
     milliseconds longest_pause{2000};
     /// Whether the first caller after a `trip` probes without a pause.
     bool probes_at_once = false;
-    /// Called when the breaker opens (`false`, with the reason) and when it closes. Holds the pool's lock: it must be
-    /// quick and must not use the pool.
+    /// Called when the breaker opens (`false`, with the reason) and when it closes. Called with the pool's lock held:
+    /// must return quickly and must not use the pool.
     std::function<void(bool up, std::string_view why)> on_state{};
     steady::time_point (*now)() noexcept = &steady::now;
 };
 
-/// The connections of one process to one server or file, opened as they are needed; the one that was used last is lent
-/// first, because its caches are warm. `Connection` has `bool is_sound() noexcept`: whether it can be used, as far as
-/// can be seen without a round trip.
+/// The connections of one process to one server or file, opened on demand. The most recently used one is lent first,
+/// because its caches are warm. `Connection` has `bool is_sound() noexcept`: whether the connection looks usable
+/// without a round trip.
 ///
 /// Thread rule: any thread. Blocking. Outlives its leases.
 template <class Connection>
@@ -60,7 +60,7 @@ public:
     using steady = std::chrono::steady_clock;
     using opener = std::function<result<std::unique_ptr<Connection>>()>;
 
-    /// A connection that is lent until the end of the scope.
+    /// A connection lent until the end of the scope.
     class lease {
     public:
         lease(lease&& other) noexcept
@@ -76,10 +76,10 @@ public:
         [[nodiscard]] Connection& operator*() const noexcept { return *lent_; }
         [[nodiscard]] Connection* operator->() const noexcept { return lent_.get(); }
 
-        /// Closes the connection: it is broken.
+        /// Closes the connection because it is broken.
         void drop(std::string_view why) noexcept { end(false, why); }
-        /// Closes the connection, and all others with it: what happened to it happens to them, and each would hold up a
-        /// caller for as long. Opens the breaker, unless a newer connection has proved the server to be there.
+        /// Closes this and all other connections, because they share the failure and each would delay a caller as long.
+        /// Opens the breaker, unless a newer connection has shown that the server is available.
         void trip(std::string_view why) noexcept { end(true, why); }
 
     private:
@@ -102,13 +102,13 @@ public:
     reconnecting_pool(reconnecting_pool_settings settings, opener open)
         : settings_{std::move(settings)}, open_{std::move(open)} {
         settings_.connections_max = (std::max)(settings_.connections_max, std::size_t{1});
-        idle_.reserve(settings_.connections_max);  // so that nothing throws when a connection comes back
+        idle_.reserve(settings_.connections_max);  // so that returning a connection never throws
     }
     reconnecting_pool(const reconnecting_pool&) = delete;
     reconnecting_pool& operator=(const reconnecting_pool&) = delete;
 
-    /// Error (unavailable): the breaker is open, or no connection came free in time. Otherwise what the opener failed
-    /// with.
+    /// Error (unavailable): the breaker is open, or no connection became free in time. Otherwise the error of the
+    /// opener.
     [[nodiscard]] result<lease> take(milliseconds wait_max);
 
     /// Whether `take` would fail at once, without a lock.
@@ -128,11 +128,11 @@ private:
     [[nodiscard]] steady::rep now() const noexcept { return settings_.now().time_since_epoch().count(); }
     [[nodiscard]] bool has_breaker() const noexcept { return settings_.longest_pause > milliseconds{0}; }
     [[nodiscard]] error refusal() const {
-        return unavailable(settings_.name + ": not connected, and tried again in a moment: " + last_failure_);
+        return unavailable(settings_.name + ": not connected; retrying shortly: " + last_failure_);
     }
     void put(std::unique_ptr<Connection> returned, std::uint64_t generation, bool is_probe) noexcept;
     void lose(std::uint64_t generation, bool is_probe, bool all, std::string_view why) noexcept;
-    // Precondition of those below: the lock is held.
+    // The functions below require the lock to be held.
     void back_off() noexcept;
     void note_failure(bool opens, bool is_probe, std::string_view why) noexcept;
     void close_breaker() noexcept;
@@ -149,9 +149,9 @@ private:
     std::mutex mutex_;
     std::condition_variable came_free_;
     std::vector<idle_connection> idle_;
-    std::size_t opened_ = 0;  // including those that are being opened and those that are lent
+    std::size_t opened_ = 0;  // including those being opened and those lent
     std::uint64_t generation_ = 0;
-    unsigned failures_ = 0;  // in a row
+    unsigned failures_ = 0;  // consecutive
     std::string last_failure_;
     std::uint32_t random_ = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(this) >> 4) ^
                             static_cast<std::uint32_t>(steady::now().time_since_epoch().count());
@@ -186,13 +186,13 @@ auto reconnecting_pool<Connection>::take(milliseconds wait_max) -> result<lease>
     ++opened_;
     const std::uint64_t generation = generation_;
     is_probing_.store(is_probe, std::memory_order_relaxed);
-    if (failures_ > 0) back_off();  // one caller at a time tries a server that did not answer
+    if (failures_ > 0) back_off();  // one caller at a time probes a server that did not respond
     lock.unlock();
 
     std::optional<result<std::unique_ptr<Connection>>> made;
     try {
         made.emplace(open_());
-    } catch (...) {  // memory: the place must not be lost with it
+    } catch (...) {  // out of memory; the slot must be released
         lock.lock();
         --opened_;
         if (is_probe) is_probing_.store(false, std::memory_order_relaxed);
@@ -229,7 +229,7 @@ void reconnecting_pool<Connection>::put(std::unique_ptr<Connection> returned, st
 template <class Connection>
 void reconnecting_pool<Connection>::lose(std::uint64_t generation, bool is_probe, bool all,
                                          std::string_view why) noexcept {
-    std::vector<idle_connection> closed;  // after the lock is released: closing may be slow
+    std::vector<idle_connection> closed;  // destroyed after the lock is released: closing may be slow
     {
         const std::scoped_lock lock{mutex_};
         --opened_;
@@ -241,7 +241,7 @@ void reconnecting_pool<Connection>::lose(std::uint64_t generation, bool is_probe
             try {
                 closed.reserve(idle_.size());
                 std::move(idle_.begin(), idle_.end(), std::back_inserter(closed));
-            } catch (...) {  // closed under the lock, then
+            } catch (...) {  // out of memory: closed with the lock held
             }
             idle_.clear();  // keeps its capacity
             note_failure(true, false, why);
@@ -255,7 +255,7 @@ template <class Connection>
 void reconnecting_pool<Connection>::back_off() noexcept {
     const std::int64_t full = (std::min)(settings_.first_pause.count() << (std::min)(failures_, 10U),
                                          settings_.longest_pause.count());
-    random_ = random_ * 1664525U + 1013904223U;  // jitter, so that the nodes of a cluster do not come together
+    random_ = random_ * 1664525U + 1013904223U;  // jitter, so that nodes do not retry at the same time
     const std::int64_t half = full / 2;
     const milliseconds pause{full - (half > 0 ? static_cast<std::int64_t>(random_ >> 8) % half : 0)};
     retry_at_.store((settings_.now() + pause).time_since_epoch().count(), std::memory_order_relaxed);
@@ -269,7 +269,7 @@ void reconnecting_pool<Connection>::note_failure(bool opens, bool is_probe, std:
     if (is_probe) is_probing_.store(false, std::memory_order_relaxed);
     try {
         last_failure_ = why;
-    } catch (...) {  // no memory for a better reason than the one before
+    } catch (...) {  // out of memory; keep the previous reason
     }
     if (!opens || is_open_.load(std::memory_order_relaxed)) return;
     is_open_.store(true, std::memory_order_release);
@@ -282,7 +282,7 @@ void reconnecting_pool<Connection>::close_breaker() noexcept {
     is_probing_.store(false, std::memory_order_relaxed);
     retry_at_.store(0, std::memory_order_relaxed);
     is_open_.store(false, std::memory_order_release);
-    report(true, "the server answers again");
+    report(true, "the server is available again");
 }
 
 template <class Connection>
@@ -290,7 +290,7 @@ void reconnecting_pool<Connection>::report(bool up, std::string_view why) noexce
     if (!settings_.on_state) return;
     try {
         settings_.on_state(up, why);
-    } catch (...) {  // what a callback throws changes nothing here
+    } catch (...) {  // an exception from the callback is ignored
     }
 }
 

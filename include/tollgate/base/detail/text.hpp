@@ -16,14 +16,14 @@ namespace tollgate::inline v0 {
 
 [[nodiscard]] constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
-/// What a hexadecimal digit of either case stands for; -1 for any other character.
+/// The value of a hexadecimal digit of either case; -1 for any other character.
 [[nodiscard]] constexpr int hex_value(char c) noexcept {
     if (is_digit(c)) return c - '0';
     const char lower = ascii_lower(c);
     return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-/// Equal without regard to the case of ASCII letters (RFC 9110 section 5.1 for field names, 11.1 for auth-scheme).
+/// Compares ASCII letters case-insensitively (RFC 9110 section 5.1 for field names, 11.1 for auth-scheme).
 [[nodiscard]] constexpr bool ascii_iequals(std::string_view a, std::string_view b) noexcept {
     if (a.size() != b.size()) return false;
     for (std::size_t i = 0; i < a.size(); ++i)
@@ -38,8 +38,8 @@ namespace tollgate::inline v0 {
     return text;
 }
 
-/// Which bytes are in a set, one load each. A table is a constant of its namespace, never a local: a local one is built
-/// again on the stack with every call.
+/// A set of bytes with constant-time look-up. Declare tables at namespace scope: a local table is rebuilt on the stack
+/// by every call.
 using byte_set = std::array<bool, 256>;
 
 [[nodiscard]] constexpr byte_set make_byte_set(std::string_view members) noexcept {
@@ -58,8 +58,8 @@ inline constexpr byte_set token_chars =
 /// tchar of RFC 9110 section 5.6.2.
 [[nodiscard]] constexpr bool is_token_char(char c) noexcept { return holds(detail::token_chars, c); }
 
-/// The bytes of the well-formed UTF-8 sequence that `text` begins with (Unicode 15 table 3-7): 1 to 4, or 0 if there is
-/// none: no overlong form, no surrogate, nothing above U+10FFFF. Precondition: `text` is not empty.
+/// The length in bytes of the well-formed UTF-8 sequence at the start of `text` (Unicode 15 table 3-7): 1 to 4, or 0
+/// for an overlong form, a surrogate, a code point above U+10FFFF or anything else. Precondition: `text` is not empty.
 [[nodiscard]] constexpr std::size_t utf8_sequence_bytes(std::string_view text) noexcept {
     const auto at = [text](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
     const auto within = [](unsigned byte, unsigned first, unsigned last) { return byte >= first && byte <= last; };
@@ -81,7 +81,7 @@ inline constexpr byte_set token_chars =
 
 namespace detail {
 
-/// Most text is ASCII most of the time: eight characters of it are passed in one step.
+/// Most text is ASCII: checks eight characters in one step.
 constexpr bool begins_with_eight_ascii(std::string_view text) noexcept {
     if (text.size() < 8) return false;
     unsigned seen = 0;
@@ -104,16 +104,15 @@ constexpr bool begins_with_eight_ascii(std::string_view text) noexcept {
     return true;
 }
 
-/// Whether `text` is a line that a person sees as it is: 1 to `bytes_max` bytes of UTF-8, not blanks alone, no control
-/// characters, no line or paragraph separators, and none of the invisible characters that turn the direction of what
-/// follows or hide in a name (Unicode's Bidi_Control, zero-width space, word joiner, byte order mark, tags). The joiners
-/// and variation selectors that scripts and emoji need may stand in it.
+/// Whether `text` is one visible line: 1 to `bytes_max` bytes of UTF-8, not only spaces, without control characters,
+/// line or paragraph separators, or invisible characters that change the text direction or hide in a name (Unicode's
+/// Bidi_Control, zero-width space, word joiner, byte order mark, tags). Joiners and variation selectors are allowed,
+/// because scripts and emoji need them.
 [[nodiscard]] TOLLGATE_DECL bool is_visible_line(std::string_view text, std::size_t bytes_max) noexcept;
 
-/// Somebody else's bytes as a person can read them, whatever they are: lines of UTF-8, in which each byte that is none,
-/// each control character and each invisible one that `is_visible_line` refuses is written out, as `\x1b` or `\u202e`.
-/// Line ends become `\n`. It is the beginning of a text that may have been cut: a sequence that is incomplete at its end
-/// is left out.
+/// Makes untrusted bytes readable: lines of UTF-8 in which invalid bytes, control characters and the invisible
+/// characters that `is_visible_line` refuses are escaped, as `\x1b` or `\u202e`. Line ends become `\n`. The input may
+/// be truncated: an incomplete sequence at its end is dropped.
 [[nodiscard]] TOLLGATE_DECL std::string make_readable(std::string_view bytes);
 
 }  // namespace tollgate

@@ -20,11 +20,11 @@ constexpr std::uint32_t code_point_of(std::string_view sequence) noexcept {
 constexpr bool is_blank(std::uint32_t code) noexcept {
     return code == ' ' || code == 0xa0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200a) || code == 0x202f ||
            code == 0x205f || code == 0x3000 ||
-           code == 0x115f || code == 0x1160 || code == 0x3164 || code == 0xffa0 ||  // letters of Hangul that are empty
-           code == 0x2800;                                                          // Braille without a dot
+           code == 0x115f || code == 0x1160 || code == 0x3164 || code == 0xffa0 ||  // Hangul letters without a glyph
+           code == 0x2800;                                                          // Braille blank
 }
 
-/// What changes the letter before it, and is nothing by itself.
+/// Characters that only modify the preceding one.
 constexpr bool is_joiner(std::uint32_t code) noexcept {
     return code == 0x200c || code == 0x200d || (code >= 0xfe00 && code <= 0xfe0f) ||
            (code >= 0xe0100 && code <= 0xe01ef);
@@ -32,11 +32,11 @@ constexpr bool is_joiner(std::uint32_t code) noexcept {
 
 constexpr bool is_hidden(std::uint32_t code) noexcept {
     return code < 0x20 || (code >= 0x7f && code <= 0x9f) ||       // C0, DEL, C1
-           code == 0x061c || code == 0x200e || code == 0x200f ||  // marks of direction
+           code == 0x061c || code == 0x200e || code == 0x200f ||  // directional marks
            (code >= 0x2028 && code <= 0x202e) ||                  // separators, embeddings and overrides
            (code >= 0x2060 && code <= 0x206f) ||                  // word joiner, invisible operators, isolates
            (code >= 0xfff9 && code <= 0xfffb) ||                  // annotations
-           (code >= 0xe0000 && code <= 0xe007f) ||                // tags: a text that nobody sees
+           (code >= 0xe0000 && code <= 0xe007f) ||                // tags, which are invisible
            code == 0xad || code == 0x34f || code == 0x180e || code == 0x200b || code == 0xfeff;
 }
 
@@ -58,7 +58,7 @@ TOLLGATE_DECL bool is_visible_line(std::string_view text, std::size_t bytes_max)
 
 namespace detail {
 
-/// How many bytes at the end begin a sequence that does not end; 0 if none do.
+/// The number of bytes of an incomplete sequence at the end; 0 if there is none.
 constexpr std::size_t cut_bytes(std::string_view text) noexcept {
     for (std::size_t bytes = 1; bytes <= (std::min)(text.size(), std::size_t{3}); ++bytes) {
         const auto lead = static_cast<unsigned char>(text[text.size() - bytes]);

@@ -12,16 +12,17 @@
 #include <span>
 #include <stdexcept>
 
-/// What `window_limiter` and `sign_in_throttle` count in.
+/// The counting tables of `window_limiter` and `sign_in_throttle`.
 namespace tollgate::inline v0::detail {
 
-/// What is counted for one key.
+/// The window of one key.
 struct counted_window {
     std::int64_t began_at_milliseconds;
-    std::uint32_t requests;  ///< 0 for a place that is free
+    std::uint32_t requests;  ///< 0 in a free slot
     std::uint32_t length_seconds;
 
-    /// One that begins after `now`, because the clock went back, is taken to begin now: nobody waits longer than that.
+    /// The start of the window. If the clock went back, a start after `now` is treated as `now`, so that nobody waits
+    /// longer than one window.
     [[nodiscard]] std::int64_t began_by(std::int64_t now) const noexcept {
         return (std::min)(began_at_milliseconds, now);
     }
@@ -30,26 +31,26 @@ struct counted_window {
         return requests != 0 && now < began_by(now) + std::int64_t{seconds} * 1000;
     }
 
-    /// What would be lost by forgetting it.
+    /// The requests that would be forgotten if this window were replaced.
     [[nodiscard]] std::uint32_t worth(std::int64_t now) const noexcept {
         return is_open(now, length_seconds) ? requests : 0;
     }
 };
 
-/// Three cache lines, of which the first holds all keys: finding one touches two.
+/// Three cache lines. The first holds all keys, so a look-up touches two.
 struct alignas(64) window_set {
     static constexpr std::size_t ways = 8;
     std::uint64_t keys[ways];
     counted_window windows[ways];
 
-    /// The key's own place; `ways` if it has none.
+    /// The slot of the key; `ways` if it has none.
     [[nodiscard]] std::size_t find(std::uint64_t key) const noexcept {
         std::size_t place = 0;
         while (place < ways && (keys[place] != key || windows[place].requests == 0)) ++place;
         return place;
     }
 
-    /// The place whose loss matters least: free or over, else fewest requests, of equals the oldest.
+    /// The slot to replace: free or expired, else with the fewest requests, and of equals the oldest.
     [[nodiscard]] std::size_t least_worth(std::int64_t now) const noexcept {
         std::size_t least = 0;
         for (std::size_t place = 1; place < ways; ++place) {
@@ -64,7 +65,7 @@ struct alignas(64) window_set {
 };
 static_assert(sizeof(window_set) == 192);
 
-/// A quota in numbers that cannot overflow a moment: a window of more than a century is one of a century.
+/// A quota whose window cannot overflow an instant: windows above a century are reduced to one.
 struct bounded_quota {
     std::uint32_t requests;
     std::uint32_t window_seconds;
@@ -82,7 +83,7 @@ struct bounded_quota {
 
 inline siphash_key random_siphash_key() {
     std::array<std::byte, sizeof(siphash_key)> bytes;
-    if (!system_random{}.fill(bytes)) throw std::runtime_error{"OpenSSL gives no random bytes"};
+    if (!system_random{}.fill(bytes)) throw std::runtime_error{"OpenSSL returned no random bytes"};
     return std::bit_cast<siphash_key>(bytes);
 }
 

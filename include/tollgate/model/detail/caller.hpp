@@ -22,7 +22,7 @@ struct caller {
     scope_set scopes;
     credential_kind credential = credential_kind::other;
     std::optional<application_id> application;  ///< the application that acts for the user, with an access token
-    quota_told user_quota{};  ///< the user's quota, if it was looked up with the credential
+    known_quota user_quota{};  ///< the user's quota, if it was looked up with the credential
 };
 
 }  // namespace tollgate

@@ -8,7 +8,7 @@
 using namespace tollgate;
 using redis::parse_url;
 
-TEST_CASE("a Redis URL says which server, as whom, and which database") {
+TEST_CASE("a Redis URL names the server, the user and the database") {
     struct row {
         std::string_view url;
         std::string_view host;
@@ -45,7 +45,7 @@ TEST_CASE("a Redis URL says which server, as whom, and which database") {
     }
 }
 
-TEST_CASE("what is no Redis URL is refused with a word on which part, and without the password") {
+TEST_CASE("an invalid Redis URL is refused with a message that names the part and omits the password") {
     const std::pair<std::string_view, std::string_view> table[] = {
         {"", "begins with"},
         {"localhost:6379", "begins with"},
@@ -100,7 +100,7 @@ TEST_CASE("what is no Redis URL is refused with a word on which part, and withou
     CHECK(parse_url("redis://" + std::string(253, 'a')));
 }
 
-TEST_CASE("an address for people has no password") {
+TEST_CASE("the displayed address omits the password") {
     CHECK(parse_url("redis://me:secret@h:1/2")->to_text() == "h:1");
     CHECK(parse_url("redis://[::1]")->to_text() == "[::1]:6379");
 }

@@ -8,7 +8,7 @@
 
 using namespace tollgate;
 using redis::reply;
-using redis::window_question;
+using redis::window_request;
 using redis::window_script;
 
 namespace {
@@ -23,7 +23,7 @@ reply numbers(std::initializer_list<std::int64_t> values) {
 
 }  // namespace
 
-TEST_CASE("the script's name is the one that the server gives it") {
+TEST_CASE("the script's name is its SHA-1, as the server computes it") {
     const window_script script{"t:"};
     const auto& server = tollgate_test::redis_server::shared();
     (void)server.run({"SCRIPT", "LOAD", window_script::text()});
@@ -32,18 +32,18 @@ TEST_CASE("the script's name is the one that the server gives it") {
     CHECK(known.numbers[0] == 1);
 }
 
-TEST_CASE("a key's name says whom it counts") {
+TEST_CASE("a key's name contains the user or the address") {
     const window_script script{"shop:"};
     CHECK(script.key_of(limit_key::of(user_id{42})) == "shop:user:42");
     CHECK(script.key_of(limit_key::of(ip_address::v4(192, 0, 2, 1))) == "shop:address:0000ffffc0000201");
     CHECK(script.key_of(limit_key::of(*ip_address::parse("2001:db8::1"))) == "shop:address:20010db800000000");
 }
 
-TEST_CASE("an answer that makes no sense is none") {
-    const window_question asked{limit_key::of(user_id{1}), ten, 4};
-    CHECK(window_script::read(asked, numbers({4, 6, 1000, 1000})));
-    CHECK(window_script::read(asked, numbers({0, 10, 1000, 2000})));
+TEST_CASE("an unexpected reply is rejected") {
+    const window_request request{limit_key::of(user_id{1}), ten, 4};
+    CHECK(window_script::read(request, numbers({4, 6, 1000, 1000})));
+    CHECK(window_script::read(request, numbers({0, 10, 1000, 2000})));
     for (const auto& each : {numbers({}), numbers({1, 2, 3}), numbers({-1, 6, 0, 0}), numbers({5, 6, 0, 0}),
                              numbers({1, 11, 0, 0}), numbers({1, -1, 0, 0}), numbers({1, 1, 2, 1})})
-        CHECK_FALSE(window_script::read(asked, each));
+        CHECK_FALSE(window_script::read(request, each));
 }

@@ -163,7 +163,7 @@ TEST_CASE("of an owner who is gone nothing is told, and the directory says so", 
 TEST_CASE("a quota comes with the credential, or is not told", "[postgres]") {
     struct row {
         const char* query;
-        quota_told told;
+        known_quota told;
     };
     const auto each = GENERATE(
         row{"", {}}, row{"SELECT NULL::bigint, NULL::bigint", {true, std::nullopt}},

@@ -21,17 +21,17 @@ namespace tollgate::inline v0::redis {
 
 using steady = std::chrono::steady_clock;
 
-/// What one command was answered with: an error's text, or its whole numbers, one or several; nothing else is kept.
+/// The reply to one command: the text of an error, or one or more integers. Other types are discarded.
 struct reply {
     std::string error{};
     std::array<std::int64_t, 4> numbers{};
     std::size_t count = 0;
 };
 
-/// A server's error as people may see it: one line, not too long, with nothing but what is visible.
-[[nodiscard]] TOLLGATE_DECL std::string shown_error(std::string_view text);
+/// A server's error text made safe for messages: one line, at most 160 bytes, visible ASCII only.
+[[nodiscard]] TOLLGATE_DECL std::string printable_error(std::string_view text);
 
-/// One command as the server reads it: the words, and how many they are.
+/// Encodes one command in the Redis protocol (RESP): the number of words, then the words.
 class command_writer {
 public:
     explicit command_writer(std::string& out, std::size_t texts) : out_{out} { head('*', texts); }
@@ -43,10 +43,10 @@ private:
     std::string& out_;
 };
 
-/// What connections with TLS have in common: TLS 1.2 or later, and which authorities they believe.
+/// TLS settings shared by all connections: TLS 1.2 or later, and the trusted authorities.
 class tls_authorities {
 public:
-    /// The system's, or those of a PEM file. Problem (invalid) when that cannot be read.
+    /// Loads the authorities of the system, or of a PEM file. Error (invalid) when the file cannot be read.
     [[nodiscard]] static TOLLGATE_DECL result<tls_authorities> load(const std::string& file);
 
     tls_authorities(tls_authorities&&) noexcept = default;
@@ -63,17 +63,17 @@ private:
     std::unique_ptr<ssl_ctx_st, free_context> native_;
 };
 
-/// One connection to a server, over TCP, with TLS if the address says so. hiredis reads the answers; the socket, its
-/// deadlines and TLS are ours: hiredis counts a time-out anew with each call to the system, and of the versions that
-/// are in use some know no TLS.
+/// One connection to a Redis server over TCP, with TLS if the address asks for it. hiredis parses the replies. The
+/// socket, its deadlines and TLS are implemented here: hiredis restarts its time-out with each system call, and some
+/// versions in use have no TLS.
 ///
-/// It never waits beyond a deadline, also where the other side hangs (but for the look-up of a host's name, which is
-/// the system's; an address needs none).
+/// No call exceeds its deadline, except for the look-up of a host name, which the system does; an IP address needs
+/// none.
 ///
 /// Thread rule: one thread at a time. Blocking. Sends no SIGPIPE.
 class connection {
 public:
-    /// Connected, TLS's names checked, AUTH and SELECT done. `authorities` is null without TLS.
+    /// Connects, verifies the TLS certificate, and sends AUTH and SELECT. `authorities` is null without TLS.
     [[nodiscard]] static TOLLGATE_DECL result<std::unique_ptr<connection>> open(const server_address& server,
                                                                                 const tls_authorities* authorities,
                                                                                 steady::time_point end);
@@ -81,12 +81,12 @@ public:
     connection& operator=(const connection&) = delete;
     TOLLGATE_DECL ~connection();
 
-    /// Sends `commands` at once and waits for the answer of the last of `count`; the others' are read and dropped. An
-    /// answer that says no is a reply with an error; a problem (unavailable) means that the connection is of no use.
+    /// Sends `commands`, which are `count` commands, and returns the last reply; the others are discarded. A refused
+    /// command is a reply with an error. Error (unavailable) means that the connection is unusable.
     [[nodiscard]] TOLLGATE_DECL result<void> exchange(std::string_view commands, std::size_t count, reply& last,
                                                        steady::time_point end);
 
-    /// Whether it can be used as far as can be seen without asking the server: nothing has come unasked, no end either.
+    /// Whether the connection looks usable without a round trip: it is open and has no unexpected input.
     [[nodiscard]] TOLLGATE_DECL bool is_sound() noexcept;
 
 private:
@@ -99,14 +99,14 @@ private:
 
     explicit connection(const server_address& server) : where_{server.to_text()} {}
     TOLLGATE_DECL result<void> connect(const server_address& server, steady::time_point end);
-    TOLLGATE_DECL result<void> shake_hands(const server_address& server, const tls_authorities& authorities,
+    TOLLGATE_DECL result<void> start_tls(const server_address& server, const tls_authorities& authorities,
                                             steady::time_point end);
     TOLLGATE_DECL result<void> sign_in(const server_address& server, steady::time_point end);
 
     TOLLGATE_DECL result<void> send(std::string_view bytes, steady::time_point end);
     TOLLGATE_DECL result<void> send_raw(std::string_view bytes, steady::time_point end);
     TOLLGATE_DECL result<void> flush_tls(steady::time_point end);
-    /// At least one byte, given to the reader.
+    /// Reads at least one byte into the parser.
     TOLLGATE_DECL result<void> receive(steady::time_point end);
     TOLLGATE_DECL result<std::size_t> receive_raw(char* into, std::size_t size, steady::time_point end);
     TOLLGATE_DECL result<void> wait(short events, steady::time_point end, const char* doing);

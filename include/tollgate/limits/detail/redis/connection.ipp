@@ -26,7 +26,7 @@ namespace tollgate::inline v0::redis {
 
 namespace detail {
 
-/// What OpenSSL complains of, and nothing left behind for the next one who asks this thread.
+/// Returns OpenSSL's error text and clears this thread's error queue.
 inline std::string take_tls_error() {
     const unsigned long code = ERR_peek_last_error();
     ERR_clear_error();
@@ -34,8 +34,8 @@ inline std::string take_tls_error() {
     return reason == nullptr ? "no reason given" : reason;
 }
 
-/// What an error begins with, such as `WRONGPASS`. The rest of it may quote what was sent (`unknown command 'AUTH', with args
-/// beginning with: ...`), a password included.
+/// The code at the start of an error, such as `WRONGPASS`. The rest may quote the command, including a password
+/// (`unknown command 'AUTH', with args beginning with: ...`).
 inline std::string_view code_of(std::string_view error) noexcept {
     const auto is_of_code = [](char c) { return (c >= 'A' && c <= 'Z') || c == '_'; };
     const auto end = std::find_if_not(error.begin(), error.end(), is_of_code);
@@ -45,7 +45,7 @@ inline std::string_view code_of(std::string_view error) noexcept {
 
 }  // namespace detail
 
-TOLLGATE_DECL std::string shown_error(std::string_view text) {
+TOLLGATE_DECL std::string printable_error(std::string_view text) {
     constexpr std::size_t bytes_max = 160;
     std::string shown{text.substr(0, bytes_max)};
     std::replace_if(shown.begin(), shown.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
@@ -110,7 +110,7 @@ TOLLGATE_DECL result<std::unique_ptr<connection>> connection::open(const server_
     if (made->reader_ == nullptr) return made->failure("out of memory");
     if (auto connected = made->connect(server, end); !connected) return std::move(connected).error();
     if (authorities != nullptr)
-        if (auto secured = made->shake_hands(server, *authorities, end); !secured) return std::move(secured).error();
+        if (auto secured = made->start_tls(server, *authorities, end); !secured) return std::move(secured).error();
     if (auto known = made->sign_in(server, end); !known) return std::move(known).error();
     return made;
 }
@@ -130,12 +130,12 @@ TOLLGATE_DECL result<void> connection::connect(const server_address& server, ste
     for (const addrinfo* each = found; each != nullptr; each = each->ai_next) ++left;
     result<void> tried = failure("no address for this name");
     for (const addrinfo* each = found; each != nullptr; each = each->ai_next, --left) {
-        // An address that does not answer may take up only its own share of the time.
+        // Divide the remaining time among the addresses, so that one that does not answer cannot use all of it.
         const auto now = steady::now();
         const auto share = now + (end - now) / static_cast<int>(left);
         if (socket_ >= 0) ::close(socket_);
         socket_ = ::socket(each->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-        if (socket_ < 0) return failure(std::string{"no socket: "} + std::strerror(errno));
+        if (socket_ < 0) return failure(std::string{"cannot create a socket: "} + std::strerror(errno));
         const int on = 1;
         ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         ::setsockopt(socket_, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
@@ -155,12 +155,12 @@ TOLLGATE_DECL result<void> connection::connect(const server_address& server, ste
     return tried;
 }
 
-TOLLGATE_DECL result<void> connection::shake_hands(const server_address& server, const tls_authorities& authorities,
+TOLLGATE_DECL result<void> connection::start_tls(const server_address& server, const tls_authorities& authorities,
                                                     steady::time_point end) {
     ERR_clear_error();
     tls_.reset(SSL_new(authorities.native()));
     if (tls_ == nullptr) return failure("no TLS: " + detail::take_tls_error());
-    // In memory, because OpenSSL's own sockets raise SIGPIPE.
+    // Memory BIOs, because OpenSSL's socket BIOs raise SIGPIPE.
     BIO* const in = BIO_new(BIO_s_mem());
     BIO* const out = BIO_new(BIO_s_mem());
     if (in == nullptr || out == nullptr) {
@@ -186,9 +186,9 @@ TOLLGATE_DECL result<void> connection::shake_hands(const server_address& server,
         if (auto sent = flush_tls(end); !sent) return sent;
         if (why == SSL_ERROR_NONE) return {};
         if (why != SSL_ERROR_WANT_READ) {
-            const long verdict = SSL_get_verify_result(tls_.get());
+            const long verified = SSL_get_verify_result(tls_.get());
             const std::string reason = detail::take_tls_error();
-            return failure("TLS: " + (verdict == X509_V_OK ? reason : X509_verify_cert_error_string(verdict)));
+            return failure("TLS: " + (verified == X509_V_OK ? reason : X509_verify_cert_error_string(verified)));
         }
         char bytes[4096];
         auto got = receive_raw(bytes, sizeof bytes, end);
@@ -199,21 +199,21 @@ TOLLGATE_DECL result<void> connection::shake_hands(const server_address& server,
 
 TOLLGATE_DECL result<void> connection::sign_in(const server_address& server, steady::time_point end) {
     std::string commands;
-    reply answered;
+    reply received;
     if (!server.password.empty()) {
         command_writer auth{commands, server.user.empty() ? std::size_t{2} : std::size_t{3}};
         auth.word("AUTH");
         if (!server.user.empty()) auth.word(server.user);
         auth.word(server.password);
-        if (auto sent = exchange(commands, 1, answered, end); !sent) return sent;
-        if (!answered.error.empty()) return failure("AUTH: " + shown_error(detail::code_of(answered.error)));
+        if (auto sent = exchange(commands, 1, received, end); !sent) return sent;
+        if (!received.error.empty()) return failure("AUTH: " + printable_error(detail::code_of(received.error)));
         commands.clear();
     }
     if (server.database == 0) return {};
     command_writer{commands, 2}.word("SELECT").number(server.database);
-    if (auto sent = exchange(commands, 1, answered, end); !sent) return sent;
-    if (!answered.error.empty())
-        return failure("SELECT " + std::to_string(server.database) + ": " + shown_error(answered.error));
+    if (auto sent = exchange(commands, 1, received, end); !sent) return sent;
+    if (!received.error.empty())
+        return failure("SELECT " + std::to_string(server.database) + ": " + printable_error(received.error));
     return {};
 }
 
@@ -223,7 +223,7 @@ TOLLGATE_DECL result<void> connection::exchange(std::string_view commands, std::
     while (count > 0) {
         void* got = nullptr;
         if (redisReaderGetReply(reader_.get(), &got) != REDIS_OK)
-            return failure("not the protocol of Redis: " + shown_error(reader_->errstr));
+            return failure("not the Redis protocol: " + printable_error(reader_->errstr));
         if (got == nullptr) {
             if (auto received = receive(end); !received) return received;
             continue;
@@ -235,7 +235,7 @@ TOLLGATE_DECL result<void> connection::exchange(std::string_view commands, std::
         last.count = 0;
         if (answer->type == REDIS_REPLY_ERROR) {
             last.error.assign(answer->str, static_cast<std::size_t>(answer->len));
-            if (last.error.empty()) last.error = "an error without words";
+            if (last.error.empty()) last.error = "an error without a message";
         }
         if (answer->type == REDIS_REPLY_INTEGER) last.numbers[last.count++] = answer->integer;
         if (answer->type == REDIS_REPLY_ARRAY)
@@ -309,7 +309,7 @@ TOLLGATE_DECL result<void> connection::receive(steady::time_point end) {
             size = *got;
         }
         if (redisReaderFeed(reader_.get(), bytes, size) != REDIS_OK)
-            return failure("not the protocol of Redis: " + shown_error(reader_->errstr));
+            return failure("not the Redis protocol: " + printable_error(reader_->errstr));
         return {};
     }
 }

@@ -14,26 +14,26 @@
 namespace tollgate::inline v0::redis {
 
 struct lease_settings {
-    std::uint32_t units_max = 1;  ///< of one key at a time
+    std::uint32_t units_max = 1;  ///< per key and lease
     std::size_t keys_max = std::size_t{1} << 16;
 };
 
-/// Units that were counted at the server and are here to be used, by key.
+/// Units that were already counted in Redis and can be used without a round trip, by key.
 ///
-/// A unit is counted before it is used, so that all nodes together never admit more than the quota; what a lease costs
-/// is units that nobody uses. It stays small where they could be missed: a key begins with one unit, and gets four times
-/// as many the next time if it used its lease up within two seconds; the script gives an eighth of what remains at most;
-/// what was not used for eight seconds is handed back with one of this node's next questions. A lease ends, at the
-/// latest, with its window. Of a large one that goes quickly the next is asked for when a quarter is left, by one thread,
-/// and for so many that there are never more than `units_max`.
+/// A unit is counted before it is used, so all nodes together never admit more than the quota. The cost of a lease is
+/// units that nobody uses. Leases stay small where that could matter: a key starts with one unit, and its next lease is
+/// four times larger if the last one was used up within 2 s; the script grants at most an eighth of what remains; a
+/// lease that was not used for 8 s is returned with one of the node's next requests. A lease ends no later than its
+/// window. For a large lease that is used quickly, one thread requests the next one when a quarter is left, sized so
+/// that the key never holds more than `units_max`.
 ///
-/// **Memory** is bounded: sets of eight keys, 480 bytes each, set aside at the start and touched when they are needed. A
-/// key that finds its set full of leases that are being used takes each unit by itself.
+/// **Memory** is bounded: sets of eight keys, 480 bytes each, allocated at the start and touched on first use. A key
+/// whose set is full of leases in use takes each unit by a round trip.
 ///
-/// **Threads**: any number. A call holds one of many small locks for some dozen instructions, and allocates nothing. Of
-/// threads that find a lease used up, one asks for the next, and the others for a unit each.
+/// **Threads**: any number. A call holds one of many small locks for a few dozen instructions and does not allocate.
+/// When several threads find a lease used up, one requests the next lease and the others one unit each.
 ///
-/// Moments are those of this machine's steady clock, in milliseconds.
+/// Times are milliseconds of this machine's steady clock.
 class leases {
 public:
     TOLLGATE_DECL leases(const lease_settings& settings, const siphash_key& seed);
@@ -41,33 +41,34 @@ public:
     leases& operator=(const leases&) = delete;
     TOLLGATE_DECL ~leases();
 
-    /// A unit that is at hand, or a refusal that was heard a moment ago.
-    [[nodiscard]] TOLLGATE_DECL std::optional<verdict> take_at_hand(const limit_key& key,
+    /// Takes a unit from a lease, or repeats a refusal that is at most 100 ms old.
+    [[nodiscard]] TOLLGATE_DECL std::optional<verdict> try_take(const limit_key& key,
                                                                     const tollgate::detail::bounded_quota& allowed,
                                                                     std::int64_t steady_now) noexcept;
 
-    /// What to ask the server, where no unit is at hand.
-    struct asking {
-        window_question question;
-        bool is_for_lease = false;  ///< then `settle` must follow
+    /// A request to send to the server when no unit is available here.
+    struct pending_request {
+        window_request request;
+        bool is_for_lease = false;  ///< then `complete` must follow
     };
 
-    /// The same, if others have brought some meanwhile; else `next` says what to ask.
+    /// Like `try_take`, for when another thread may have added units. Otherwise sets `next` to the request to send.
     [[nodiscard]] TOLLGATE_DECL std::optional<verdict> take(const limit_key& key,
                                                             const tollgate::detail::bounded_quota& allowed,
-                                                            std::int64_t steady_now, asking& next) noexcept;
-    /// The same of what a unit would be told, and uses none.
+                                                            std::int64_t steady_now, pending_request& next) noexcept;
+    /// What `take` would return, without using a unit.
     [[nodiscard]] TOLLGATE_DECL std::optional<verdict> peek(const limit_key& key,
                                                             const tollgate::detail::bounded_quota& allowed,
                                                             std::int64_t steady_now) const noexcept;
 
-    /// Puts the answer's units here, but for the one that is used now; null when there was none. `asked_at` is from
-    /// before the question was sent. What is to be told; without an answer, only if it is admitted: there was a unit all
-    /// the same.
-    TOLLGATE_DECL verdict settle(const asking& asked, const window_answer* answered, std::int64_t asked_at) noexcept;
+    /// Adds the granted units, except the one that is used now. `reply` is null when there was none; then a unit that
+    /// is still leased is used, and without one the result is not admitted. `sent_at` was taken before the request was
+    /// sent.
+    TOLLGATE_DECL verdict complete(const pending_request& sent, const window_reply* reply, std::int64_t sent_at) noexcept;
 
-    /// Takes back what was not used for long; at most one lease a call.
-    [[nodiscard]] TOLLGATE_DECL std::optional<window_question> take_back(std::int64_t steady_now) noexcept;
+    /// Removes one lease that has been unused for 8 s and returns the request that gives it back; empty if there is
+    /// none.
+    [[nodiscard]] TOLLGATE_DECL std::optional<window_request> reclaim(std::int64_t steady_now) noexcept;
 
     [[nodiscard]] TOLLGATE_DECL std::size_t memory_bytes() const noexcept;
 

@@ -13,35 +13,35 @@
 namespace tollgate::inline v0::redis {
 
 struct leases::table {
-    static constexpr std::int64_t quick_milliseconds = 2000;   // a lease should be used up within it
-    static constexpr std::int64_t stale_milliseconds = 8000;   // and after this it goes back
-    static constexpr std::int64_t refusal_milliseconds = 100;  // for which a refusal is taken for granted
-    static constexpr std::uint32_t early_size_min = 64;        // of a lease whose successor is asked for early
+    static constexpr std::int64_t quick_milliseconds = 2000;   // a lease should be used up within this time
+    static constexpr std::int64_t stale_milliseconds = 8000;   // an unused lease is returned after this time
+    static constexpr std::int64_t refusal_milliseconds = 100;  // how long a refusal is repeated without a round trip
+    static constexpr std::uint32_t early_size_min = 64;        // leases of this size and above are renewed early
     static constexpr std::size_t ways = 8;
 
     struct slot {
-        std::int64_t began_at;    // the window, in the server's time
-        std::int64_t ends_at;     // the window, in ours; 0 for a place that is free
-        std::int64_t leased_at;   // when the last lease, or refusal, came
-        std::uint32_t units;      // left of it
-        std::uint32_t remaining;  // for anybody, beside them
-        std::uint32_t requests;   // the quota that it was leased under
+        std::int64_t began_at;    // start of the window, server time
+        std::int64_t ends_at;     // end of the window, steady clock; 0 in a free slot
+        std::int64_t leased_at;   // time of the last lease or refusal
+        std::uint32_t units;      // left of the lease
+        std::uint32_t remaining;  // of the window, not leased by this node
+        std::uint32_t requests;   // the quota of the lease
         std::uint32_t window_seconds;
         std::uint32_t size;  // of the last lease; 0 after a refusal
         limit_kind kind;
-        bool is_asked_for;  // a question is under way: the place is kept
+        bool is_pending;  // a request is under way; the slot must not be reused
     };
     struct alignas(64) set {
         std::uint64_t keys[ways];
         slot slots[ways];
     };
-    struct alignas(64) padded_lock {  // a cache line each, so that neighbours do not slow each other down
+    struct alignas(64) padded_lock {  // one cache line each, to avoid false sharing
         std::mutex mutex;
     };
     struct free_memory {
         void operator()(void* block) const noexcept { std::free(block); }
     };
-    struct lent {
+    struct queued_lease {
         limit_key key;
         std::int64_t since;
     };
@@ -53,11 +53,11 @@ struct leases::table {
           lock_count{(std::min)(set_count, std::size_t{256})},
           memory{std::calloc(set_count + 1, sizeof(set))},
           locks{std::make_unique<padded_lock[]>(lock_count)},
-          line{std::make_unique<std::optional<lent>[]>(line_max)} {
+          reclaim_queue{std::make_unique<std::optional<queued_lease>[]>(queue_max)} {
         if (memory == nullptr) throw std::bad_alloc{};
         void* aligned = memory.get();
-        std::size_t room = memory_bytes();
-        sets = static_cast<set*>(std::align(alignof(set), set_count * sizeof(set), aligned, room));
+        std::size_t space = memory_bytes();
+        sets = static_cast<set*>(std::align(alignof(set), set_count * sizeof(set), aligned, space));
     }
 
     [[nodiscard]] std::size_t memory_bytes() const noexcept { return (set_count + 1) * sizeof(set); }
@@ -77,12 +77,12 @@ struct leases::table {
         return nullptr;
     }
 
-    /// A place for a key that has none: one that is free, over or used up, of several the oldest. None where all are in
+    /// Chooses a slot for a new key: one that is free, expired or used up, the oldest of several. Null if all are in
     /// use.
-    static slot* make_room(set& in, const limit_key& key, std::int64_t now) noexcept {
+    static slot* choose_slot(set& in, const limit_key& key, std::int64_t now) noexcept {
         slot* chosen = nullptr;
         for (slot& each : in.slots) {
-            if (each.is_asked_for || (each.units > 0 && now < each.ends_at)) continue;
+            if (each.is_pending || (each.units > 0 && now < each.ends_at)) continue;
             if (chosen == nullptr || each.leased_at < chosen->leased_at) chosen = &each;
         }
         if (chosen == nullptr) return nullptr;
@@ -92,42 +92,42 @@ struct leases::table {
         return chosen;
     }
 
-    static bool holds_for(const slot& known, const tollgate::detail::bounded_quota& allowed,
+    static bool is_valid_for(const slot& known, const tollgate::detail::bounded_quota& allowed,
                           std::int64_t now) noexcept {
         return now < known.ends_at && known.requests == allowed.requests &&
                known.window_seconds == allowed.window_seconds;
     }
 
-    /// Whether one should ask for the next lease while the others use up this one: threads that find no unit all ask
-    /// for one, and at a high rate those are many.
+    /// Whether one thread should request the next lease while the others use up this one. Without this, every thread
+    /// that finds no unit requests one, and at a high rate those are many.
     static bool is_nearly_used_up(const slot& known, std::int64_t now) noexcept {
         return known.size >= early_size_min && known.units <= known.size / 4 && known.remaining > 0 &&
-               !known.is_asked_for && now <= known.leased_at + quick_milliseconds;
+               !known.is_pending && now <= known.leased_at + quick_milliseconds;
     }
 
-    /// Whether a unit, or a refusal of a moment ago, is here for whoever comes now.
-    static bool finds_here(const slot& known, const tollgate::detail::bounded_quota& allowed,
+    /// Whether the slot has a unit, or a recent refusal.
+    static bool can_decide(const slot& known, const tollgate::detail::bounded_quota& allowed,
                            std::int64_t now) noexcept {
-        if (!holds_for(known, allowed, now)) return false;
+        if (!is_valid_for(known, allowed, now)) return false;
         if (known.units > 0) return !is_nearly_used_up(known, now);
-        return known.size == 0 && known.remaining == 0 && !known.is_asked_for &&
+        return known.size == 0 && known.remaining == 0 && !known.is_pending &&
                now < known.leased_at + refusal_milliseconds;
     }
 
     static std::optional<verdict> take_from(slot& known, const tollgate::detail::bounded_quota& allowed,
                                             std::int64_t now) noexcept {
-        if (!finds_here(known, allowed, now)) return std::nullopt;
+        if (!can_decide(known, allowed, now)) return std::nullopt;
         const bool admitted = known.units > 0;
         if (admitted) --known.units;
-        return tell(known, admitted);
+        return to_verdict(known, admitted);
     }
 
-    static verdict tell(const slot& known, bool admitted) noexcept {
+    static verdict to_verdict(const slot& known, bool admitted) noexcept {
         return {admitted, known.requests, known.remaining + known.units,
                 from_unix_milliseconds(known.began_at + std::int64_t{known.window_seconds} * 1000)};
     }
 
-    /// How many units the next lease should have, after how the last one went.
+    /// The size of the next lease, from how quickly the last one was used.
     [[nodiscard]] std::uint32_t next_size(const slot& known, std::int64_t now) const noexcept {
         const std::int64_t took = now - known.leased_at;
         if (known.size == 0 || took > 4 * quick_milliseconds) return (std::max)(known.size / 4, 1U);
@@ -135,28 +135,28 @@ struct leases::table {
         return (std::min)(known.size > units_max / 4 ? units_max : known.size * 4, units_max);
     }
 
-    void put_in_line(const limit_key& key, std::int64_t now) noexcept {
-        const std::scoped_lock held{line_mutex};
-        if (line_size == line_max) return;  // this one does not go back before its window ends
-        line[(line_first + line_size++) % line_max] = lent{key, now};
+    void queue_for_reclaim(const limit_key& key, std::int64_t now) noexcept {
+        const std::scoped_lock held{queue_mutex};
+        if (queue_size == queue_max) return;  // the lease is kept until its window ends
+        reclaim_queue[(queue_first + queue_size++) % queue_max] = queued_lease{key, now};
     }
 
     const std::uint32_t units_max;
     const siphash_key seed;
     const std::size_t set_count;  // powers of two, both
     const std::size_t lock_count;
-    // From calloc, because the pages of a large block take no memory until they are written to.
+    // calloc: the pages of a large block take no memory until they are written.
     const std::unique_ptr<void, free_memory> memory;
     set* sets;  // in memory, aligned
     const std::unique_ptr<padded_lock[]> locks;
 
-    // Leases of several units, the oldest first: who may have to go back. As many as a node makes in eight seconds at
-    // 500 a second; more would be kept until their windows end.
-    static constexpr std::size_t line_max = 4096;
-    std::mutex line_mutex;  // never held together with a lock of a set
-    const std::unique_ptr<std::optional<lent>[]> line;
-    std::size_t line_first = 0;
-    std::size_t line_size = 0;
+    // Leases of several units, oldest first, that may have to be returned. 4,096 is what a node creates in 8 s at 500 a
+    // second; further leases are kept until their windows end.
+    static constexpr std::size_t queue_max = 4096;
+    std::mutex queue_mutex;  // never held together with a set's lock
+    const std::unique_ptr<std::optional<queued_lease>[]> reclaim_queue;
+    std::size_t queue_first = 0;
+    std::size_t queue_size = 0;
 };
 
 TOLLGATE_DECL leases::leases(const lease_settings& settings, const siphash_key& seed)
@@ -164,7 +164,7 @@ TOLLGATE_DECL leases::leases(const lease_settings& settings, const siphash_key& 
 
 TOLLGATE_DECL leases::~leases() = default;
 
-TOLLGATE_DECL std::optional<verdict> leases::take_at_hand(const limit_key& key,
+TOLLGATE_DECL std::optional<verdict> leases::try_take(const limit_key& key,
                                                           const tollgate::detail::bounded_quota& allowed,
                                                           std::int64_t steady_now) noexcept {
     const std::size_t index = table_->set_of(key);
@@ -174,34 +174,34 @@ TOLLGATE_DECL std::optional<verdict> leases::take_at_hand(const limit_key& key,
 }
 
 TOLLGATE_DECL std::optional<verdict> leases::take(const limit_key& key, const tollgate::detail::bounded_quota& allowed,
-                                                  std::int64_t steady_now, asking& next) noexcept {
+                                                  std::int64_t steady_now, pending_request& next) noexcept {
     const std::size_t index = table_->set_of(key);
     const std::scoped_lock held{table_->lock_of(index)};
     auto& set = table_->sets[index];
     auto* known = table::find(set, key);
     if (known != nullptr)
-        if (auto told = table::take_from(*known, allowed, steady_now)) return told;
-    next.question = {key, allowed, 1, 0, 0};
-    if (known != nullptr && known->is_asked_for) return std::nullopt;
+        if (auto decision = table::take_from(*known, allowed, steady_now)) return decision;
+    next.request = {key, allowed, 1, 0, 0};
+    if (known != nullptr && known->is_pending) return std::nullopt;
     if (known == nullptr) {
-        known = table::make_room(set, key, steady_now);
+        known = table::choose_slot(set, key, steady_now);
         if (known == nullptr) return std::nullopt;
     } else {
-        next.question.wanted = table_->next_size(*known, steady_now);
-        if (known->units > 0 && table::holds_for(*known, allowed, steady_now)) {  // the others' meanwhile
-            next.question.wanted -= (std::min)(known->units, next.question.wanted - 1);
-            known->is_asked_for = true;
+        next.request.wanted = table_->next_size(*known, steady_now);
+        if (known->units > 0 && table::is_valid_for(*known, allowed, steady_now)) {  // another thread added units
+            next.request.wanted -= (std::min)(known->units, next.request.wanted - 1);
+            known->is_pending = true;
             next.is_for_lease = true;
             return std::nullopt;
         }
-        if (known->units > 0 && steady_now < known->ends_at) {  // of another quota
-            next.question.handed_back = known->units;
-            next.question.handed_back_of = known->began_at;
+        if (known->units > 0 && steady_now < known->ends_at) {  // leased under another quota
+            next.request.returned = known->units;
+            next.request.returned_of = known->began_at;
         }
     }
     known->units = 0;
-    if (known->ends_at == 0) known->ends_at = 1;  // taken, and over
-    known->is_asked_for = true;
+    if (known->ends_at == 0) known->ends_at = 1;  // in use, but expired
+    known->is_pending = true;
     next.is_for_lease = true;
     return std::nullopt;
 }
@@ -212,76 +212,76 @@ TOLLGATE_DECL std::optional<verdict> leases::peek(const limit_key& key,
     const std::size_t index = table_->set_of(key);
     const std::scoped_lock held{table_->lock_of(index)};
     const auto* known = table::find(table_->sets[index], key);
-    if (known == nullptr || known->units == 0 || !table::holds_for(*known, allowed, steady_now)) return std::nullopt;
-    return table::tell(*known, true);
+    if (known == nullptr || known->units == 0 || !table::is_valid_for(*known, allowed, steady_now)) return std::nullopt;
+    return table::to_verdict(*known, true);
 }
 
-TOLLGATE_DECL verdict leases::settle(const asking& asked, const window_answer* answered,
-                                     std::int64_t asked_at) noexcept {
-    const limit_key& key = asked.question.key;
-    const auto& allowed = asked.question.allowed;
+TOLLGATE_DECL verdict leases::complete(const pending_request& sent, const window_reply* reply,
+                                     std::int64_t sent_at) noexcept {
+    const limit_key& key = sent.request.key;
+    const auto& allowed = sent.request.allowed;
     const std::size_t index = table_->set_of(key);
-    verdict told{};
-    bool goes_in_line = false;
+    verdict decision{};
+    bool is_reclaimable = false;
     {
         const std::scoped_lock held{table_->lock_of(index)};
         auto* known = table::find(table_->sets[index], key);
-        if (known == nullptr) return told;  // cannot be: a place that is asked for is kept
-        known->is_asked_for = false;
-        if (answered == nullptr) {
-            if (known->units == 0 || !table::holds_for(*known, allowed, asked_at)) return told;
+        if (known == nullptr) return decision;  // unreachable: a slot with a pending request is kept
+        known->is_pending = false;
+        if (reply == nullptr) {
+            if (known->units == 0 || !table::is_valid_for(*known, allowed, sent_at)) return decision;
             --known->units;
-            return table::tell(*known, true);
+            return table::to_verdict(*known, true);
         }
-        const bool same = known->ends_at != 1 && known->began_at == answered->began_at_milliseconds &&
+        const bool same = known->ends_at != 1 && known->began_at == reply->began_at_milliseconds &&
                           known->requests == allowed.requests && known->window_seconds == allowed.window_seconds;
         const std::uint32_t kept = same ? known->units : 0;
-        const std::uint32_t said_before = known->remaining;
-        known->began_at = answered->began_at_milliseconds;
-        // Counted from before the question was sent, it is over here when it is over there, or a moment before.
-        known->ends_at = asked_at + answered->began_at_milliseconds + std::int64_t{allowed.window_seconds} * 1000 -
-                         answered->now_milliseconds;
-        known->leased_at = asked_at;
+        const std::uint32_t remaining_before = known->remaining;
+        known->began_at = reply->began_at_milliseconds;
+        // Counted from before the request was sent, the window ends here no later than at the server.
+        known->ends_at = sent_at + reply->began_at_milliseconds + std::int64_t{allowed.window_seconds} * 1000 -
+                         reply->now_milliseconds;
+        known->leased_at = sent_at;
         known->requests = allowed.requests;
         known->window_seconds = allowed.window_seconds;
-        known->size = answered->granted > 0 ? kept + answered->granted : 0;
-        known->units = kept + answered->granted;
+        known->size = reply->granted > 0 ? kept + reply->granted : 0;
+        known->units = kept + reply->granted;
         const bool admitted = known->units > 0;
         known->units -= admitted ? 1 : 0;
-        known->remaining = answered->remaining;
-        // What other nodes hand back is not added to what this one has told already.
-        if (same && known->remaining + answered->granted > said_before)
-            known->remaining = said_before > answered->granted ? said_before - answered->granted : 0;
-        told = table::tell(*known, admitted);
-        goes_in_line = known->units > 0;
+        known->remaining = reply->remaining;
+        // Units returned by other nodes must not raise `remaining` within a window.
+        if (same && known->remaining + reply->granted > remaining_before)
+            known->remaining = remaining_before > reply->granted ? remaining_before - reply->granted : 0;
+        decision = table::to_verdict(*known, admitted);
+        is_reclaimable = known->units > 0;
     }
-    if (goes_in_line) table_->put_in_line(key, asked_at);
-    return told;
+    if (is_reclaimable) table_->queue_for_reclaim(key, sent_at);
+    return decision;
 }
 
-TOLLGATE_DECL std::optional<window_question> leases::take_back(std::int64_t steady_now) noexcept {
-    std::optional<table::lent> oldest;
+TOLLGATE_DECL std::optional<window_request> leases::reclaim(std::int64_t steady_now) noexcept {
+    std::optional<table::queued_lease> oldest;
     {
-        const std::scoped_lock held{table_->line_mutex};
-        if (table_->line_size == 0) return std::nullopt;
-        oldest = table_->line[table_->line_first];
+        const std::scoped_lock held{table_->queue_mutex};
+        if (table_->queue_size == 0) return std::nullopt;
+        oldest = table_->reclaim_queue[table_->queue_first];
         if (steady_now < oldest->since + table::stale_milliseconds) return std::nullopt;
-        table_->line_first = (table_->line_first + 1) % table::line_max;
-        --table_->line_size;
+        table_->queue_first = (table_->queue_first + 1) % table::queue_max;
+        --table_->queue_size;
     }
     const std::size_t index = table_->set_of(oldest->key);
     const std::scoped_lock held{table_->lock_of(index)};
     auto* known = table::find(table_->sets[index], oldest->key);
-    // Of a lease that was used up and followed by another, that one stands in line as well.
-    if (known == nullptr || known->is_asked_for || known->units == 0 || steady_now >= known->ends_at ||
+    // If the lease was used up and replaced, its successor has its own entry in the queue.
+    if (known == nullptr || known->is_pending || known->units == 0 || steady_now >= known->ends_at ||
         known->leased_at != oldest->since)
         return std::nullopt;
-    window_question back{oldest->key,
+    window_request back{oldest->key,
                          tollgate::detail::bounded_quota{{known->requests, seconds{known->window_seconds}}}, 0,
                          known->units, known->began_at};
-    known->remaining += known->units;  // for anybody again
+    known->remaining += known->units;  // available to every node again
     known->units = 0;
-    known->size = 1;  // the next one begins small
+    known->size = 1;  // the next lease starts small
     return back;
 }
 

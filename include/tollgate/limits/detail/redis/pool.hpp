@@ -17,29 +17,30 @@
 namespace tollgate::inline v0::redis {
 
 struct pool_settings {
-    /// Connections of one process. One carries some ten thousand questions a second.
+    /// Connections per process. One carries about ten thousand requests a second.
     std::size_t connections_max = 8;
-    /// How long connecting may take, TLS and password included.
+    /// Time limit for connecting, including TLS and AUTH.
     milliseconds connect_wait_max{200};
-    /// How long a question may wait for a connection and then for its answer.
+    /// Time limit for waiting for a connection, and again for the reply.
     milliseconds answer_wait_max{100};
-    /// Told once when the server goes out of reach, and once when it is back. Must be quick, and ask no limiter.
+    /// Called once when the server becomes unavailable and once when it is available again. Must return quickly and
+    /// must not call the limiter.
     std::function<void(bool up, std::string_view why)> on_state{};
 };
 
-enum class ending : std::uint8_t {
-    answered,
-    key_is_taken,  ///< the key holds something that is not ours (WRONGTYPE)
-    not_reached,   ///< the server is out of reach, or was too slow
+enum class outcome : std::uint8_t {
+    replied,
+    wrong_type,  ///< the key holds a value of another type (WRONGTYPE)
+    unavailable,   ///< the server is unavailable or did not reply in time
 };
 
-/// The connections of one process to a server, opened as they are needed, and the knowledge whether it can be reached.
+/// The connections of one process to a server, opened on demand, and whether the server is available.
 ///
-/// Once it cannot (no connection, no answer in time, or an answer such as READONLY, LOADING, OOM or NOAUTH), callers are
-/// told so at once, with no lock and no wait. One of them at a time tries again, with its own question: after a tenth of
-/// a second at first, after two at last.
+/// After a failed connection, a time-out or an error such as READONLY, LOADING, OOM or NOAUTH, calls fail at once
+/// without a lock or a wait. One call at a time is let through as a probe: after 100 ms at first, at most every 2 s
+/// later.
 ///
-/// Thread rule: any thread. Blocking. Nothing is thrown.
+/// Thread rule: any thread. Blocking. Never throws.
 class pool {
 public:
     TOLLGATE_DECL pool(server_address server, std::unique_ptr<tls_authorities> authorities, window_script script,
@@ -48,11 +49,11 @@ public:
     pool& operator=(const pool&) = delete;
     TOLLGATE_DECL ~pool();
 
-    /// One round trip. `before` goes with it, unless null: what it is answered with is of no interest.
-    [[nodiscard]] TOLLGATE_DECL ending ask(const window_question* before, const window_question& asked,
-                                           window_answer& answered) noexcept;
+    /// One round trip. `before` is sent along unless null; its reply is discarded.
+    [[nodiscard]] TOLLGATE_DECL outcome send(const window_request* before, const window_request& request,
+                                           window_reply& reply) noexcept;
 
-    /// Whether the last that was heard of the server was good. True at the start.
+    /// Whether the last contact with the server succeeded. True at the start.
     [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;
 
 private:

@@ -9,27 +9,27 @@ namespace tollgate::inline v0::redis {
 
 namespace detail {
 
-/// What an error of the server means for people, in front of its own words.
+/// A plain explanation of a server's error, shown before the error itself.
 inline std::string_view meaning_of(std::string_view error) noexcept {
     struct known_error {
         std::string_view word, meaning;
     };
-    // Before Redis 7, what a script runs into stands somewhere in its error's text.
+    // Before Redis 7, an error inside a script appears in the middle of the error text.
     constexpr known_error all[] = {
-        {"READONLY", "it is a replica that takes no writes"},
+        {"READONLY", "it is a replica and accepts no writes"},
         {"LOADING", "it is still loading its data"},
         {"OOM", "it is out of memory, with an eviction policy of noeviction"},
-        {"NOAUTH", "it asks for a password"},
+        {"NOAUTH", "it requires a password"},
         {"NOPERM", "this user may not run the script"},
-        {"MISCONF", "it cannot save its data, and takes no writes"},
+        {"MISCONF", "it cannot save its data and accepts no writes"},
         {"MASTERDOWN", "it is a replica without its primary"},
         {"CLUSTERDOWN", "its cluster is down"},
-        {"MOVED", "it is a node of a cluster, and the key lives on another one"},
-        {"BUSY", "a script of somebody keeps it busy"},
+        {"MOVED", "it is a node of a cluster, and the key belongs to another one"},
+        {"BUSY", "it is busy with another script"},
     };
     for (const known_error& each : all)
         if (error.find(each.word) != std::string_view::npos) return each.meaning;
-    return "it refused";
+    return "it refused the command";
 }
 
 }  // namespace detail
@@ -46,9 +46,9 @@ struct pool::state {
           shared{{.name = "Redis", .connections_max = settings_.connections_max, .on_state = settings_.on_state},
                  [this] { return connection::open(server, authorities.get(), steady::now() + settings.connect_wait_max); }} {}
 
-    ending ask(const window_question* before, const window_question& asked, window_answer& answered);
-    ending exchange(connection& on, const window_question* before, const window_question& asked,
-                    window_answer& answered, std::string& why);
+    outcome send(const window_request* before, const window_request& request, window_reply& reply);
+    outcome exchange(connection& on, const window_request* before, const window_request& request,
+                    window_reply& reply, std::string& why);
 
     const server_address server;
     const std::unique_ptr<tls_authorities> authorities;
@@ -57,53 +57,53 @@ struct pool::state {
     connections shared;
 };
 
-inline ending pool::state::ask(const window_question* before, const window_question& asked, window_answer& answered) {
-    if (shared.is_refusing()) return ending::not_reached;
+inline outcome pool::state::send(const window_request* before, const window_request& request, window_reply& reply) {
+    if (shared.is_refusing()) return outcome::unavailable;
     auto on = shared.take(settings.answer_wait_max);
-    if (!on) return ending::not_reached;
+    if (!on) return outcome::unavailable;
     std::string why = "out of memory";
-    ending done = ending::not_reached;
+    outcome done = outcome::unavailable;
     try {
-        done = exchange(**on, before, asked, answered, why);
-    } catch (...) {  // memory: an unread answer may be left on the connection
+        done = exchange(**on, before, request, reply, why);
+    } catch (...) {  // out of memory; the connection may have an unread reply
     }
-    // A server that failed one caller fails all: a connection that broke, hung or got an error such as LOADING.
-    if (done == ending::not_reached) on->trip(why);
+    // A failure of the server affects every caller: a broken connection, a time-out, an error such as LOADING.
+    if (done == outcome::unavailable) on->trip(why);
     return done;
 }
 
-inline ending pool::state::exchange(connection& on, const window_question* before, const window_question& asked,
-                                    window_answer& answered, std::string& why) {
+inline outcome pool::state::exchange(connection& on, const window_request* before, const window_request& request,
+                                    window_reply& reply, std::string& why) {
     const auto end = steady::now() + settings.answer_wait_max;
     std::string commands;
     commands.reserve(512);
     if (before != nullptr) script.append(commands, *before, window_script::form::by_name);
-    script.append(commands, asked, window_script::form::by_name);
-    reply got;
+    script.append(commands, request, window_script::form::by_name);
+    redis::reply got;
     auto exchanged = on.exchange(commands, before == nullptr ? 1 : 2, got, end);
     if (exchanged && got.error.starts_with("NOSCRIPT")) {
         commands.clear();
         if (before != nullptr) script.append(commands, *before, window_script::form::whole);
-        script.append(commands, asked, window_script::form::whole);
+        script.append(commands, request, window_script::form::whole);
         exchanged = on.exchange(commands, before == nullptr ? 1 : 2, got, end);
     }
     if (!exchanged) {
         why = std::move(exchanged.error().cause);
-        return ending::not_reached;
+        return outcome::unavailable;
     }
-    if (got.error.find("WRONGTYPE") != std::string::npos) return ending::key_is_taken;
+    if (got.error.find("WRONGTYPE") != std::string::npos) return outcome::wrong_type;
     const std::string where = "Redis at " + server.to_text() + ": ";
     if (!got.error.empty()) {
-        why = where + std::string{detail::meaning_of(got.error)} + " (" + shown_error(got.error) + ")";
-        return ending::not_reached;
+        why = where + std::string{detail::meaning_of(got.error)} + " (" + printable_error(got.error) + ")";
+        return outcome::unavailable;
     }
-    const auto read = window_script::read(asked, got);
+    const auto read = window_script::read(request, got);
     if (!read) {
-        why = where + "an answer that makes no sense";
-        return ending::not_reached;
+        why = where + "unexpected reply to the script";
+        return outcome::unavailable;
     }
-    answered = *read;
-    return ending::answered;
+    reply = *read;
+    return outcome::replied;
 }
 
 TOLLGATE_DECL pool::pool(server_address server, std::unique_ptr<tls_authorities> authorities, window_script script,
@@ -112,12 +112,12 @@ TOLLGATE_DECL pool::pool(server_address server, std::unique_ptr<tls_authorities>
 
 TOLLGATE_DECL pool::~pool() = default;
 
-TOLLGATE_DECL ending pool::ask(const window_question* before, const window_question& asked,
-                               window_answer& answered) noexcept {
+TOLLGATE_DECL outcome pool::send(const window_request* before, const window_request& request,
+                               window_reply& reply) noexcept {
     try {
-        return state_->ask(before, asked, answered);
+        return state_->send(before, request, reply);
     } catch (...) {
-        return ending::not_reached;
+        return outcome::unavailable;
     }
 }
 

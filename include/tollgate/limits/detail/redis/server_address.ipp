@@ -12,7 +12,7 @@ namespace tollgate::inline v0::redis {
 
 namespace detail {
 
-/// A whole number of at most five digits.
+/// Parses a whole number of at most five digits.
 inline std::optional<std::uint32_t> parse_short_number(std::string_view text) noexcept {
     if (text.empty() || text.size() > 5 || !std::all_of(text.begin(), text.end(), is_digit)) return std::nullopt;
     std::uint32_t value = 0;

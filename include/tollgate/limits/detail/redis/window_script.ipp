@@ -12,9 +12,9 @@
 namespace tollgate::inline v0::redis {
 
 TOLLGATE_DECL std::string_view window_script::text() noexcept {
-    // A window that is over under the quota it was last asked with stays over. Whoever wants several units gets an
-    // eighth of what remains at most: the last ones are for whichever node asks. A value that is no window counts as
-    // none, and is written over.
+    // A window that has ended under its last quota stays ended. A request for several units is granted at most an
+    // eighth of what remains, so that the last units are available to every node. A value that is not a window is
+    // overwritten.
     return R"lua(
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -58,7 +58,7 @@ TOLLGATE_DECL window_script::window_script(std::string prefix) : prefix_{std::mo
     std::array<unsigned char, EVP_MAX_MD_SIZE> digest;
     unsigned int size = 0;
     if (EVP_Digest(text().data(), text().size(), digest.data(), &size, EVP_sha1(), nullptr) != 1)
-        throw std::runtime_error{"OpenSSL gives no SHA-1"};
+        throw std::runtime_error{"OpenSSL has no SHA-1"};
     for (unsigned int i = 0; i < size; ++i) {
         constexpr char digits[] = "0123456789abcdef";
         name_ += digits[digest[i] >> 4];
@@ -74,26 +74,26 @@ TOLLGATE_DECL std::string window_script::key_of(const limit_key& key) const {
     return made;
 }
 
-TOLLGATE_DECL void window_script::append(std::string& commands, const window_question& asked, form how) const {
+TOLLGATE_DECL void window_script::append(std::string& commands, const window_request& request, form how) const {
     command_writer{commands, 9}
         .word(how == form::by_name ? "EVALSHA" : "EVAL")
         .word(how == form::by_name ? std::string_view{name_} : text())
         .word("1")
-        .word(key_of(asked.key))
-        .number(asked.allowed.requests)
-        .number(std::int64_t{asked.allowed.window_seconds} * 1000)
-        .number(asked.wanted)
-        .number(asked.handed_back)
-        .number(asked.handed_back_of);
+        .word(key_of(request.key))
+        .number(request.allowed.requests)
+        .number(std::int64_t{request.allowed.window_seconds} * 1000)
+        .number(request.wanted)
+        .number(request.returned)
+        .number(request.returned_of);
 }
 
-TOLLGATE_DECL std::optional<window_answer> window_script::read(const window_question& asked,
-                                                               const reply& answered) noexcept {
-    const auto& [granted, remaining, began, now] = answered.numbers;
-    if (answered.count != 4 || granted < 0 || granted > asked.wanted || remaining < 0 ||
-        remaining > asked.allowed.requests || began > now)
+TOLLGATE_DECL std::optional<window_reply> window_script::read(const window_request& request,
+                                                               const reply& received) noexcept {
+    const auto& [granted, remaining, began, now] = received.numbers;
+    if (received.count != 4 || granted < 0 || granted > request.wanted || remaining < 0 ||
+        remaining > request.allowed.requests || began > now)
         return std::nullopt;
-    return window_answer{static_cast<std::uint32_t>(granted), static_cast<std::uint32_t>(remaining), began, now};
+    return window_reply{static_cast<std::uint32_t>(granted), static_cast<std::uint32_t>(remaining), began, now};
 }
 
 }  // namespace tollgate::redis

@@ -35,12 +35,12 @@ public:
 
     /// The last three columns of either.
     struct quota_columns {
-        bool is_told;
+        bool is_known;
         std::optional<std::int64_t> requests;
         std::optional<std::int64_t> window_seconds;
     };
     /// Error (internal) for numbers that are not a quota.
-    [[nodiscard]] static TOLLGATE_DECL result<quota_told> to_quota(const quota_columns& read);
+    [[nodiscard]] static TOLLGATE_DECL result<known_quota> to_quota(const quota_columns& read);
 
 private:
     std::string personal_;

@@ -23,10 +23,10 @@ inline std::string compose_lookup(const lookup_parts& parts, std::string_view ow
         text.append(", false, NULL::bigint, NULL::bigint FROM ").append(parts.table).append(" AS tokens");
     } else {
         // On a line of its own: the query may end with a comment.
-        text.append(", own.is_told IS NOT NULL, own.requests::bigint, own.window_seconds::bigint FROM ")
+        text.append(", own.is_known IS NOT NULL, own.requests::bigint, own.window_seconds::bigint FROM ")
             .append(parts.table)
             .append(" AS tokens CROSS JOIN LATERAL (SELECT tokens.user_id AS id) AS owner "
-                    "LEFT JOIN LATERAL (SELECT true AS is_told, quota.requests, quota.window_seconds FROM (\n")
+                    "LEFT JOIN LATERAL (SELECT true AS is_known, quota.requests, quota.window_seconds FROM (\n")
             .append(owner_quota_query)
             .append("\n) AS quota (requests, window_seconds)) AS own ON true");
     }
@@ -49,8 +49,8 @@ TOLLGATE_DECL result<std::optional<token_credential>> credential_lookup::read_pe
                                 std::optional<std::int64_t>>();
     if (!row) return row.error();
     if (!*row) return std::optional<token_credential>{};
-    const auto& [user, secret_digest, scopes, last_used_at, is_told, requests, window_seconds] = **row;
-    auto own = to_quota({is_told, requests, window_seconds});
+    const auto& [user, secret_digest, scopes, last_used_at, is_known, requests, window_seconds] = **row;
+    auto own = to_quota({is_known, requests, window_seconds});
     if (!own) return std::move(own).error();
     return std::optional{token_credential{user, secret_digest, scopes, std::nullopt, std::nullopt, last_used_at, *own}};
 }
@@ -61,21 +61,21 @@ TOLLGATE_DECL result<std::optional<token_credential>> credential_lookup::read_ac
                                 std::optional<std::int64_t>, std::optional<std::int64_t>>();
     if (!row) return row.error();
     if (!*row) return std::optional<token_credential>{};
-    const auto& [user, application, scopes, expires_at, last_used_at, is_told, requests, window_seconds] = **row;
-    auto own = to_quota({is_told, requests, window_seconds});
+    const auto& [user, application, scopes, expires_at, last_used_at, is_known, requests, window_seconds] = **row;
+    auto own = to_quota({is_known, requests, window_seconds});
     if (!own) return std::move(own).error();
     return std::optional{token_credential{user, token, scopes, expires_at, application, last_used_at, *own}};
 }
 
-TOLLGATE_DECL result<quota_told> credential_lookup::to_quota(const quota_columns& read) {
-    if (!read.is_told) return quota_told{};
-    if (!read.requests) return quota_told{true, std::nullopt};
+TOLLGATE_DECL result<known_quota> credential_lookup::to_quota(const quota_columns& read) {
+    if (!read.is_known) return known_quota{};
+    if (!read.requests) return known_quota{true, std::nullopt};
     constexpr std::int64_t requests_max = (std::numeric_limits<std::uint32_t>::max)();
     constexpr std::int64_t window_seconds_max = std::int64_t{366} * 24 * 60 * 60;  // longer ones are a mistake in units
     if (*read.requests < 0 || *read.requests > requests_max || !read.window_seconds ||
         *read.window_seconds < 1 || *read.window_seconds > window_seconds_max)
         return internal_error("PostgreSQL: owner_quota_query returned numbers that are not a quota");
-    return quota_told{true, quota{static_cast<std::uint32_t>(*read.requests), seconds{*read.window_seconds}}};
+    return known_quota{true, quota{static_cast<std::uint32_t>(*read.requests), seconds{*read.window_seconds}}};
 }
 
 }  // namespace tollgate::postgres
