@@ -16,17 +16,18 @@
 
 namespace tollgate::inline v0::http {
 
-/// What a server refused before there was a request to handle: malformed bytes (400), too slow (408), too long (414), too
-/// many fields (431), overload (503). A handler only writes the response; the server closes the connection after it.
+/// A request that the server refused before a handler was called: malformed bytes (400), time-out (408), target too
+/// long (414), too many fields (431), overload (503). A handler only writes the response; the server closes the
+/// connection.
 struct refusal {
     http::status status = http::status::bad_request;
-    std::string_view reason;  ///< one sentence for the client, of static storage; says which rule was broken
+    std::string_view reason;  ///< one sentence for the client, with static storage: the rule that was broken
     ip_address peer;
     bool secure = false;
 };
 
 /// A function from request to response. `account_api`, `authorization_server`, `account_pages` and `site` are handlers;
-/// our `server`, Boost.Beast, another framework and a unit test call one.
+/// they are called by `server`, by another framework such as Boost.Beast, or by a unit test.
 ///
 /// Exemplar:
 ///
@@ -36,23 +37,23 @@ struct refusal {
 ///     };
 template <class H>
 concept handler = requires(H& h, const request& whole, const refusal& refused, response& response) {
-    // Answers one request, whose body is complete, into `response`, which comes cleared. Called from many threads at once.
-    // Nothing thrown leaves it. It may block only if `H::blocking` is true; it keeps no view of the request.
+    // Answers one request, whose body is complete, into `response`, which is empty. Called from many threads at once.
+    // Never throws. May block only if `H::blocking` is true; keeps no view of the request.
     { h.handle(whole, response) } noexcept -> std::same_as<void>;
     // Writes the response to a request that the server refused; sets its status to `refused.status`. Never blocks.
     { h.handle(refused, response) } noexcept -> std::same_as<void>;
 };
 
-/// Whether `handle(request)` may wait for a disk or another machine: `static constexpr bool blocking`, false if missing.
-/// A server calls a blocking handler on worker threads, never on a thread that serves sockets.
+/// Whether `handle(request)` may wait for a disk or another machine: `static constexpr bool blocking`, false if
+/// missing. A server calls a blocking handler on worker threads, never on an I/O thread.
 template <class H>
 [[nodiscard]] constexpr bool handler_blocks() noexcept {
     if constexpr (requires { { H::blocking } -> std::convertible_to<bool>; }) return H::blocking;
     else return false;
 }
 
-/// Whether `handle(request)` looks at the body: `static constexpr bool reads_body`, true if missing. A handler that does not is
-/// called as soon as the head has arrived.
+/// Whether `handle(request)` reads the body: `static constexpr bool reads_body`, true if missing. A handler that does
+/// not is called as soon as the head has arrived.
 template <class H>
 [[nodiscard]] constexpr bool handler_reads_body() noexcept {
     if constexpr (requires { { H::reads_body } -> std::convertible_to<bool>; }) return H::reads_body;
@@ -68,22 +69,23 @@ enum class handle_step : std::uint8_t {
 
 /// The thread that calls a handler.
 enum class thread_kind : std::uint8_t {
-    io,      ///< serves sockets, and so must not wait
+    io,      ///< serves sockets and must not wait
     worker,  ///< may wait for a disk or another machine
 };
 
-/// What a handler keeps of one request between two calls of `advance`, in memory of the server: an object of a type that the
-/// handler chooses, made by its first `get`. Used by one thread at a time.
+/// What a handler keeps of one request between two calls of `advance`, in the server's memory: an object of a type that
+/// the handler chooses, created by its first `get`. Used by one thread at a time.
 class handler_state {
 public:
-    static constexpr std::size_t bytes_max = 2048;  // a caller with the largest scope set, a route with all its parameters
+    // a caller with the largest scope set, and a route with all parameters
+    static constexpr std::size_t bytes_max = 2048;
 
     handler_state() noexcept = default;
     handler_state(const handler_state&) = delete;
     handler_state& operator=(const handler_state&) = delete;
     ~handler_state() { clear(); }
 
-    /// The object, made from `arguments` if there is none. One request uses one type.
+    /// The object, created from `arguments` if there is none. One request uses one type.
     template <class T, class... Arguments>
     [[nodiscard]] T& get(Arguments&&... arguments) {
         static_assert(sizeof(T) <= bytes_max && alignof(T) <= alignof(std::max_align_t), "the state of a handler is too large");
@@ -94,22 +96,23 @@ public:
         return *std::launder(reinterpret_cast<T*>(bytes_));
     }
 
-    /// Ready for the next request. Also the end of a request whose connection is gone.
+    /// Destroys the object, for the next request or when the connection is gone.
     void clear() noexcept {
         if (destroy_ != nullptr) std::exchange(destroy_, nullptr)(bytes_);
     }
 
 private:
-    void (*destroy_)(void*) noexcept = nullptr;  // of the object in bytes_; null when there is none
+    void (*destroy_)(void*) noexcept = nullptr;  // of the object in bytes_; null if there is none
     alignas(std::max_align_t) std::byte bytes_[bytes_max];
 };
 
-/// A handler that answers in steps: it refuses a request from the head alone, before the body is read, and moves to a worker
+/// A handler that answers in steps: it refuses a request from its head, before the body is read, and moves to a worker
 /// only when it has to wait.
 ///
-/// The server calls `advance` when the head has arrived (`body_state::pending` if a part of the body is missing), and then again
-/// each time it has what the last step asked for, until `done`. The request and the response stay the same, but the bytes that
-/// the request refers to may move between two calls. Nothing thrown leaves it. On a worker with a complete body it is done after
+/// The server calls `advance` when the head has arrived (`body_state::pending` if part of the body is missing), and
+/// again each time it has what the last step asked for, until `done`. The request and the response stay the same
+/// objects, but the bytes that the request refers to may move between calls. Never throws. With a complete body, a call
+/// on a worker returns `done`.
 /// one call.
 template <class H>
 concept resumable_handler = handler<H> && requires(H& h, const request& request, response& response, handler_state& state,
@@ -117,7 +120,7 @@ concept resumable_handler = handler<H> && requires(H& h, const request& request,
     { h.advance(request, response, state, thread) } noexcept -> std::same_as<handle_step>;
 };
 
-/// `advance` of any handler. One that is not resumable is called once, on the right thread, when it has all it needs.
+/// `advance` for any handler. One that is not resumable is called once, on the right thread, with all it needs.
 template <handler H>
 [[nodiscard]] handle_step advance(H& target, const request& request, response& response, handler_state& state,
                                   thread_kind thread) noexcept {
@@ -131,16 +134,16 @@ template <handler H>
     }
 }
 
-/// A handler that knows its places on a site by itself. Each is one as `mount` (in site.hpp) reads it.
+/// A handler that knows the paths it serves. Each is read as by `mount` (in site.hpp).
 template <class H>
 concept knows_its_mounts = requires(const H& h) {
     { h.mounts() } -> std::same_as<std::vector<std::string>>;
 };
 
-/// A handler of any type behind one: what lets `server` be no template. A view; the handler must outlive it.
+/// A type-erased reference to a handler, so that `server` is not a template. The handler must outlive it.
 class handler_ref {
 public:
-    /// Refers to `target`, which outlives it.
+    /// Refers to `target`, which must outlive it.
     template <class H>
         requires(!std::same_as<std::remove_cvref_t<H>, handler_ref>) && handler<H>
     handler_ref(H& target) noexcept
@@ -156,7 +159,7 @@ public:
           }},
           blocking_{handler_blocks<H>()} {}
 
-    /// Passes a request, what the server refused, or a step of a request to the handler.
+    /// Forward to the handler: a request, a refusal, or a step of a request.
     void handle(const request& request, response& response) const noexcept { handle_request_(target_, request, response); }
     void handle(const refusal& refused, response& response) const noexcept { handle_refusal_(target_, refused, response); }
     [[nodiscard]] handle_step advance(const request& request, response& response, handler_state& state,

@@ -19,19 +19,19 @@ enum class json_kind : std::uint8_t { null, boolean, integer, number, text, obje
 struct json_member {
     std::string name;   ///< unescaped
     json_kind kind = json_kind::null;
-    /// Text: unescaped, valid UTF-8, may hold NUL (from `\u0000`). An integer (no fraction or exponent; fits 64 bits,
-    /// signed or unsigned): its digits. Any other number: as sent. `true` or `false`. Of null, an object and an array:
-    /// empty.
+    /// Text: unescaped, valid UTF-8, may contain NUL (from `\u0000`). An integer (no fraction or exponent; fits 64
+    /// bits, signed or unsigned): its digits. Any other number: as sent. A boolean: `true` or `false`. Null, objects
+    /// and arrays: empty.
     std::string value;
 };
 
-/// The members of a JSON object, in the order they came; no name comes twice.
+/// The members of a JSON object, in document order, with unique names.
 class json_object {
 public:
     /// From members in the order of the document.
     explicit json_object(std::vector<json_member> members) noexcept : members_{std::move(members)} {}
 
-    /// Null if there is none of this name.
+    /// Null if there is no member with this name.
     [[nodiscard]] const json_member* find(std::string_view name) const noexcept {
         for (const json_member& member : members_)
             if (member.name == name) return &member;
@@ -47,14 +47,14 @@ private:
     std::vector<json_member> members_;
 };
 
-/// One JSON object (RFC 8259), as strictly as a body should be read that is to mean the same to everyone: `malformed`
-/// for anything else than JSON, bytes behind it, a top level that is no object, a name twice in one object at any
-/// depth, nesting deeper than `limits::json_depth_max`, more than `limits::json_members_max` members in one object,
-/// bytes that are no UTF-8. Blanks around it are JSON's; a byte order mark and a bare NUL are not. Nested values are
-/// checked and dropped.
+/// Parses one JSON object (RFC 8259) strictly, so that every reader understands the same. Error (malformed) for
+/// anything but JSON, trailing bytes, a top level that is not an object, a repeated name in one object at any depth,
+/// nesting deeper than `limits::json_depth_max`, more than `limits::json_members_max` members in one object, and
+/// invalid UTF-8. JSON whitespace around the object is allowed; a byte order mark and NUL are not. Nested values are
+/// checked and discarded.
 [[nodiscard]] TOLLGATE_DECL result<json_object> parse_json_object(std::string_view bytes);
 
-/// Whether `bytes` are one JSON value of any kind under the same rules.
+/// Checks that `bytes` are one JSON value of any kind, by the same rules.
 [[nodiscard]] TOLLGATE_DECL result<void> check_json(std::string_view bytes);
 
 }  // namespace tollgate::http

@@ -16,8 +16,8 @@ namespace tollgate::inline v0::http {
 
 namespace detail {
 
-/// Receives the parser's events, keeps the members of the top level and checks the rest. The parser keeps its stack on
-/// the heap and does not recurse. Returning false stops it, so a text that is nested too deeply is cut off at the bound.
+/// Receives the parser's events, keeps the top-level members and checks the rest. The parser keeps its stack on the
+/// heap and does not recurse; returning false stops it, so nesting is cut off at the bound.
 class json_handler {
 public:
     using number_integer_t = nlohmann::json::number_integer_t;
@@ -67,7 +67,7 @@ private:
     bool object_only_;
     std::string message_;
     std::vector<json_member> members_;
-    std::vector<std::vector<std::string>> names_;  // for each open object or array, sorted; reused by later ones
+    std::vector<std::vector<std::string>> names_;  // of each open object or array, sorted; reused
     std::size_t depth_ = 0;
 };
 
@@ -99,9 +99,9 @@ inline bool json_handler::key(string_t& name) {
 
 inline bool read_json(std::string_view bytes, json_handler& handler) {
     if (bytes.empty()) return handler.refuse("The body is missing.");
-    // The parser would skip a byte order mark, which RFC 8259 section 8.1 forbids to send.
+    // The parser would skip a byte order mark, which RFC 8259 section 8.1 forbids.
     if (bytes.starts_with("\xef\xbb\xbf")) return handler.refuse("The body begins with a byte order mark.");
-    // The parser would take a NUL after the document for its end.
+    // The parser would treat a NUL after the document as its end.
     if (bytes.find('\0') != std::string_view::npos) return handler.refuse("The body holds a NUL byte.");
     return nlohmann::json::sax_parse(bytes.begin(), bytes.end(), &handler);
 }

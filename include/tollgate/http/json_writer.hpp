@@ -14,12 +14,13 @@
 
 namespace tollgate::inline v0::http {
 
-/// The name of a member that we write: a literal, checked while compiling to need no escape.
+/// The name of a member: a literal, checked at compile time to need no escaping.
 class json_name {
 public:
-    static constexpr std::size_t bytes_max = 60;  // ours have under 30; a bound lets one be put together on the stack
+    // the library's names have under 30; bounded so that it can be assembled on the stack
+    static constexpr std::size_t bytes_max = 60;
 
-    /// From a literal that needs no escaping; another one does not compile.
+    /// From a literal that needs no escaping; any other does not compile.
     consteval json_name(const char* literal) : text_{literal} {
         if (text_.size() > bytes_max) throw "a member's name is at most 60 bytes";
         for (char c : text_)
@@ -33,9 +34,9 @@ private:
     std::string_view text_;
 };
 
-/// Writes JSON (RFC 8259) behind what `out` holds, which must outlive it; nothing else is written to `out` meanwhile.
-/// Commas come by themselves. What would be no JSON (a value without a name in an object, an end without a begin) is a
-/// mistake of ours and asserted. Text may be any bytes: what is no UTF-8 arrives as U+FFFD, so the result always is.
+/// Appends JSON (RFC 8259) to `out`, which must outlive the writer and not be changed otherwise meanwhile. Commas are
+/// inserted automatically. Invalid structure (a value without a name in an object, an end without a begin) is asserted.
+/// Text may be any bytes: invalid UTF-8 becomes U+FFFD, so the output is always valid.
 ///
 /// Exemplar:
 ///
@@ -46,9 +47,10 @@ private:
 ///     json.end_object();
 class json_writer {
 public:
-    static constexpr unsigned depth_max = 64;  // one bit a level, for the assertions; our deepest document has 8
+    // one bit per level, for the assertions; the library's deepest document has 8
+    static constexpr unsigned depth_max = 64;
 
-    /// Appends to `out`, which outlives the writer.
+    /// Appends to `out`, which must outlive the writer.
     explicit json_writer(std::string& out) noexcept : out_{&out}, begin_{out.size()} {}
 
     /// Opens or closes an object or array. At most `depth_max` may be open at once.
@@ -59,22 +61,22 @@ public:
 
     /// The name of the next value, in an object.
     json_writer& member(json_name name);
-    /// The same for a name that is no literal, such as a path; escaped as text is.
+    /// The same for a name that is not a literal, such as a path; escaped like text.
     json_writer& member_named(std::string_view name);
 
-    /// A value: a text (UTF-8, which is escaped), a whole number, a truth value, or null.
+    /// A text value; escaped.
     json_writer& string(std::string_view value);
-    /// A whole number.
+    /// An integer value.
     json_writer& integer(std::integral auto value)
         requires(!std::same_as<decltype(value), bool> && !std::same_as<decltype(value), char>);
-    /// A truth value, or null.
+    /// A boolean value, or null.
     json_writer& boolean(bool value) { return raw(value ? "true" : "false"); }
     json_writer& null() { return raw("null"); }
 
-    /// A number as these characters, which must be one: how money keeps its digits. There is no way to write a float.
+    /// A number in these characters, which must be valid: a decimal keeps its digits. There is no function for floats.
     json_writer& number(std::string_view digits) { return raw(digits); }
 
-    /// A whole value that is JSON already, checked by `check_json`.
+    /// A complete JSON value, already checked by `check_json`.
     json_writer& value(std::string_view json) { return raw(json); }
 
 private:
@@ -88,15 +90,15 @@ private:
     [[nodiscard]] bool in_object() const noexcept { return depth_ != 0 && (objects_ >> (depth_ - 1) & 1) != 0; }
 
     std::string* out_;
-    std::size_t begin_;            // where the document begins in `out_`
-    std::uint64_t objects_ = 0;    // a bit a level: object or array
+    std::size_t begin_;            // start of the document in `out_`
+    std::uint64_t objects_ = 0;    // one bit per level: object or array
     unsigned depth_ = 0;
-    bool named_ = false;           // a name waits for its value
+    bool named_ = false;           // a name was written and its value is due
 };
 
 namespace detail {
 
-/// Whether a byte stands for itself in a JSON string; bytes of 0x80 and above are looked at as UTF-8 first.
+/// Whether a byte represents itself in a JSON string; bytes of 0x80 and above are checked as UTF-8 first.
 [[nodiscard]] constexpr bool is_plain_json(char c) noexcept {
     const auto byte = static_cast<unsigned char>(c);
     return byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\';
@@ -104,8 +106,8 @@ namespace detail {
 
 }  // namespace detail
 
-/// Whether there is a value in front. The last character tells: text ends in a quote, so a bracket or colon at the end
-/// is never a value's.
+/// Whether a value precedes. The last character tells: text ends in a quote, so a bracket or colon at the end never
+/// belongs to a value.
 inline bool json_writer::needs_comma() const noexcept {
     if (out_->size() == begin_) return false;
     const char last = out_->back();

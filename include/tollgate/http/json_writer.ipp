@@ -10,7 +10,7 @@ TOLLGATE_DECL void json_writer::escape(std::string_view value) {
         const char c = value.front();
         std::size_t taken = utf8_sequence_bytes(value);
         if (taken == 0) {
-            out_->append("\xef\xbf\xbd");  // U+FFFD for each byte that begins no character
+            out_->append("\xef\xbf\xbd");  // U+FFFD for each byte that does not start a character
             taken = 1;
         } else if (taken > 1 || detail::is_plain_json(c)) {
             out_->append(value.substr(0, taken));

@@ -11,7 +11,7 @@ namespace tollgate::inline v0::http {
 /// Methods of RFC 9110 section 9 and RFC 5789 (PATCH); any other token is `other`. Names are case-sensitive.
 enum class method : std::uint8_t { get, head, post, put, delete_, patch, options, connect, trace, other };
 
-/// The method of a name, compared with case (RFC 9110 section 9.1); `method::other` for one without a constant.
+/// The method with this name, case-sensitively (RFC 9110 section 9.1); `method::other` for any other token.
 [[nodiscard]] constexpr method to_method(std::string_view name) noexcept {
     switch (name.size()) {
         case 3: return name == "GET" ? method::get : name == "PUT" ? method::put : method::other;
@@ -40,15 +40,15 @@ enum class method : std::uint8_t { get, head, post, put, delete_, patch, options
     return {};
 }
 
-/// A request target (RFC 9112 section 3.2) as it was sent: nothing is decoded and no dot segment is removed, so that what
-/// a router compares is what the client wrote.
+/// A request target (RFC 9112 section 3.2) as sent: nothing is decoded and no dot segment is removed, so routers
+/// compare what the client wrote.
 struct target {
-    std::string_view path;       ///< begins with `/`, or is `*` (OPTIONS); of an absolute-form target only its path
-    std::string_view query;      ///< behind the `?`, without it
-    bool has_query = false;      ///< tells `/a?` from `/a`
-    std::string_view authority;  ///< of an absolute-form target, which then replaces `Host`; otherwise empty
+    std::string_view path;       ///< begins with `/`, or is `*` (OPTIONS); of an absolute-form target the path only
+    std::string_view query;      ///< after the `?`
+    bool has_query = false;      ///< distinguishes `/a?` from `/a`
+    std::string_view authority;  ///< of an absolute-form target, replacing `Host`; otherwise empty
 
-    /// Origin-form and asterisk-form text cut at the first `?`.
+    /// Splits origin-form and asterisk-form text at the first `?`.
     static constexpr target from(std::string_view text) noexcept {
         const auto mark = text.find('?');
         if (mark == std::string_view::npos) return {text, {}, false, {}};
@@ -61,38 +61,39 @@ enum class version : std::uint8_t { http_1_0, http_1_1 };
 
 /// How much of a request's body has arrived when a handler sees the request.
 enum class body_state : std::uint8_t {
-    complete,   ///< `body` holds all of it (it may be empty)
-    pending,    ///< only the head is known: `body` is empty, and a part of the body has still to arrive
-    too_large,  ///< over the host's bound: `body` is empty, and the host closes the connection after the response
+    complete,   ///< `body` is complete (it may be empty)
+    pending,    ///< only the head has arrived completely: `body` is empty
+    too_large,  ///< over the host's bound: `body` is empty, and the connection is closed after the response
 };
 
-/// One request, as views of its host's memory: valid during `handle`, never kept.
+/// One request, as views of the host's memory: valid during `handle`, never kept.
 ///
-/// A host that is not Tollgate's own server fills it by hand: `method`, `target`, `fields`, `body`, `peer`, `secure`.
+/// A host other than `tollgate::server` sets `method`, `target`, `fields`, `body`, `peer` and `secure`.
 struct request {
     http::method method = http::method::get;
     std::string_view method_name;  ///< as sent; set for every method, needed only for `method::other`
     http::target target;
     http::version version = http::version::http_1_1;
-    bool secure = false;           ///< came over TLS
+    bool secure = false;           ///< received over TLS
     http::body_state body_state = http::body_state::complete;
     field_lines fields;
     std::string_view body;
-    ip_address peer;               ///< the other end of the connection, whatever a field claims
+    ip_address peer;               ///< the peer of the connection, whatever the fields say
 
-    /// Whom the client means to ask: `host` or `host:port` (RFC 9112 section 3.3). Empty if it did not say (HTTP/1.0).
+    /// The host that the client addresses: `host` or `host:port` (RFC 9112 section 3.3). Empty if it named none
+    /// (HTTP/1.0).
     [[nodiscard]] std::string_view authority() const noexcept {
         return target.authority.empty() ? fields.find(field_id::host) : target.authority;
     }
 
-    /// The bytes that all of it is views of have moved: what was at address `from` is at `to` now.
+    /// Updates all views after the bytes moved from address `from` to `to`.
     void relocate(std::uintptr_t from, const char* to) noexcept {
         for (std::string_view* view : {&method_name, &target.path, &target.query, &target.authority, &body})
             *view = relocated(*view, from, to);
         fields.relocate(from, to);
     }
 
-    /// Ready for the next request on the same memory; `peer` and `secure` belong to the connection and stay.
+    /// Prepares for the next request on the connection; `peer` and `secure` stay.
     void clear() noexcept {
         method = http::method::get;
         method_name = {};

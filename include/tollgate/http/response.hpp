@@ -44,7 +44,7 @@ enum class status : std::uint16_t {
 /// The three digits of a status (RFC 9110 section 15).
 [[nodiscard]] constexpr unsigned to_number(status s) noexcept { return static_cast<unsigned>(s); }
 
-/// The reason phrase of the registry; "Status" for a number that is not listed above.
+/// The registered reason phrase; "Status" for a number not listed above.
 [[nodiscard]] constexpr std::string_view to_reason(status s) noexcept {
     switch (s) {
         case status::ok: return "OK";
@@ -75,27 +75,27 @@ enum class status : std::uint16_t {
     return "Status";
 }
 
-/// The name of a response field: a literal token, checked while compiling.
+/// The name of a response field: a literal token, checked at compile time.
 class field_name {
 public:
-    /// From a literal that is a token (RFC 9110 section 5.6.2); another one does not compile.
+    /// From a literal that is a token (RFC 9110 section 5.6.2); any other does not compile.
     consteval field_name(const char* literal) : text_{literal} {
         if (text_.empty()) throw "a field name is not empty";
         for (char c : text_)
             if (!is_token_char(c)) throw "a field name is a token (RFC 9110 section 5.6.2)";
     }
-    /// The text as it goes on the wire.
+    /// The text as sent.
     [[nodiscard]] constexpr std::string_view view() const noexcept { return text_; }
 
 private:
     std::string_view text_;
 };
 
-/// The value of a response field. There is no way to make one that holds a control character: a literal is checked while
-/// compiling, other text by `from`. So no value that we set can end a line and begin another (response splitting).
+/// The value of a response field. It cannot contain a control character: literals are checked at compile time, other
+/// text by `from`. This prevents response splitting.
 class field_value {
 public:
-    /// From a literal without control characters; another one does not compile.
+    /// From a literal without control characters; any other does not compile.
     consteval field_value(const char* literal) : text_{literal} {
         if (!is_safe(text_)) throw "a field value holds visible characters, spaces and tabs only (RFC 9110 section 5.5)";
     }
@@ -106,7 +106,7 @@ public:
         return field_value{unchecked{}, text};
     }
 
-    /// The text as it goes on the wire.
+    /// The text as sent.
     [[nodiscard]] constexpr std::string_view view() const noexcept { return text_; }
 
 private:
@@ -122,12 +122,12 @@ private:
     std::string_view text_;
 };
 
-/// One response. The host owns it and uses it again for the next request: after the first few, none allocates.
+/// One response. The host owns it and reuses it for the next request: after the first few, no request allocates.
 ///
-/// Fields are kept as they go on the wire (`Name: value\r\n`). The host adds `Date`, `Content-Length` and `Connection`.
+/// Fields are stored in wire format (`Name: value\r\n`). The host adds `Date`, `Content-Length` and `Connection`.
 class response {
 public:
-    /// Empty, 200, and the memory kept, unless one large answer has made it unreasonable to keep.
+    /// Resets to an empty 200. Keeps the memory, unless a large response has made it too large to keep.
     void clear() noexcept {
         status_ = http::status::ok;
         keep_reasonable(fields_);
@@ -139,7 +139,7 @@ public:
     /// Sets the status line.
     void set_status(http::status s) noexcept { status_ = s; }
 
-    /// Appends a field with a text, a number, or a moment in ISO 8601. Existing fields of that name stay.
+    /// Appends a field with a text, a number, or a time in ISO 8601. Existing fields of that name stay.
     void add(field_name name, field_value value) { add_line(name.view(), value.view()); }
     void add(field_name name, std::unsigned_integral auto number) {
         char digits[20];
@@ -148,26 +148,26 @@ public:
     }
     void add(field_name name, instant at) { add_line(name.view(), to_iso8601(at).view()); }
 
-    /// Lines that were checked already, ending in CRLF, such as a constant block of security fields.
+    /// Appends checked lines ending in CRLF, such as a constant block of security fields.
     /// Precondition: every line is `token: value\r\n`.
     void add_prepared_lines(std::string_view lines) { fields_.append(lines); }
 
-    /// All fields as they go on the wire, each ending in CRLF.
+    /// All fields in wire format, each ending in CRLF.
     [[nodiscard]] std::string_view field_block() const noexcept { return fields_; }
 
-    /// Calls `visit(name, value)` for each field: for hosts with a response type of their own.
+    /// Calls `visit(name, value)` for each field, for hosts with their own response type.
     template <std::invocable<std::string_view, std::string_view> Visit>
     void for_each_field(Visit&& visit) const;
 
-    /// The first value of a field, in any case; empty when there is none.
+    /// The first value of a field, case-insensitively; empty if there is none.
     [[nodiscard]] std::string_view find(std::string_view name) const noexcept;
 
-    /// What is sent after the fields: write into it.
+    /// The body; writable.
     [[nodiscard]] std::string& body() noexcept { return body_; }
     [[nodiscard]] const std::string& body() const noexcept { return body_; }
 
 private:
-    static constexpr std::size_t capacity_kept_max = 64 * 1024;  // one odd response must not pin memory for ever
+    static constexpr std::size_t capacity_kept_max = 64 * 1024;  // one large response must not keep its memory forever
 
     static void keep_reasonable(std::string& text) noexcept {
         if (text.capacity() > capacity_kept_max) std::string{}.swap(text);

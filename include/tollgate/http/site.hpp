@@ -11,12 +11,12 @@
 
 namespace tollgate::inline v0::http {
 
-/// A handler and the parts of a site that it answers for. The handler must outlive the site.
+/// A handler and the part of a site that it serves. The handler must outlive the site.
 template <handler H>
 struct mount {
-    /// `/v1` means `/v1` and all below it, not `/v10`; `/v1/`, with the slash, means that one path; empty means everything.
+    /// `/v1` matches `/v1` and everything below it, not `/v10`; `/v1/` matches that one path; empty matches everything.
     std::vector<std::string> prefixes;
-    std::string host;  ///< whom the client names, without a port; empty means any
+    std::string host;  ///< the host that the client names, without a port; empty matches any
     H& target;
 };
 
@@ -26,7 +26,7 @@ template <handler H>
     return {{std::move(prefix)}, {}, target};
 }
 
-/// `mounted(pages)`: where the handler says that it belongs, on any host.
+/// `mounted(pages)`: at the handler's own paths, on any host.
 template <handler H>
     requires knows_its_mounts<H>
 [[nodiscard]] mount<H> mounted(H& target) {
@@ -39,7 +39,7 @@ struct place {
     std::string prefix;
 };
 
-/// A handler and the paths that it serves; the handler outlives the mount.
+/// Combines a handler, which must outlive the mount, with the paths that it serves.
 template <handler H>
 [[nodiscard]] mount<H> mounted(place where, H& target) {
     return {{std::move(where.prefix)}, std::move(where.host), target};
@@ -62,17 +62,17 @@ namespace detail {
 
 }  // namespace detail
 
-/// The hosts that a server answers for, without ports; none means any. A request that names another one was not meant for
-/// this server: an attacker's name may resolve to it (DNS rebinding), or a proxy is configured wrongly. Respond with 421
-/// (RFC 9110 section 15.5.20).
+/// The hosts that a server serves, without ports; empty means any. A request for another host was not meant for this
+/// server: either an attacker's name resolves to it (DNS rebinding), or a proxy is misconfigured. Respond with 421 (RFC
+/// 9110 section 15.5.20).
 class allowed_hosts {
 public:
     allowed_hosts() = default;
-    /// Host names, with a port where it is not the default one. Throws std::invalid_argument for another text.
+    /// Host names, with a port where it is not the default one. Throws std::invalid_argument for invalid text.
     explicit allowed_hosts(std::vector<std::string> hosts) : hosts_{std::move(hosts)} {}
 
     [[nodiscard]] bool allows(const request& request) const noexcept {
-        // Browsers always name a host; health checks with HTTP/1.0 may not.
+        // Browsers always name a host; health checks over HTTP/1.0 may not.
         return hosts_.empty() || request.authority().empty() ||
                std::any_of(hosts_.begin(), hosts_.end(), [&](const std::string& each) {
                    return detail::is_for_host(request, each);
@@ -83,8 +83,8 @@ private:
     std::vector<std::string> hosts_;
 };
 
-/// Several handlers on one listener. The first mount that fits answers; the last one also answers for what none fits and
-/// words what the host refuses.
+/// Several handlers on one listener. The first matching mount serves a request; the last one also serves requests that
+/// match none, and writes the responses to refusals.
 ///
 ///     http::site site{http::mounted("/v1", api), http::mounted("/docs", documentation), http::mounted(pages)};
 template <handler... H>
@@ -94,20 +94,20 @@ public:
     /// Whether a handler of the site may block.
     static constexpr bool blocking = (handler_blocks<H>() || ...);
 
-    /// From mounts; the first one that matches serves a request.
+    /// From mounts; the first matching one serves a request.
     explicit site(mount<H>... mounts) : mounts_{std::move(mounts)...} {}
 
-    /// Passes a request to the handler of its path.
+    /// Passes a request to the handler of its mount.
     void handle(const request& request, response& response) noexcept {
         with_fitting(request, mounts_, [&](auto& target) { target.handle(request, response); });
     }
 
-    /// Passes what the server refused to the last handler.
+    /// Passes a refusal to the last handler.
     void handle(const refusal& refused, response& response) noexcept {
         std::get<sizeof...(H) - 1>(mounts_).target.handle(refused, response);
     }
 
-    /// Steps of the handler at the request's mount: a handler that waits for a database does not hold up one that does not.
+    /// Advances the handler at the request's mount: one that waits for a database does not delay one that does not.
     [[nodiscard]] handle_step advance(const request& request, response& response, handler_state& state,
                                       thread_kind thread) noexcept {
         handle_step step{};

@@ -17,7 +17,7 @@ namespace detail {
 inline constexpr byte_set host_chars =
     make_byte_set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~!$&'()*+;=");
 
-/// What stands behind the host: nothing, or a colon and a port, which may be empty (RFC 3986 section 3.2.3).
+/// What follows the host: nothing, or a colon and a port, which may be empty (RFC 3986 section 3.2.3).
 [[nodiscard]] constexpr bool is_port_part(std::string_view text) noexcept {
     constexpr std::size_t digits_max = 5;
     if (text.empty()) return true;
@@ -30,7 +30,7 @@ inline constexpr byte_set host_chars =
     return port <= 65535;
 }
 
-/// How many bytes of a name or an IPv4 address `text` begins with, percent-encoded ones included.
+/// The length of the name or IPv4 address at the start of `text`, including percent-encoded bytes.
 [[nodiscard]] constexpr std::size_t host_bytes(std::string_view text) noexcept {
     const char* at = text.data();
     const char* const end = at + text.size();
@@ -60,10 +60,11 @@ TOLLGATE_DECL bool is_authority(std::string_view text) noexcept {
 
 namespace detail {
 
-inline constexpr std::size_t name_bytes_max = 253;  // RFC 1035 section 2.3.4, as text and without the root's dot
+inline constexpr std::size_t name_bytes_max = 253;  // RFC 1035 section 2.3.4, as text, without the root's dot
 inline constexpr std::size_t label_bytes_max = 63;
 
-/// Visible ASCII without what RFC 3986 keeps out of every URL and some software repairs, each `%` with its two digits.
+/// Visible ASCII without the characters that RFC 3986 forbids everywhere, and with two hexadecimal digits after each
+/// `%`.
 inline bool is_url_text(std::string_view text) noexcept {
     for (std::size_t i = 0; i < text.size(); ++i) {
         const char c = text[i];
@@ -75,8 +76,8 @@ inline bool is_url_text(std::string_view text) noexcept {
     return true;
 }
 
-/// A part of an IPv4 address as WHATWG's "IPv4 number parser" reads it: `0x` is hexadecimal, a leading zero octal.
-/// Empty for what is no number. One that is too large for any place is given as a number that is, too.
+/// A part of an IPv4 address by WHATWG's "IPv4 number parser": `0x` is hexadecimal, a leading zero octal. Empty if it
+/// is not a number; any number too large for an address is returned as a too large number.
 inline std::optional<std::uint64_t> parse_ipv4_part(std::string_view text) noexcept {
     constexpr std::uint64_t too_large = std::uint64_t{1} << 40;
     if (text.empty()) return std::nullopt;
@@ -98,14 +99,14 @@ inline std::optional<std::uint64_t> parse_ipv4_part(std::string_view text) noexc
     return value;
 }
 
-/// WHATWG's "ends in a number checker": whether the host is an IPv4 address, or else nothing.
+/// WHATWG's "ends in a number checker": whether the host must be an IPv4 address.
 inline bool ends_in_number(std::string_view host) noexcept {
     const std::string_view last = host.substr(host.rfind('.') + 1);
     const bool digits_only = !last.empty() && last.find_first_not_of("0123456789") == std::string_view::npos;
     return digits_only || parse_ipv4_part(last).has_value();
 }
 
-/// WHATWG's "IPv4 parser": one to four parts, of which the last fills all places that are left.
+/// WHATWG's "IPv4 parser": one to four parts, of which the last fills all remaining bytes.
 inline std::optional<ip_address> parse_loose_ipv4(std::string_view host) noexcept {
     std::uint64_t address = 0;
     for (unsigned part = 0; part < 4; ++part) {
@@ -126,7 +127,7 @@ inline std::optional<ip_address> parse_loose_ipv4(std::string_view host) noexcep
     return std::nullopt;
 }
 
-/// A name that DNS can hold: labels of letters, digits, `-` and `_`.
+/// A name that DNS can represent: labels of letters, digits, `-` and `_`.
 inline bool is_name(std::string_view host) noexcept {
     if (host.empty() || host.size() > name_bytes_max) return false;
     std::size_t label_bytes = 0;
@@ -185,7 +186,7 @@ inline bool set_authority(url& made, std::string_view text) {
     return set_host(made, text.substr(0, colon));
 }
 
-/// Cuts `http://` or `https://`, in any case, off the front of `text`.
+/// Removes `http://` or `https://`, in any case, from the front of `text`.
 inline bool take_scheme(url& made, std::string_view& text) noexcept {
     for (const auto scheme : {url_scheme::http, url_scheme::https}) {
         const std::string_view prefix = scheme == url_scheme::http ? "http://" : "https://";

@@ -18,7 +18,7 @@
 
 namespace tollgate::inline v0 {
 
-/// Nobody watches.
+/// Observes nothing.
 struct no_observer {
     void on_request(const request_record&) const noexcept {}
     void on_refusal(const http::refusal&) const noexcept {}
@@ -29,8 +29,8 @@ static_assert(observer<no_observer>);
 static_assert(time_source<system_clock>);
 static_assert(random_source<system_random>);
 
-/// A scope covers itself and everything that it is the part before a colon of: `sitesmaker` covers `sitesmaker:read`,
-/// never the other way round, and never a scope of another service.
+/// A scope covers itself and the scopes that it is the part before a colon of: `sitesmaker` covers `sitesmaker:read`,
+/// not the other way round, and no scope of another service.
 struct prefix_scopes {
     [[nodiscard]] constexpr bool covers(const scope_set& granted, std::string_view required) const noexcept {
         return !granted.for_each([required](std::string_view held) {
@@ -41,14 +41,14 @@ struct prefix_scopes {
 
 static_assert(scope_checker<prefix_scopes>);
 
-/// Any User-Agent that is not blank.
+/// Accepts any User-Agent that is not blank.
 struct require_agent {
     [[nodiscard]] constexpr bool accepts(std::string_view user_agent) const noexcept { return !trim_ows(user_agent).empty(); }
 };
 
 static_assert(agent_rule<require_agent>);
 
-/// A class with a name, so that `account_api` with default policies has a short type.
+/// A named class, so that `account_api` with default policies has a short type name.
 struct default_policy_set
     : policy_set<router_slot<segment_router>, authenticators_slot<std::tuple<basic_token, bearer_token>>,
                  scope_checker_slot<prefix_scopes>, limiter_slot<window_limiter>, agent_rule_slot<require_agent>,
@@ -57,7 +57,7 @@ struct default_policy_set
     default_policy_set() : policy_set{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}} {}
 };
 
-/// The policies of an API that sets none. `with_x` replaces one.
+/// The default policies. `with_x` replaces one.
 [[nodiscard]] inline default_policy_set default_policies() { return {}; }
 
 }  // namespace tollgate

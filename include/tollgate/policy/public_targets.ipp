@@ -15,7 +15,7 @@ constexpr ip_network ipv4_block(std::uint8_t a, std::uint8_t b, std::uint8_t c, 
     return {ip_address::v4(a, b, c, d), 96 + bits};
 }
 
-/// A block whose first two groups are `first` and `second`, and the others zero.
+/// A block whose first two groups are `first` and `second`; the others are zero.
 constexpr ip_network ipv6_block(unsigned first, unsigned second, unsigned bits) noexcept {
     std::array<std::uint8_t, 16> bytes{};
     bytes[0] = static_cast<std::uint8_t>(first >> 8);
@@ -25,9 +25,9 @@ constexpr ip_network ipv6_block(unsigned first, unsigned second, unsigned bits) 
     return {ip_address::from_bytes(bytes), bits};
 }
 
-/// IANA's IPv4 special-purpose registry, as far as it is not globally reachable, and what else is nobody's web server.
+/// The blocks of IANA's IPv4 special-purpose registry that are not globally reachable, and other reserved blocks.
 inline constexpr std::array reserved_ipv4{
-    ipv4_block(0, 0, 0, 0, 8),         // this network; 0.0.0.0 reaches the machine itself
+    ipv4_block(0, 0, 0, 0, 8),         // this network; 0.0.0.0 is the local machine
     ipv4_block(10, 0, 0, 0, 8),        // private (RFC 1918)
     ipv4_block(100, 64, 0, 0, 10),     // carrier-grade NAT (RFC 6598)
     ipv4_block(127, 0, 0, 0, 8),       // loopback
@@ -45,11 +45,11 @@ inline constexpr std::array reserved_ipv4{
     ipv4_block(240, 0, 0, 0, 4),       // reserved, and broadcast
 };
 
-/// Global unicast (RFC 4291 section 2.4): loopback, unique local, link-local, site-local, multicast, IPv4-compatible
-/// and NAT64 addresses are all outside.
+/// Global unicast (RFC 4291 section 2.4). Loopback, unique local, link-local, site-local, multicast, IPv4-compatible
+/// and NAT64 addresses are all outside of it.
 inline constexpr ip_network global_ipv6 = ipv6_block(0x2000, 0, 3);
 
-/// What is inside of it and still not globally reachable, or leads to an IPv4 address that the sender chooses.
+/// Blocks inside it that are not globally reachable, or lead to an IPv4 address that the sender chooses.
 inline constexpr std::array reserved_ipv6{
     ipv6_block(0x2001, 0, 23),       // protocol assignments: Teredo, ORCHID, benchmarks
     ipv6_block(0x2001, 0x0db8, 32),  // documentation
@@ -64,7 +64,7 @@ constexpr bool is_in_any(const std::array<ip_network, Size>& blocks, const ip_ad
     return false;
 }
 
-/// `::0:5efe:a.b.c.d` or `::200:5efe:a.b.c.d` behind any prefix (RFC 5214 section 6.1): a router may unwrap it.
+/// `::0:5efe:a.b.c.d` or `::200:5efe:a.b.c.d` after any prefix (RFC 5214 section 6.1): a router may unwrap it.
 constexpr bool is_isatap(const ip_address& address) noexcept {
     const auto& bytes = address.bytes();
     return (bytes[8] & 0xfd) == 0 && bytes[9] == 0 && bytes[10] == 0x5e && bytes[11] == 0xfe;
@@ -75,7 +75,7 @@ constexpr bool is_public(const ip_address& address) noexcept {
     return global_ipv6.contains(address) && !is_in_any(reserved_ipv6, address) && !is_isatap(address);
 }
 
-/// Whether only a local network can know the name. A URL's host is in lower case and without a final dot.
+/// Whether only a local network can resolve the name. The host of a URL is in lower case and without a final dot.
 inline bool is_local_name(std::string_view name) noexcept {
     if (name.find('.') == std::string_view::npos) return true;  // `localhost`, or completed by a search list
     for (const std::string_view local : {".localhost", ".local", ".localdomain", ".internal", ".home.arpa"})

@@ -15,25 +15,25 @@ inline constexpr std::size_t webhook_key_bytes_min = 24;  // the Standard Webhoo
 /// The longest key that the Standard Webhooks specification allows, in bytes.
 inline constexpr std::size_t webhook_key_bytes_max = 64;
 
-/// What is signed of a webhook: `id.timestamp.body`. Views.
+/// The signed content of a webhook: `id.timestamp.body`. Views.
 struct signed_webhook {
     std::string_view id;         ///< its `webhook-id`
     std::int64_t timestamp = 0;  ///< its `webhook-timestamp`: whole seconds since 1970
     std::string_view body;       ///< byte for byte as it is sent
 };
 
-/// The key in `whsec_<base64>`; problem (internal) when `secret` is none, which says nothing of what it holds instead.
+/// The key in `whsec_<base64>`. Error (internal) for any other `secret`, without quoting it.
 [[nodiscard]] TOLLGATE_DECL result<std::string> webhook_key(std::string_view secret);
 
-/// The 32 bytes of HMAC-SHA256 by which a webhook is known, with a key that `webhook_key` gave. Throws as `sha256` does.
+/// The 32 bytes of HMAC-SHA256 over a webhook, with a key from `webhook_key`. Throws as `sha256` does.
 [[nodiscard]] TOLLGATE_DECL std::string webhook_mac(std::string_view key, const signed_webhook& of);
 
-/// One signature as the header carries it: `v1,<base64>` (https://www.standardwebhooks.com). Throws as `sha256` does.
+/// One signature in header form: `v1,<base64>` (https://www.standardwebhooks.com). Throws as `sha256` does.
 [[nodiscard]] TOLLGATE_DECL result<std::string> sign_webhook(std::string_view secret, const signed_webhook& of);
 
-/// The Standard Webhooks specification (https://www.standardwebhooks.com): a JSON body
-/// `{"type": event, "timestamp": ISO 8601, "service": name, "account": id, "data": {...}}`, and `webhook-id`,
-/// `webhook-timestamp` and `webhook-signature`. While a secret that was replaced is valid, both sign.
+/// Implements the Standard Webhooks specification (https://www.standardwebhooks.com): a JSON body `{"type": event,
+/// "timestamp": ISO 8601, "service": name, "account": id, "data": {...}}`, and the fields `webhook-id`,
+/// `webhook-timestamp` and `webhook-signature`. While a replaced secret is valid, both secrets sign.
 ///
 /// The timestamp in the body is the event's, the one in the header the attempt's.
 struct standard_webhook {

@@ -59,7 +59,7 @@ TOLLGATE_DECL result<void> standard_webhook::write(const due_delivery& sent, ins
     const auto id_value = http::field_value::from(sent.message_id);
     const auto timestamp_value = http::field_value::from(timestamp);
     const auto signature_value = http::field_value::from(*signatures);
-    if (!id_value || !timestamp_value || !signature_value) return internal_error("A webhook-id holds an odd character.");
+    if (!id_value || !timestamp_value || !signature_value) return internal_error("A webhook-id contains an invalid character.");
     fields.add("Content-Type", "application/json");
     fields.add("webhook-id", *id_value);
     fields.add("webhook-timestamp", *timestamp_value);

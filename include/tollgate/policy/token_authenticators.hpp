@@ -14,42 +14,42 @@
 
 namespace tollgate::inline v0 {
 
-/// `Authorization: Basic` with a personal token: its username, and its secret as the password (RFC 7617). Records the use of a
-/// token, throttled, in a store that keeps it. Thread rule: any thread.
+/// `Authorization: Basic` with a personal token: its username, and its secret as the password (RFC 7617). Records the
+/// use of a token, throttled, if the store supports it. Thread rule: any thread.
 class basic_token {
 public:
-    /// The authentication scheme, compared without regard to case (RFC 9110 section 11.1).
+    /// The authentication scheme, compared case-insensitively (RFC 9110 section 11.1).
     static constexpr std::string_view scheme = "Basic";
     /// The value of WWW-Authenticate in a 401.
     static constexpr std::string_view challenge = "Basic realm=\"api\", charset=\"UTF-8\"";
 
-    /// The contract `token_authenticator`. Throws as `sha256` does.
+    /// Implements `token_authenticator`. Throws as `sha256` does.
     [[nodiscard]] bool read(std::string_view credentials, presented_token& into) const;
     [[nodiscard]] bool use_is_due(const std::optional<instant>& last_used_at, instant now) const noexcept {
         return throttle_.is_due(last_used_at, now);
     }
 
-    /// The contract `authenticator_over`.
+    /// Implements `authenticator_over`.
     template <credential_source Store>
     [[nodiscard]] result<std::optional<caller>> identify(std::string_view credentials, Store& store, instant now) const;
 
 private:
-    // Longer credentials name no token of ours; the last few bytes are for the decoder, which writes groups of three.
+    // Longer credentials cannot name a token. The extra bytes are for the decoder, which writes groups of three.
     static constexpr std::size_t decoded_bytes_max = limits::token_username_bytes_max + 1 + limits::secret_text_bytes_max + 4;
 
     mutable last_used_throttle throttle_;
 };
 
-/// `Authorization: Bearer` with an OAuth 2.0 access token (RFC 6750 section 2.1). Records the use of a token, throttled, in a store
-/// that keeps it. Thread rule: any thread.
+/// `Authorization: Bearer` with an OAuth 2.0 access token (RFC 6750 section 2.1). Records the use of a token,
+/// throttled, if the store supports it. Thread rule: any thread.
 class bearer_token {
 public:
-    /// The authentication scheme, compared without regard to case (RFC 9110 section 11.1).
+    /// The authentication scheme, compared case-insensitively (RFC 9110 section 11.1).
     static constexpr std::string_view scheme = "Bearer";
     /// The value of WWW-Authenticate in a 401.
     static constexpr std::string_view challenge = "Bearer realm=\"api\"";
 
-    /// The contract `token_authenticator`. Throws as `sha256` does.
+    /// Implements `token_authenticator`. Throws as `sha256` does.
     [[nodiscard]] bool read(std::string_view credentials, presented_token& into) const {
         if (!is_well_formed(secret_kind::access_token, credentials)) return false;
         into.kind = credential_kind::access_token;
@@ -60,7 +60,7 @@ public:
         return throttle_.is_due(last_used_at, now);
     }
 
-    /// The contract `authenticator_over`.
+    /// Implements `authenticator_over`.
     template <credential_source Store>
     [[nodiscard]] result<std::optional<caller>> identify(std::string_view credentials, Store& store, instant now) const;
 
@@ -75,7 +75,8 @@ inline bool basic_token::read(std::string_view credentials, presented_token& int
     const auto decoded_bytes = base64_decode_into(credentials, buffer);
     if (!decoded_bytes) return false;
     const std::string_view decoded{buffer.data(), *decoded_bytes};
-    const auto colon = decoded.find(':');  // the first one: a username has none, a password may (RFC 7617 section 2)
+    // the first one: a password may contain a colon, a username may not (RFC 7617 section 2)
+    const auto colon = decoded.find(':');
     if (colon == std::string_view::npos || !into.username.append(decoded.substr(0, colon))) return false;
     const auto secret = decoded.substr(colon + 1);
     if (!is_well_formed(secret_kind::personal_token, secret)) return false;
@@ -86,26 +87,26 @@ inline bool basic_token::read(std::string_view credentials, presented_token& int
 
 namespace detail {
 
-/// Asks the store for the token: the verb of its kind.
+/// Looks the token up in the store, by its kind.
 template <credential_source Store>
 [[nodiscard]] result<std::optional<token_credential>> find_token(Store& store, const presented_token& token) {
     if (token.kind == credential_kind::personal_token) return store.find_personal_token(token.username.view());
     return store.find_access_token(token.secret_digest);
 }
 
-/// Whether what a store holds is the token that was presented, and valid now. Digests are compared in constant time.
+/// Whether the stored token is the presented one and still valid. Compares digests in constant time.
 [[nodiscard]] inline bool accepts(const token_credential& stored, const presented_token& token, instant now) noexcept {
     if (token.kind == credential_kind::personal_token && stored.secret_digest != token.secret_digest) return false;
     return !stored.expires_at || now < *stored.expires_at;
 }
 
-/// Who presents an accepted token.
+/// The caller of an accepted token.
 inline void make_caller(std::optional<caller>& made, const token_credential& stored, credential_kind kind) noexcept {
     made.emplace(stored.user, stored.scopes, kind,
                  kind == credential_kind::access_token ? stored.application : std::nullopt, stored.owner_quota);
 }
 
-/// Records a use. A failure, of whatever kind, does not refuse the request.
+/// Records a use. No failure refuses the request.
 template <class Store>
 void record_use(Store& store, const presented_token& token, instant now) noexcept {
     if constexpr (use_recorder<Store>) {
@@ -118,7 +119,7 @@ void record_use(Store& store, const presented_token& token, instant now) noexcep
     }
 }
 
-/// `identify` of a token authenticator: all its steps.
+/// `identify` for a token authenticator: all its steps.
 template <token_authenticator Authenticator, credential_source Store>
 [[nodiscard]] result<std::optional<caller>> identify_token(const Authenticator& by, std::string_view credentials, Store& store,
                                                            instant now) {

@@ -13,11 +13,12 @@ namespace detail {
                                                          forwarding_field named_by) noexcept;
 }  // namespace detail
 
-/// The address of the client: the peer's, unless the peer is a trusted proxy, which names its client in `named_by`. Read from
-/// the right, because every proxy appends what it saw: the first address that does not belong to a trusted proxy counts. The
-/// client could have sent what is left of it, the other field, and either field over an untrusted peer.
+/// The address of the client: the peer's, unless the peer is a trusted proxy, which names its client in the field
+/// `named_by`. The field is read from the right, because every proxy appends its peer: the first address that is not a
+/// trusted proxy is the client's. Anything left of it, the other field, and both fields from an untrusted peer could be
+/// forged.
 ///
-/// If an entry cannot be read (`unknown`, an obfuscated name, garbage), the last trusted hop counts.
+/// If an entry is unreadable (`unknown`, an obfuscated name, garbage), the last trusted hop is returned.
 [[nodiscard]] inline ip_address client_address(const request& request, std::span<const ip_network> trusted,
                                                forwarding_field named_by = forwarding_field::x_forwarded_for) noexcept {
     return trusted.empty() ? request.peer : detail::forwarded_address(request, trusted, named_by);

@@ -10,15 +10,15 @@
 
 namespace tollgate::inline v0::http::detail {
 
-/// The hops of all lines of one field, left to right: the last `hops_max` of them.
+/// The last `hops_max` hops of all lines of one field, left to right.
 class forwarded_hops {
 public:
-    static constexpr std::size_t hops_max = 32;  // no request passes that many proxies of one operator
+    static constexpr std::size_t hops_max = 32;  // more proxies than one operator runs
 
     void add(std::string_view node) noexcept { nodes_[size_++ % hops_max] = node; }
 
     [[nodiscard]] std::size_t size() const noexcept { return size_ < hops_max ? size_ : hops_max; }
-    /// 0 is the right-most.
+    /// 0 is the rightmost hop.
     [[nodiscard]] std::string_view from_right(std::size_t at) const noexcept { return nodes_[(size_ - 1 - at) % hops_max]; }
 
 private:
@@ -26,7 +26,7 @@ private:
     std::size_t size_ = 0;
 };
 
-/// `address`, `address:port`, `[address]` or `[address]:port`; an IPv6 address may stand without brackets if it has no port.
+/// `address`, `address:port`, `[address]` or `[address]:port`; an IPv6 address without a port needs no brackets.
 inline std::optional<ip_address> parse_node(std::string_view node) noexcept {
     const auto is_port = [](std::string_view text) {
         constexpr std::size_t digits_max = 5;
@@ -46,7 +46,7 @@ inline std::optional<ip_address> parse_node(std::string_view node) noexcept {
     return is_port(node.substr(colon + 1)) ? ip_address::parse(node.substr(0, colon)) : std::nullopt;
 }
 
-/// Where a quoted-string that may begin at `at` ends, or `at` itself if none does; npos if it never ends.
+/// The end of a quoted-string at `at`; `at` if there is none, npos if it is unterminated.
 inline std::size_t skip_quoted(std::string_view text, std::size_t at) noexcept {
     if (at >= text.size() || text[at] != '"') return at;
     for (++at; at < text.size(); ++at) {
@@ -56,8 +56,8 @@ inline std::size_t skip_quoted(std::string_view text, std::size_t at) noexcept {
     return std::string_view::npos;
 }
 
-/// The elements of a Forwarded line (RFC 7239 section 4). One without a readable `for`, or with two, is a hop all the same,
-/// an unknown one.
+/// Adds the elements of a Forwarded line (RFC 7239 section 4). An element without a readable `for`, or with two, is an
+/// unknown hop.
 inline void add_forwarded_line(std::string_view line, forwarded_hops& hops) noexcept {
     std::string_view node;
     std::size_t nodes = 0;
@@ -75,7 +75,8 @@ inline void add_forwarded_line(std::string_view line, forwarded_hops& hops) noex
         if (at < line.size() && line[at] == '=') {
             const auto value_begin = ++at;
             const auto quoted_end = skip_quoted(line, at);
-            if (quoted_end == std::string_view::npos) return hops.add({});  // never ends: nothing behind it can be told apart
+            // unterminated: nothing after it can be parsed
+            if (quoted_end == std::string_view::npos) return hops.add({});
             if (quoted_end != at) {
                 value = line.substr(value_begin + 1, quoted_end - value_begin - 2);
                 at = quoted_end;
@@ -94,7 +95,7 @@ inline void add_forwarded_line(std::string_view line, forwarded_hops& hops) noex
             add_hop();
             nodes = 0;
         } else if (line[at] != ';') {
-            return hops.add({});  // no element of RFC 7239
+            return hops.add({});  // not an element of RFC 7239
         }
         ++at;
     }
@@ -104,7 +105,7 @@ inline void add_x_forwarded_for_line(std::string_view line, forwarded_hops& hops
     for (;;) {
         const auto comma = line.find(',');
         const auto node = trim_ows(line.substr(0, comma));
-        if (!node.empty()) hops.add(node);  // empty elements of a list are none (RFC 9110 section 5.6.1)
+        if (!node.empty()) hops.add(node);  // empty list elements are ignored (RFC 9110 section 5.6.1)
         if (comma == std::string_view::npos) return;
         line.remove_prefix(comma + 1);
     }

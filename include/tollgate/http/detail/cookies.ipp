@@ -46,7 +46,7 @@ TOLLGATE_DECL bool add_cookie(response& out, const new_cookie& made) {
     if (made.max_age) {
         const auto left = (std::max)(made.max_age->count(), seconds::rep{0});
         text.append("; Max-Age=").append(std::to_string(left));
-        // Those who know no Max-Age know Expires.
+        // For clients that know Expires but not Max-Age.
         if (left == 0) text.append("; Expires=Thu, 01 Jan 1970 00:00:00 GMT");
     }
     if (made.secure) text.append("; Secure");

@@ -15,7 +15,7 @@
 
 namespace tollgate::inline v0::http {
 
-/// The request fields that some stage asks for on every request, found without comparing names again.
+/// The request fields that are read on every request, found without comparing names again.
 enum class field_id : std::uint8_t {
     other,
     host,
@@ -31,45 +31,45 @@ enum class field_id : std::uint8_t {
     cookie,
     origin,
     referer,
-    count_,  ///< how many there are; no field
+    count_,  ///< the number of ids; not a field
 };
 
 [[nodiscard]] constexpr field_id to_field_id(std::string_view name) noexcept;
 
-/// One field of a message, in the bytes of the message: it is valid for as long as they are.
+/// One field of a message. A view: valid as long as the message's bytes.
 struct field {
     std::string_view name;   ///< a token, as sent
-    std::string_view value;  ///< without whitespace at its ends, otherwise as sent
+    std::string_view value;  ///< without surrounding whitespace, otherwise as sent
 };
 
-/// Field lines in the order they came: views of somebody else's bytes, a bounded number, nothing on the heap.
+/// Field lines in the order of the message: a bounded number of views, without heap memory.
 class field_lines {
 public:
-    /// How many fields one message may have; another one is refused.
+    /// The maximum number of fields in one message; more are refused.
     static constexpr std::size_t size_max = limits::field_count_max;
 
-    /// Removes all fields and keeps the memory.
+    /// Removes all fields.
     void clear() noexcept {
         size_ = 0;
         lookup_ = {};
     }
 
-    /// False, and unchanged, when there are `size_max` already.
+    /// Returns false and changes nothing if there are already `size_max`.
     bool add(std::string_view name, std::string_view value) noexcept { return add(to_field_id(name), name, value); }
     bool add(field_id id, std::string_view name, std::string_view value) noexcept;
 
-    /// How many lines carry this name.
+    /// How many lines have this name.
     [[nodiscard]] std::size_t count(field_id id) const noexcept { return lookup_[index(id)].lines; }
 
-    /// The first line's value; empty when there is none (use `count` to tell that from an empty value).
+    /// The first line's value; empty if there is none (`count` distinguishes that from an empty value).
     [[nodiscard]] std::string_view find(field_id id) const noexcept {
         const auto& known = lookup_[index(id)];
         return known.lines == 0 ? std::string_view{} : lines_[known.first].value;
     }
-    /// The same by name, in any case; walks the lines.
+    /// The same by name, case-insensitively; a linear search.
     [[nodiscard]] std::string_view find(std::string_view name) const noexcept;
 
-    /// The bytes that the lines are views of have moved: what was at address `from` is at `to` now.
+    /// Updates the views after their bytes moved from address `from` to `to`.
     void relocate(std::uintptr_t from, const char* to) noexcept;
 
     /// The fields in the order of the message.
@@ -92,8 +92,8 @@ private:
 
 namespace detail {
 
-/// A lower-case name of 4 to 17 bytes as two words that may overlap, so that a field name on the wire is told in any
-/// case by two comparisons: this runs for every field line of every request.
+/// A lower-case name of 4 to 17 bytes as two words that may overlap, so that a field name is matched case-insensitively
+/// by two comparisons. This runs for every field line of every request.
 class known_name {
 public:
     consteval known_name(const char* lower, field_id id) : text_{lower}, id_{id} {
@@ -105,11 +105,10 @@ public:
         }
     }
 
-    /// `id` if `name`, which has as many bytes as the known one, is the same in any case; otherwise `other`.
+    /// `id` if `name`, which has the same length, is equal ignoring case; otherwise `other`.
     [[nodiscard]] constexpr field_id match(std::string_view name) const noexcept {
         if (std::is_constant_evaluated()) return ascii_iequals(name, text_) ? id_ : field_id::other;
-        // Only where the known name has a letter is a case folded, so that no other byte can pass for one of the
-        // name's.
+        // Case is folded only at the letters of the known name, so that no other byte can match one of them.
         const bool same = text_.size() < 8 ? matches<std::uint32_t>(name.data()) : matches<std::uint64_t>(name.data());
         return same ? id_ : field_id::other;
     }
@@ -156,7 +155,7 @@ inline constexpr known_name transfer_encoding_name{"transfer-encoding", field_id
 
 }  // namespace detail
 
-/// The id of a field name, compared without case (RFC 9110 section 5.1); `field_id::other` for a name without one.
+/// The id of a field name, compared case-insensitively (RFC 9110 section 5.1); `field_id::other` if it has none.
 constexpr field_id to_field_id(std::string_view name) noexcept {
     using namespace detail;
     switch (name.size()) {
@@ -189,8 +188,8 @@ inline bool field_lines::add(field_id id, std::string_view name, std::string_vie
     return true;
 }
 
-/// `view` of the same bytes where they are now. Addresses as numbers: the old place may be gone, and a pointer into it
-/// with it.
+/// `view` after its bytes moved. The old address is a number because the old memory may have been freed, which makes
+/// pointers into it invalid.
 [[nodiscard]] inline std::string_view relocated(std::string_view view, std::uintptr_t from, const char* to) noexcept {
     if (view.data() == nullptr) return view;
     return {to + (reinterpret_cast<std::uintptr_t>(view.data()) - from), view.size()};
@@ -211,20 +210,20 @@ inline std::string_view field_lines::find(std::string_view name) const noexcept 
 
 namespace tollgate::inline v0::http::detail {
 
-/// What reading one field line came to.
+/// The result of reading one field line.
 enum class line_result : std::uint8_t {
     unfinished,          ///< call again when there are more bytes
     field,               ///< one field line was read
     section_end,         ///< the empty line was read
-    folded,              ///< begins with a blank: a folded line, or a blank before the first field
+    folded,              ///< starts with a blank: a folded line, or a blank before the first field
     blank_before_colon,
-    no_name,             ///< empty, or a byte that no token holds
-    bad_value,           ///< a control character
+    no_name,             ///< empty, or contains a byte that is not a tchar
+    bad_value,           ///< contains a control character
     bare_cr,
     bare_lf,
 };
 
-/// A sentence for the client, for each result that is a fault.
+/// The message for the client, for each result that is an error.
 [[nodiscard]] constexpr std::string_view to_reason(line_result fault) noexcept {
     switch (fault) {
         case line_result::folded: return "A field line begins with a blank.";
@@ -240,24 +239,24 @@ enum class line_result : std::uint8_t {
     return {};
 }
 
-/// Field lines (RFC 9112 section 5), one a call, of a header section or a trailer section.
+/// Reads field lines (RFC 9112 section 5), one per call, of a header section or a trailer section.
 ///
-/// A line that is not all there yet is gone on with where the last call stopped: only offsets are kept.
+/// An incomplete line is continued where the last call stopped; only offsets are kept.
 class field_line_reader {
 public:
-    /// The next line begins at `offset`.
+    /// Starts with the line at `offset`.
     void start(std::size_t offset) noexcept {
         begin_ = seen_ = offset;
         colon_ = 0;
     }
 
-    /// Reads from `bytes` (all of them, from the message's first) not further than `bytes_end`.
+    /// Reads from `bytes` (the whole message from its first byte), at most up to `bytes_end`.
     [[nodiscard]] line_result read(const char* bytes, std::size_t bytes_end, field_id& id, field& line) noexcept;
 
-    /// Whether the next byte begins a line.
+    /// Whether the next byte starts a line.
     [[nodiscard]] bool at_line_begin() const noexcept { return seen_ == begin_; }
 
-    /// Behind the last line that was read.
+    /// The end of the last line that was read.
     [[nodiscard]] std::size_t at() const noexcept { return begin_; }
 
 private:
@@ -268,8 +267,8 @@ private:
     }
 
     std::size_t begin_ = 0;  // of the line
-    std::size_t seen_ = 0;   // everything before it was looked at
-    std::size_t colon_ = 0;  // behind the name, once it was found
+    std::size_t seen_ = 0;   // everything before it was examined
+    std::size_t colon_ = 0;  // end of the name, once found
 };
 
 inline line_result field_line_reader::read(const char* bytes, std::size_t bytes_end, field_id& id,
@@ -302,7 +301,7 @@ inline line_result field_line_reader::read(const char* bytes, std::size_t bytes_
     return line_result::field;
 }
 
-/// A line that is no field: the empty one, or a fault at `at`, the first byte that no name has.
+/// Handles anything but a field: the empty line, or an error at `at`, the first byte that is not a tchar.
 inline line_result field_line_reader::read_other(const char* begin, const char* at, const char* end) noexcept {
     const bool blank = *at == ' ' || *at == '\t';
     if (at != begin) return blank ? line_result::blank_before_colon : line_result::no_name;
@@ -315,7 +314,7 @@ inline line_result field_line_reader::read_other(const char* begin, const char* 
     return line_result::section_end;
 }
 
-/// Whether a comma-separated field value holds this member, in any case (RFC 9110 section 5.6.1).
+/// Whether a comma-separated field value contains this member, case-insensitively (RFC 9110 section 5.6.1).
 [[nodiscard]] constexpr bool list_holds(std::string_view list, std::string_view member) noexcept {
     for (;;) {
         const auto comma = list.find(',');
@@ -329,19 +328,19 @@ inline line_result field_line_reader::read_other(const char* begin, const char* 
 
 namespace tollgate::inline v0::http {
 
-/// Field lines as they go on the wire, each ended by CRLF: for messages that we send as a client. Names and values have
-/// types that hold no line end. Used again, it allocates nothing.
+/// Field lines in wire format, each ended by CRLF, for the requests of the webhook client. The types of names and
+/// values exclude line ends. Reusing a block does not allocate.
 class field_block {
 public:
     /// Removes all lines and keeps the memory.
     void clear() noexcept { lines_.clear(); }
 
-    /// Appends one line. Allocates where the block has to grow.
+    /// Appends one line. Allocates if the block has to grow.
     void add(field_name name, field_value value) {
         lines_.append(name.view()).append(": ").append(value.view()).append("\r\n");
     }
 
-    /// All lines as they go on the wire, each ended by CRLF; valid until the block changes.
+    /// All lines in wire format; valid until the block changes.
     [[nodiscard]] std::string_view view() const noexcept { return lines_; }
 
 private:

@@ -16,20 +16,20 @@ struct form_member {
     std::string value;
 };
 
-/// The members of a form or a query string, decoded, in the order they came. Names may repeat: whoever reads one that
-/// must not (RFC 6749 section 3.1) asks `count`.
+/// The members of a form or a query string, decoded, in their order. Names may repeat; use `count` where that is
+/// forbidden (RFC 6749 section 3.1).
 class form_fields {
 public:
     explicit form_fields(std::vector<form_member> members) noexcept : members_{std::move(members)} {}
 
-    /// The first member of this name; null if there is none.
+    /// The first member with this name; null if there is none.
     [[nodiscard]] const form_member* find(std::string_view name) const noexcept {
         for (const form_member& member : members_)
             if (member.name == name) return &member;
         return nullptr;
     }
 
-    /// The first value of this name; empty if there is none.
+    /// The first value with this name; empty if there is none.
     [[nodiscard]] std::string_view value_of(std::string_view name) const noexcept {
         const form_member* found = find(name);
         return found == nullptr ? std::string_view{} : std::string_view{found->value};
@@ -49,10 +49,10 @@ private:
     std::vector<form_member> members_;
 };
 
-/// `application/x-www-form-urlencoded` (WHATWG URL section 5.1), of a body or of a query string: `name=value` pairs
-/// between `&`, `+` for a space, `%XX` for any byte. An empty piece between two `&` is no member; a piece without `=`
-/// has an empty value. `malformed` for a `%` without two hexadecimal digits, for bytes that are no UTF-8 once decoded,
-/// for control bytes that were not encoded, and for more than `limits::form_members_max` members.
+/// Parses `application/x-www-form-urlencoded` (WHATWG URL section 5.1), from a body or a query string: `name=value`
+/// pairs separated by `&`, `+` for a space, `%XX` for any byte. An empty piece between two `&` is skipped; a piece
+/// without `=` has an empty value. Error (malformed) for a `%` without two hexadecimal digits, decoded bytes that are
+/// not UTF-8, unencoded control bytes, and more than `limits::form_members_max` members.
 [[nodiscard]] TOLLGATE_DECL result<form_fields> parse_form(std::string_view bytes);
 
 }  // namespace tollgate::http

@@ -11,7 +11,7 @@ namespace tollgate::inline v0::http {
 
 namespace detail {
 
-/// Empty for a broken percent-encoding, a bare control byte, or bytes that are no UTF-8 once decoded.
+/// Empty for invalid percent-encoding, an unencoded control byte, or decoded bytes that are not UTF-8.
 [[nodiscard]] inline std::optional<std::string> decode_form_text(std::string_view text) {
     std::string decoded;
     decoded.reserve(text.size());

@@ -14,10 +14,11 @@ namespace tollgate::inline v0::http {
 
 namespace detail {
 
-inline constexpr std::size_t method_bytes_max = 32;  // the longest registered one has 17; longer cannot be one of ours
+// the longest registered method has 17; longer ones are not supported
+inline constexpr std::size_t method_bytes_max = 32;
 
-/// Whether `text` stands at this offset. In pieces of known size, which compilers turn into comparisons of words: one
-/// of ten bytes would be a call.
+/// Whether `text` is at this offset. Compared in pieces of constant size, which compilers turn into word comparisons; a
+/// comparison of ten bytes would be a call.
 template <std::size_t Size>
 [[nodiscard]] bool begins_with(std::string_view bytes, std::size_t offset, const char (&text)[Size]) noexcept {
     constexpr std::size_t text_bytes = Size - 1;
@@ -29,7 +30,7 @@ template <std::size_t Size>
     return std::memcmp(at + text_bytes - tail_bytes, text + text_bytes - tail_bytes, tail_bytes) == 0;
 }
 
-/// Whether a tab is among the blanks that were trimmed from this value of a field line, which a colon and a CR enclose.
+/// Whether the blanks around this value, between the colon and the CR of its field line, contain a tab.
 [[nodiscard]] constexpr bool has_tab_around(std::string_view value) noexcept {
     const char* before = value.data() - 1;
     while (*before == ' ') --before;
@@ -38,7 +39,7 @@ template <std::size_t Size>
     return *before == '\t' || *behind == '\t';
 }
 
-/// Whether any line of a field that may come several times holds this member.
+/// Whether any line of a repeatable field contains this member.
 [[nodiscard]] inline bool lines_hold(const field_lines& lines, field_id id, std::string_view member) noexcept {
     if (lines.count(id) == 1) return list_holds(lines.find(id), member);
     for (const field& line : lines)
@@ -67,8 +68,7 @@ TOLLGATE_DECL parse_step request_parser::step(std::span<char> bytes, request& in
     if (base != base_ && stage_ != stage::nothing) into.relocate(base_, bytes.data());
     base_ = base;
 
-    // Each case falls into the next one when its piece is complete, so that a message which came whole is read in one
-    // go.
+    // Each case falls through when its part is complete, so that a complete message is read in one pass.
     parse_step result = parse_step::complete;
     switch (stage_) {
         case stage::nothing:
@@ -98,7 +98,7 @@ TOLLGATE_DECL parse_step request_parser::step(std::span<char> bytes, request& in
     return parse_step::refused;
 }
 
-/// One empty line before a request is tolerated (RFC 9112 section 2.2): old clients send one behind a body.
+/// Accepts one empty line before a request (RFC 9112 section 2.2): old clients send one after a body.
 TOLLGATE_DECL parse_step request_parser::begin(std::string_view bytes, request& into) noexcept {
     if (bytes.empty()) return parse_step::needs_more;
     into.clear();
@@ -149,7 +149,8 @@ TOLLGATE_DECL parse_step request_parser::read_target(std::string_view bytes, req
     return go_on(stage::version, seen_ + 1);
 }
 
-/// The forms of RFC 9112 section 3.2 other than origin-form. CONNECT and its authority-form are for proxies.
+/// Checks the forms of RFC 9112 section 3.2 other than origin-form. CONNECT and its authority-form are for proxies
+/// only.
 TOLLGATE_DECL parse_step request_parser::judge_target(std::string_view text, request& into) noexcept {
     if (into.method == method::connect) return refuse("This server is no proxy: CONNECT is not served.");
     if (text.empty()) return refuse("There is more than one space between the method and the request target.");
@@ -173,8 +174,8 @@ TOLLGATE_DECL parse_step request_parser::judge_absolute_target(std::string_view 
     if (!is_authority(rest.substr(0, authority_bytes))) return refuse("The request target does not name a valid host.");
     into.target = target::from(rest.substr(authority_bytes));
     into.target.authority = rest.substr(0, authority_bytes);
-    // An empty path is `/` (RFC 9112 section 3.2.1): the one in front of the authority, for it is a view of the buffer
-    // too.
+    // An empty path is `/` (RFC 9112 section 3.2.1). The view refers to the second slash of `//`, because it must be
+    // part of the buffer.
     if (into.target.path.empty()) into.target.path = text.substr(colon + 2, 1);
     return parse_step::complete;
 }
@@ -225,8 +226,8 @@ TOLLGATE_DECL parse_step request_parser::read_fields(std::string_view bytes, req
     return judge_head(bytes, into);
 }
 
-/// The fast path for lines that came whole and have nothing odd, which are nearly all. Returns where the first other
-/// line begins: the reader, which has the last word on every byte, starts there.
+/// The fast path for complete lines without anything unusual, which are nearly all. Returns the start of the first
+/// other line; the reader starts there and checks every byte.
 TOLLGATE_DECL std::size_t request_parser::read_usual_fields(std::string_view bytes, std::size_t at,
                                                             field_lines& into) const noexcept {
     const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
@@ -242,7 +243,7 @@ TOLLGATE_DECL std::size_t request_parser::read_usual_fields(std::string_view byt
         const char* value = colon + 1;
         const char* const line_end = detail::find_value_end(value, end);
         if (end - line_end < 2 || std::memcmp(line_end, "\r\n", 2) != 0) break;
-        while (is_blank(*value)) ++value;  // the CR stops it
+        while (is_blank(*value)) ++value;  // stops at the CR
         const char* value_end = line_end;
         while (value_end > value && is_blank(value_end[-1])) --value_end;
         if (!into.add(id, name, {value, static_cast<std::size_t>(value_end - value)})) break;
@@ -251,7 +252,7 @@ TOLLGATE_DECL std::size_t request_parser::read_usual_fields(std::string_view byt
     return static_cast<std::size_t>(begin - bytes.data());
 }
 
-/// What the fields say together: for whom it is, where it ends, what becomes of the connection.
+/// Evaluates the fields together: the host, the end of the body, the persistence of the connection.
 TOLLGATE_DECL parse_step request_parser::judge_head(std::string_view bytes, request& into) noexcept {
     const std::size_t hosts = into.fields.count(field_id::host);
     if (hosts > 1) return refuse("There is more than one Host field.");
@@ -275,7 +276,7 @@ TOLLGATE_DECL parse_step request_parser::judge_head(std::string_view bytes, requ
     return parse_step::complete;
 }
 
-/// Nearly all clients of a server name the same host, so the last good one is not judged again.
+/// Nearly all requests to a server name the same host, so the last valid one is not checked again.
 TOLLGATE_DECL bool request_parser::names_good_host(const request& into) noexcept {
     const std::string_view host = into.fields.find(field_id::host);
     if (!good_host_.empty() && host == good_host_.view()) return true;
@@ -285,9 +286,9 @@ TOLLGATE_DECL bool request_parser::names_good_host(const request& into) noexcept
     return true;
 }
 
-/// Exactly one `chunked`, nothing else, and no Content-Length beside it: RFC 9112 section 6.1 lets a server refuse the
-/// combination, and every parser that tried to repair it has been smuggled through. No tab around it either, though it
-/// is whitespace to RFC 9110: to some parsers in front of us it is a part of the name, and then of no known coding.
+/// Exactly one `chunked` and no Content-Length: RFC 9112 section 6.1 permits refusing the combination, and parsers that
+/// repair it enable request smuggling. No tabs around it either, although RFC 9110 allows them: some proxies read the
+/// tab as part of the name, and so as an unknown coding.
 TOLLGATE_DECL parse_step request_parser::judge_transfer_encoding(const request& into) noexcept {
     if (into.version == version::http_1_0) return refuse("HTTP/1.0 has no Transfer-Encoding.");
     if (into.fields.count(field_id::content_length) != 0)
@@ -301,8 +302,8 @@ TOLLGATE_DECL parse_step request_parser::judge_transfer_encoding(const request& 
     return parse_step::complete;
 }
 
-/// One line of plain decimal digits. Lists of equal lengths and leading zeros are legal or harmless to some and a
-/// different number to others, so they are refused (RFC 9112 section 6.3).
+/// One line of decimal digits. Lists of equal lengths and leading zeros are read differently by different
+/// implementations, so they are refused (RFC 9112 section 6.3).
 TOLLGATE_DECL parse_step request_parser::judge_content_length(const request& into) noexcept {
     if (into.fields.count(field_id::content_length) != 1) return refuse("There is more than one Content-Length field.");
     const std::string_view text = into.fields.find(field_id::content_length);
@@ -312,7 +313,7 @@ TOLLGATE_DECL parse_step request_parser::judge_content_length(const request& int
     if (!digits_only || read.ec != std::errc{} || read.ptr != text.data() + text.size())
         return refuse("The Content-Length is not a plain decimal number.");
     if (length == 0) return parse_step::complete;
-    // A length near the top of 64 bits must not wrap around; any that is over the bound is as good as another.
+    // Avoids overflow: every length above the bound has the same effect.
     message_bytes_ = at_ + static_cast<std::size_t>((std::min)(length, std::uint64_t{settings_.body_bytes_max} + 1));
     stage_ = stage::known_length;
     return parse_step::complete;

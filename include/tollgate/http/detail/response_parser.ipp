@@ -12,21 +12,21 @@ namespace tollgate::inline v0::http {
 
 namespace detail {
 
-/// Whether no byte of it is a control character other than HTAB (RFC 9110 section 5.5).
+/// Whether it contains no control character but HTAB (RFC 9110 section 5.5).
 [[nodiscard]] inline bool is_field_text(std::string_view text) noexcept {
     const char* const end = text.data() + text.size();
     return find_value_end(text.data(), end) == end;
 }
 
-/// Plain decimal digits without a leading zero, as request_parser wants a length.
+/// Decimal digits without a leading zero, as request_parser requires of a length.
 [[nodiscard]] inline bool read_length(std::string_view text, std::uint64_t& length) noexcept {
     if (text.empty() || !is_digit(text.front()) || (text.front() == '0' && text.size() != 1)) return false;
     const auto read = std::from_chars(text.data(), text.data() + text.size(), length);
     return read.ec == std::errc{} && read.ptr == text.data() + text.size();
 }
 
-/// What is behind the size in a chunk line: `*( BWS ";" BWS name [ BWS "=" BWS ( token / quoted-string ) ] )` (RFC 9112
-/// section 7.1.1).
+/// Whether `text` is what may follow the size in a chunk line: `*( BWS ";" BWS name [ BWS "=" BWS ( token /
+/// quoted-string ) ] )` (RFC 9112 section 7.1.1).
 [[nodiscard]] inline bool are_chunk_extensions(std::string_view text) noexcept {
     const auto skip_blanks = [&text] {
         while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
@@ -54,7 +54,7 @@ namespace detail {
         const std::string_view behind_name = text;
         skip_blanks();
         if (!text.starts_with('=')) {
-            text = behind_name;  // the blanks are the next extension's
+            text = behind_name;  // the blanks belong to the next extension
             continue;
         }
         text.remove_prefix(1);
@@ -97,7 +97,7 @@ TOLLGATE_DECL response_step response_parser::step(std::string_view bytes) {
             default:
                 if (std::string_view line; take_line(bytes, line)) {
                     read_line(line);
-                    line_.clear();  // not before: `line` may be a view of it
+                    line_.clear();  // only now: `line` may be a view of it
                 } else {
                     waits = true;
                 }
@@ -113,12 +113,12 @@ TOLLGATE_DECL response_step response_parser::finish() noexcept {
     consumed_ = 0;
     if (stage_ == stage::until_close) complete();
     if (stage_ == stage::complete) return response_step::complete;
-    if (stage_ != stage::refused) refuse("The connection ended before the answer did.");
+    if (stage_ != stage::refused) refuse("The connection ended before the response did.");
     return response_step::refused;
 }
 
-/// The next line without its CRLF, taken off `bytes`; false when it is not all there, or refused. A line is judged by its
-/// length as it comes and by its content once it is whole, so that the verdict does not depend on the cuts.
+/// Removes the next line from `bytes`, without its CRLF; false if it is incomplete or refused. The length is checked as
+/// the line arrives and the content when it is complete, so that the result does not depend on the split.
 TOLLGATE_DECL bool response_parser::take_line(std::string_view& bytes, std::string_view& line) {
     const bool of_chunks = stage_ == stage::chunk_line || stage_ == stage::chunk_end;
     const std::size_t one_max = of_chunks ? limits::chunk_line_bytes_max : settings_.line_bytes_max;
@@ -168,7 +168,7 @@ TOLLGATE_DECL void response_parser::read_line(std::string_view line) {
 TOLLGATE_DECL void response_parser::read_status_line(std::string_view line) {
     constexpr std::size_t version_bytes = 9, status_bytes = 3;
     older_ = line.starts_with("HTTP/1.0 ");
-    if (!older_ && !line.starts_with("HTTP/1.1 ")) return refuse("The answer does not begin with HTTP/1.1 or HTTP/1.0.");
+    if (!older_ && !line.starts_with("HTTP/1.1 ")) return refuse("The response does not begin with HTTP/1.1 or HTTP/1.0.");
     const std::string_view digits = line.substr(version_bytes, status_bytes);
     const std::string_view reason = line.substr(version_bytes + digits.size());
     if (digits.size() != status_bytes || !is_digit(digits[0]) || digits[0] == '0' || !is_digit(digits[1]) ||
@@ -176,7 +176,7 @@ TOLLGATE_DECL void response_parser::read_status_line(std::string_view line) {
         return refuse("The status is not three digits.");
     if (!detail::is_field_text(reason)) return refuse("The status line holds a control character.");
     status_ = static_cast<unsigned>((digits[0] - '0') * 100 + (digits[1] - '0') * 10 + (digits[2] - '0'));
-    if (status_ == 101) return refuse("The server switches protocols, which nobody asked for.");
+    if (status_ == 101) return refuse("The server switched protocols, which was not requested.");
     said_ = {};
     retry_after_.clear();
     stage_ = stage::fields;
@@ -203,7 +203,7 @@ TOLLGATE_DECL void response_parser::judge_field(std::string_view name, std::stri
                 said_.fault = "The Content-Length is not a plain decimal number.";
             return;
         case field_id::transfer_encoding:
-            // No tab around it: to some parsers it is a part of the name.
+            // No tabs around it: some implementations read them as part of the name.
             if (++said_.transfer_encodings > 1 || !ascii_iequals(text, "chunked") || value.find('\t') != value.npos)
                 said_.fault = "The Transfer-Encoding is not exactly one chunked.";
             return;
@@ -232,7 +232,7 @@ TOLLGATE_DECL void response_parser::judge_head() {
     }
     keep_alive_ = !said_.close && (!older_ || said_.keep_alive);
     if (to_head_ || status_ == 204 || status_ == 304) {
-        // A 204 has no body; a server that announces one all the same may send it, too.
+        // A 204 has no body, but a server that announces one may also send it.
         if (status_ == 204 && (said_.content_length != 0 || said_.transfer_encodings != 0)) keep_alive_ = false;
         return complete();
     }
@@ -248,7 +248,7 @@ TOLLGATE_DECL void response_parser::judge_head() {
     left_bytes_ = said_.content_length;
     stage_ = stage::known_length;
     if (left_bytes_ == 0) return complete();
-    // Nobody waits for a body that will not be read to its end anyway.
+    // Do not wait for a body that will not be read to its end.
     if (left_bytes_ > settings_.body_bytes_max && settings_.kept_bytes_max == 0) cut();
 }
 
@@ -263,7 +263,7 @@ TOLLGATE_DECL void response_parser::read_chunk_line(std::string_view line) {
     stage_ = left_bytes_ == 0 ? stage::trailers : stage::chunk_data;
 }
 
-/// Precondition: there are bytes.
+/// Precondition: `bytes` is not empty.
 TOLLGATE_DECL void response_parser::read_body(std::string_view& bytes) {
     const bool endless = stage_ == stage::until_close;
     const bool beyond = stage_ == stage::known_length && said_.content_length > settings_.body_bytes_max;
@@ -284,7 +284,7 @@ TOLLGATE_DECL void response_parser::read_body(std::string_view& bytes) {
     else if (beyond && body_bytes_ == settings_.kept_bytes_max) cut();
 }
 
-/// Enough was read. What is still to come would be taken for the next answer, so the connection is of no more use.
+/// Ends a response early. Its remaining bytes would be taken for the next response, so the connection cannot be reused.
 TOLLGATE_DECL void response_parser::cut() noexcept {
     body_cut_ = true;
     keep_alive_ = false;

@@ -14,26 +14,26 @@
 
 namespace tollgate::inline v0::http {
 
-/// What a response needs to know of its connection and of the request that it answers.
+/// What the wire format depends on: the connection, and the request that is answered.
 struct framing {
-    std::string_view date;                            ///< IMF-fixdate, 29 bytes; the host makes one a second
+    std::string_view date;                            ///< IMF-fixdate, 29 bytes; the host formats one a second
     http::version version = http::version::http_1_1;  ///< of the request
-    bool keep_alive = true;                           ///< false: says that the host closes after this response
-    bool head_only = false;                           ///< answers HEAD: all of GET's fields, no body
+    bool keep_alive = true;                           ///< false: the host closes the connection after this response
+    bool head_only = false;                           ///< the response to HEAD: all fields of GET, no body
 };
 
-/// Appends one response as it goes on the wire (RFC 9112 section 4): status line, `Date`, the response's own fields,
-/// `Content-Length` (not for 204 and 304), `Connection` where the version's default does not say it, body.
-/// The response must not hold `Date`, `Content-Length`, `Connection` or `Transfer-Encoding` itself.
-/// Nothing is appended when memory runs out; that is thrown as `std::bad_alloc`.
+/// Appends one response in wire format (RFC 9112 section 4): status line, `Date`, the response's own fields,
+/// `Content-Length` (except for 204 and 304), `Connection` unless it is the version's default, body. The response must
+/// not contain `Date`, `Content-Length`, `Connection` or `Transfer-Encoding` itself. Throws std::bad_alloc when memory
+/// runs out; nothing is appended then.
 inline void append_response(const response& sent, const framing& how, std::string& out);
 
-/// Appends the interim response that asks a client for the body it holds back (RFC 9110 section 10.1.1).
+/// Appends the interim response that makes a waiting client send the body (RFC 9110 section 10.1.1).
 inline void append_continue(std::string& out) { out.append("HTTP/1.1 100 Continue\r\n\r\n"); }
 
 namespace detail {
 
-/// Status line and the name of the field behind it, of every status that we send: most responses begin with one copy.
+/// Status line and the following field name for every status sent: most responses start with one copy.
 inline constexpr std::size_t status_head_bytes_max = 64;
 inline constexpr std::size_t date_bytes_max = 32;  // an IMF-fixdate has 29
 struct status_head {
@@ -57,7 +57,7 @@ constexpr status_head make_status_head(unsigned code) noexcept {
     return made;
 }
 
-/// The lines for 200 to 204 stand ready: what a healthy service sends nearly always.
+/// Precomputed lines for 200 to 204, the most common statuses.
 inline constexpr std::array<status_head, 5> successful_heads = {make_status_head(200), make_status_head(201),
                                                                 make_status_head(202), make_status_head(203),
                                                                 make_status_head(204)};
@@ -85,7 +85,8 @@ inline void append_response(const response& sent, const framing& how, std::strin
     const std::string_view connection = !how.keep_alive                       ? "Connection: close\r\n"sv
                                         : how.version == version::http_1_0 ? "Connection: keep-alive\r\n"sv
                                                                             : std::string_view{};
-    // All but the fields and the body is put together here: a few copies of known size, where each `append` is a call.
+    // Everything but the fields and the body is assembled here by a few copies of constant size; each `append` would be
+    // a call.
     char front[detail::status_head_bytes_max + detail::date_bytes_max + 2];
     char* front_end = front + head->size;
     std::memcpy(front, head->characters.data(), head->characters.size());

@@ -10,7 +10,7 @@
 namespace tollgate::inline v0::http {
 namespace detail {
 
-/// Reads a date off the front of its text, part by part; once a part is missing, so is the whole.
+/// Reads the parts of a date from the front of a text; after one mismatch the whole result is invalid.
 class date_reader {
 public:
     explicit date_reader(std::string_view text) noexcept : text_{text} {}
@@ -19,7 +19,7 @@ public:
         if (text_.starts_with(part)) text_.remove_prefix(part.size());
         else good_ = false;
     }
-    /// Exactly so many digits; with `padded`, a blank may stand for the first.
+    /// Exactly `digits` digits; with `padded`, the first may be a blank.
     int number(std::size_t digits, bool padded = false) noexcept {
         int value = 0;
         for (std::size_t i = 0; i < digits; ++i) {
@@ -30,7 +30,7 @@ public:
         text_.remove_prefix((std::min)(digits, text_.size()));
         return value;
     }
-    /// One of the names, each of three letters, counted from 1; case-sensitive, as the grammar is.
+    /// One of the three-letter names, counted from 1; case-sensitive, as in the grammar.
     int name(std::string_view names) noexcept {
         const std::string_view wanted = text_.substr(0, 3);
         for (std::size_t i = 0; i < names.size(); i += 3) {

@@ -11,27 +11,25 @@
 #include <emmintrin.h>
 #endif
 
-/// Finding the end of a piece of a message: 16 bytes at a time where the processor has SSE2 (every x86-64 has), 8 at a
-/// time elsewhere. All of them return `end` when every byte belongs to the piece, and never read a byte outside [at,
-/// end).
+/// Finds the end of a part of a message: 16 bytes at a time with SSE2 (on every x86-64), 8 at a time elsewhere. All
+/// functions return `end` if every byte belongs to the part, and never read outside [at, end).
 namespace tollgate::inline v0::http::detail {
 
-/// The first byte that no field value holds (RFC 9110 section 5.5): a control character other than HTAB. Bytes of 0x80
-/// and above are obs-text, which is data.
+/// The first byte not allowed in a field value (RFC 9110 section 5.5): a control character other than HTAB. Bytes of
+/// 0x80 and above are allowed (obs-text).
 [[nodiscard]] inline const char* find_value_end(const char* at, const char* end) noexcept;
 
-/// The first byte that no request target holds: a control character, a blank, `#` (a fragment is never sent), DEL, or
-/// any byte of 0x80 and above, which a URI writes percent-encoded.
+/// The first byte not allowed in a request target: a control character, a blank, `#` (fragments are never sent), DEL,
+/// or any byte of 0x80 and above, which must be percent-encoded.
 [[nodiscard]] inline const char* find_target_end(const char* at, const char* end) noexcept;
 
-/// The first byte that is no tchar (RFC 9110 section 5.6.2).
+/// The first byte that is not a tchar (RFC 9110 section 5.6.2).
 [[nodiscard]] inline const char* find_token_end(const char* at, const char* end) noexcept {
     while (at != end && is_token_char(*at)) ++at;
     return at;
 }
 
-/// The first colon, if it is among the next few bytes that can be looked at together; otherwise null, which says
-/// nothing.
+/// The first colon if it is in the next block; otherwise null, which does not mean that there is none.
 [[nodiscard]] inline const char* find_near_colon(const char* at, const char* end) noexcept;
 
 inline constexpr byte_set value_ends = [] {
@@ -56,7 +54,7 @@ inline constexpr std::ptrdiff_t block_bytes = 16;
     return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
 }
 
-/// Marks tabs too: so rare in a value that it is cheaper to look closer than to tell them apart in every block.
+/// Also marks tabs, which are so rare that a second look is cheaper than excluding them in every block.
 [[nodiscard]] inline block_marks mark_value_end(const char* at) noexcept {
     const __m128i bytes = load_block(at);
     const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1f)), bytes);
@@ -66,7 +64,7 @@ inline constexpr std::ptrdiff_t block_bytes = 16;
 
 [[nodiscard]] inline block_marks mark_target_end(const char* at) noexcept {
     const __m128i bytes = load_block(at);
-    // Signed: a byte of 0x80 and above is negative, so not greater than a blank either.
+    // Signed comparison: bytes of 0x80 and above are negative, so they are marked too.
     const __m128i visible = _mm_cmpgt_epi8(bytes, _mm_set1_epi8(0x20));
     const __m128i del = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7f));
     const __m128i fragment = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('#'));
@@ -90,7 +88,7 @@ template <const byte_set& Ends>
 
 #else
 
-/// The high bit of each of the 8 bytes; a byte behind a marked one may be marked wrongly, so a mark says "look closer".
+/// The high bit of each of the 8 bytes. A byte after a marked one may be marked wrongly, so marks are checked again.
 using block_marks = std::uint64_t;
 inline constexpr std::ptrdiff_t block_bytes = 8;
 
@@ -121,7 +119,7 @@ inline constexpr std::ptrdiff_t block_bytes = 8;
 
 inline const char* find_near_colon(const char*, const char*) noexcept { return nullptr; }
 
-/// The first byte that is in `Ends`, in whatever order this processor keeps the bytes of a word; null if none.
+/// The first byte that is in `Ends`, on either endianness; null if none.
 template <const byte_set& Ends>
 [[nodiscard]] inline const char* first_marked(const char* at, block_marks) noexcept {
     for (std::ptrdiff_t i = 0; i < block_bytes; ++i)
@@ -131,7 +129,7 @@ template <const byte_set& Ends>
 
 #endif
 
-/// Whole blocks while there are some, then byte by byte.
+/// Whole blocks as long as possible, then single bytes.
 template <block_marks (*Marks)(const char*) noexcept, const byte_set& Ends>
 [[nodiscard]] inline const char* find_end(const char* at, const char* end) noexcept {
     if (end - at >= block_bytes) {

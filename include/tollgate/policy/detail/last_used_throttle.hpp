@@ -9,9 +9,9 @@
 
 namespace tollgate::inline v0 {
 
-/// Decides whether to record that a credential was used: once an hour for one credential, because that is as exact as its owner
-/// needs it, and once a second over all, because each record may be a write that other requests wait for. A use that is not
-/// recorded is recorded with a later one.
+/// Decides whether to record that a credential was used: at most once an hour per credential, which is exact enough for
+/// its owner, and once a second in all, because each record may be a write that other requests wait for. A use that is
+/// not recorded is recorded with a later one.
 ///
 /// Thread rule: any thread. A copy is independent.
 class last_used_throttle {
@@ -26,8 +26,8 @@ public:
         return *this;
     }
 
-    /// Whether to record a use now. Of parallel calls at most one returns true. A clock that goes back delays the next record by
-    /// one interval at most.
+    /// Whether to record a use now. Of parallel calls at most one returns true. When the clock goes back, the next
+    /// record is delayed by at most one interval.
     [[nodiscard]] bool is_due(const std::optional<instant>& last_used_at, instant now) noexcept {
         if (is_recent(last_used_at, now)) [[likely]]
             return false;

@@ -18,7 +18,7 @@
 
 namespace tollgate::inline v0 {
 
-// A slot a policy: a class of its own each, so that a set of policies can be put together by naming one and keeping the rest.
+// One class per slot, so that a policy set can be built by replacing one slot and keeping the rest.
 template <class T> struct router_slot { T router; };
 template <class T> struct authenticators_slot { T authenticators; };
 template <class T> struct scope_checker_slot { T scope_checker; };
@@ -30,7 +30,7 @@ template <class T> struct random_slot { T random; };
 template <class T> struct observer_slot { T observer; };
 template <class T> struct format_slot { T format; };
 
-/// A policy as it is used: a set holds it by value, or behind `std::ref` where several handlers share one.
+/// A policy as used: a set holds it by value, or by `std::ref` where several handlers share it.
 template <class T>
 [[nodiscard]] constexpr T& policy(T& held) noexcept { return held; }
 template <class T>
@@ -43,11 +43,12 @@ template <class T>
 template <class T>
 using policy_type = std::remove_cvref_t<std::unwrap_reference_t<T>>;
 
-/// One policy in each slot. `default_policies()` makes the first; each `with_x` moves it into a set that has another x:
+/// One policy in each slot. `default_policies()` returns the first set; each `with_x` moves it into a set with another
+/// x:
 ///
 ///     auto policies = tollgate::default_policies().with_limiter(night_limiter{}).with_observer(std::ref(log));
 ///
-/// A policy that does not keep its slot's contract stops the compiler at one message, which names the header to read.
+/// A policy that does not satisfy its contract causes one compiler error, which names the header to read.
 template <class... Slots>
 class policy_set : public Slots... {
 public:
@@ -60,7 +61,7 @@ public:
         return std::move(*this).template replace<router_slot, fits>(std::move(replacement));
     }
 
-    /// All schemes that the API knows, one authenticator each. Which store they need is checked where the API is made.
+    /// All authentication schemes of the API, one authenticator each. Whether they fit the store is checked by the API.
     template <class... Ts>
     constexpr auto with_authenticators(Ts... replacements) && {
         return std::move(*this).template replace<authenticators_slot, true>(std::tuple<Ts...>{std::move(replacements)...});
@@ -146,7 +147,7 @@ private:
     template <template <class> class Slot, class T>
     struct is_slot<Slot, Slot<T>> : std::true_type {};
 
-    // A misfit was reported already: leaving the slot as it was keeps the compiler from reporting its consequences too.
+    // A misfit was already reported: keeping the slot unchanged avoids follow-up errors.
     template <template <class> class Slot, bool Fits, class T>
     constexpr auto replace([[maybe_unused]] T replacement) && {
         if constexpr (!Fits) {

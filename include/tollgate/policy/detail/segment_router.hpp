@@ -10,20 +10,20 @@
 
 namespace tollgate::inline v0 {
 
-/// Compares segment by segment. A table of routes is short, so a walk over those with as many segments as the path, the
-/// more literal ones first, is quicker than any tree and easier to read.
+/// Compares paths segment by segment. Route tables are short, so a linear search over the routes with as many segments
+/// as the path, those with more literals first, is faster than a tree and easier to read.
 class segment_router {
 public:
     TOLLGATE_DECL void build(std::span<const route_pattern> patterns);
     [[nodiscard]] TOLLGATE_DECL route_match find(http::method m, std::string_view path) const noexcept;
 
 private:
-    static constexpr std::size_t segments_max = 12;  // deeper than any API's paths: more is an unknown path
+    static constexpr std::size_t segments_max = 12;  // deeper than any route; longer paths are unknown
 
     struct segment {
         std::string_view literal;  // empty for a parameter
     };
-    // A path without parameters is found by one comparison: no pattern with a parameter could go before it.
+    // A path without parameters is found by one comparison: no pattern with a parameter can take precedence.
     struct literal_path {
         http::method method;
         std::uint16_t route;
@@ -32,13 +32,13 @@ private:
     struct line {
         http::method method;
         std::uint16_t route;
-        std::uint16_t literals;  // how many of its segments are literal: the order within one length
+        std::uint16_t literals;  // the number of its literal segments: the order within one length
         std::vector<segment> segments;
     };
 
     std::vector<literal_path> literal_paths_;
-    std::vector<line> lines_;  // by number of segments, the more literal first
-    std::array<std::uint16_t, segments_max + 2> first_line_{};  // of each number of segments: where its lines begin
+    std::vector<line> lines_;  // by number of segments, those with more literals first
+    std::array<std::uint16_t, segments_max + 2> first_line_{};  // for each number of segments, the first of its lines
 };
 
 static_assert(router<segment_router>);

@@ -52,7 +52,7 @@ TOLLGATE_DECL route_match segment_router::find(http::method m, std::string_view 
             continue;
         }
         const auto text = path.substr(begin, at - begin);
-        // An empty segment is `//` or a slash at the end; dot segments are another path's spelling.
+        // An empty segment is `//` or a trailing slash; dot segments are other spellings of a path.
         if (text.empty() || text == "." || text == ".." || count == segments_max) return match;
         segments[count++] = text;
         if (at >= path.size()) break;

@@ -189,7 +189,7 @@ TEST_CASE("while one thread requests a lease, others request a unit each, and a 
     CHECK_FALSE(held.take(user(1), thousand, start, second));
     CHECK(first.is_for_lease);
     CHECK_FALSE(second.is_for_lease);
-    CHECK(second.question.wanted == 1);
+    CHECK(second.request.wanted == 1);
     (void)held.complete(first, nullptr, start);
     leases::pending_request third{{user(1), thousand}};
     CHECK_FALSE(held.take(user(1), thousand, start, third));
