@@ -21,34 +21,35 @@
 
 namespace tollgate::inline v0 {
 
-/// Delivers webhooks: takes due deliveries out of the store's outbox, posts them, and records what came of each.
+/// Delivers webhooks: leases due deliveries from the store's outbox, posts them, and records the results.
 ///
 ///     tollgate::hook_dispatcher dispatcher{store};
 ///     if (const auto started = dispatcher.start(); !started) ...
 ///     tollgate::publish(dispatcher, ...);   // an event that is sent at once
 ///     dispatcher.stop();
 ///
-/// Of the policies it uses the format, the target rule, the clock, the random source, and the observer, which is told of
-/// each attempt if it is a `delivery_observer`. Store and policies must outlive it.
+/// It uses the policies for format, target rule, clock, random source and observer; a `delivery_observer` is called for
+/// each attempt. Store and policies must outlive it.
 ///
 /// It has two threads, or one if sockets run on your Asio executor: the store, which may block, is always called on the
-/// dispatcher's own thread. Names are looked up on a few more. Several dispatchers, also of several processes, may work on
-/// one store. Everything but construction and destruction may be called from any thread at any time; a policy that it
-/// calls may stop it, but not destroy it.
+/// dispatcher's own thread. Names are looked up on a few more. Several dispatchers, also in several processes, may work
+/// on one store. Everything but construction and destruction may be called from any thread at any time; a policy that
+/// it calls may stop it, but not destroy it.
 template <outbox Store, class Policies = decltype(default_policies())>
 class hook_dispatcher {
 public:
-    /// An event sink blocks as its store does.
+    /// Blocks if the store does.
     static constexpr bool blocking = [] {
         if constexpr (requires { Store::blocking; }) return static_cast<bool>(Store::blocking);
         else return false;
     }();
 
-    /// Starts nothing yet. The store outlives it.
+    /// Starts nothing. The store must outlive it.
     explicit hook_dispatcher(Store& store, hook_dispatch_settings settings = {}, Policies policies = default_policies())
         : environment_{store, std::move(policies)}, worker_{environment_, std::move(settings), nullptr} {}
 
-    /// Runs its sockets on `executor`, which any number of threads may run, and whose context must outlive the dispatcher.
+    /// Runs its sockets on `executor`, which any number of threads may run and whose context must outlive the
+    /// dispatcher.
     hook_dispatcher(const asio::any_io_executor& executor, Store& store, hook_dispatch_settings settings = {},
                     Policies policies = default_policies())
         : environment_{store, std::move(policies)}, worker_{environment_, std::move(settings), &executor} {}
@@ -62,21 +63,22 @@ public:
     explicit hook_dispatcher(Service& of, hook_dispatch_settings settings = {})
         : hook_dispatcher{of.store(), std::move(settings), of.policies().by_reference()} {}
 
-    /// Stops without waiting for attempts, but for a call of the store that is under way.
+    /// Stops without waiting for attempts, except for a store call in progress.
     ~hook_dispatcher() = default;
 
-    /// Starts. An error says which setting is wrong. It starts once, and not after it was stopped.
+    /// Starts the threads. An error names the invalid setting. Can be called once, and not after `stop`.
     result<void> start() { return worker_.start(); }
 
-    /// Leases nothing more, lets attempts end and records them, and returns. After `deadline` it cuts off what is left:
-    /// that is recorded if its request had left, and due again at once, for the next dispatcher on the store. The default
-    /// is as long as an attempt may take. From within a policy this begins and returns at once. Stopping again is harmless.
+    /// Leases nothing more, lets attempts end, records them, and returns. After `deadline` the remaining attempts are
+    /// cut off: those already sent are recorded, and all are due again at once for the next dispatcher. The default is
+    /// as long as an attempt may take. Called from a policy, it returns at once and stops in the background. May be
+    /// called repeatedly.
     void stop(milliseconds deadline = seconds{15}) { worker_.stop(deadline); }
 
-    /// There may be something to deliver: look at once.
+    /// Checks for due deliveries at once.
     void wake() noexcept { worker_.wake(); }
 
-    /// The store's verb, and `wake`, so that events that are reported to a dispatcher are sent at once.
+    /// Appends to the store and wakes the dispatcher, so that the event is sent at once.
     result<std::size_t> append_event(const event& happened, const message_seed& seed, instant now) {
         auto appended = environment_.store.append_event(happened, seed, now);
         if (appended && *appended != 0) wake();
@@ -144,7 +146,7 @@ private:
             } catch (const std::exception& thrown) {
                 return internal_error(std::string{"the store or a policy threw: "} + thrown.what());
             } catch (...) {
-                return internal_error("the store or a policy threw something unknown");
+                return internal_error("the store or a policy threw an unknown exception");
             }
         }
 
@@ -156,7 +158,7 @@ private:
     webhooks::delivery_worker worker_;
 };
 
-/// Deliver the webhooks of a service's store with its policies.
+/// Deduces the types from a service: its store and its policies.
 template <class Service>
     requires requires(Service& of) { of.store(); of.policies().by_reference(); }
 hook_dispatcher(Service&, hook_dispatch_settings = {})

@@ -14,14 +14,14 @@
 
 namespace tollgate::inline v0 {
 
-/// Whether an event can be reported: its service is one of these and has such an event, and its data are one JSON value
-/// (RFC 8259) in UTF-8 of at most `limits::event_data_bytes_max`, read as strictly as a request's body
-/// (`http::check_json`). error_kind::invalid otherwise, with a message that begins with the member's name.
+/// Checks an event: its service is in `services` and has an event of this name, and its data are one JSON value (RFC
+/// 8259) in UTF-8 of at most `limits::event_data_bytes_max`, parsed as strictly as a request body (`http::check_json`).
+/// error_kind::invalid otherwise, with a message that begins with the member's name.
 [[nodiscard]] TOLLGATE_DECL result<void> check_event(const event& happened, const service_catalog& services);
 
-/// Reports an event of an account: the outbox gets one delivery for each of its webhooks for that event, all of them or,
-/// with an error, none. Returns how many. They are on disk, if the store has one, when this returns; a dispatcher of this
-/// process or another sends them.
+/// Publishes an event of an account: the outbox gets one delivery for each of the account's webhooks for that event,
+/// or, with an error, none. Returns how many. When this returns, they are on disk if the store has one; a dispatcher of
+/// this process or another sends them.
 ///
 ///     const auto deliveries = tollgate::publish(
 ///         dispatcher, services,
@@ -29,18 +29,19 @@ namespace tollgate::inline v0 {
 ///         now);
 ///     if (!deliveries) log(deliveries.error());
 ///
-/// `outbox`: a `hook_dispatcher`, which sends at once; a store, whose dispatcher finds it within moments; or a
-/// `sqlite_own_transaction` or `postgres_own_transaction`, so that it commits together with the change that it reports
-/// or not at all. With the others, a process that dies between its own commit and this call loses the event.
+/// `outbox`: a `hook_dispatcher`, which sends at once; a store, whose dispatcher finds the event shortly after; or a
+/// `sqlite_own_transaction` or `postgres_own_transaction`, which commits the event together with the change that it
+/// reports. With the others, a process that dies between its own commit and this call loses the event.
 ///
-/// Errors: invalid for an event that `check_event` refuses, internal when the random source fails, and those of the
-/// outbox: unavailable, as on a full disk, means that nothing was written and that it may succeed later. Any thread.
+/// Errors: invalid for an event that `check_event` refuses, internal if the random source fails, and those of the
+/// outbox: unavailable, for instance on a full disk, means that nothing was written and that a retry may succeed. Any
+/// thread.
 template <event_sink Outbox, random_source Random = system_random>
 [[nodiscard]] result<std::size_t> publish(Outbox& outbox, const service_catalog& services, const event& happened,
                                            instant now, const Random& random = {}) {
     if (auto good = check_event(happened, services); !good) return std::move(good).error();
     message_seed seed;
-    if (!random.fill(seed)) return internal_error("the random source gave nothing");
+    if (!random.fill(seed)) return internal_error("the random source failed");
     return outbox.append_event(happened, seed, now);
 }
 

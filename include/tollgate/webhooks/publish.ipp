@@ -11,8 +11,8 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<void> check_event(const event& happened, const service_catalog& services) {
     const service* const of = services.find(happened.account.service.view());
-    if (of == nullptr) return invalid("service is none of those that this server has.");
-    if (!of->has_event(happened.name)) return invalid("event is none of the service's.");
+    if (of == nullptr) return invalid("service is not one of this server's services.");
+    if (!of->has_event(happened.name)) return invalid("event is not one of the service's events.");
     if (happened.data.size() > limits::event_data_bytes_max)
         return invalid("data is longer than " + std::to_string(limits::event_data_bytes_max) + " bytes.");
     if (const auto good = http::check_json(happened.data); !good) {

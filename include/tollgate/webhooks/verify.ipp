@@ -20,7 +20,7 @@ namespace detail {
 
 inline error not_genuine(const char* message) { return {error_kind::unauthorized, message, {}}; }
 
-/// The value of a header that is there once.
+/// The value of a field that occurs once.
 inline std::string_view only_line(const http::field_lines& fields, std::string_view name) noexcept {
     std::string_view found;
     std::size_t lines = 0;
@@ -32,7 +32,7 @@ inline std::string_view only_line(const http::field_lines& fields, std::string_v
     return lines == 1 ? found : std::string_view{};
 }
 
-/// A full stop separates what is signed, so an id with one would let bytes of one part be read as another's.
+/// A full stop separates the signed parts, so an id that contains one would make the parts ambiguous.
 inline bool is_webhook_id(std::string_view text) noexcept {
     if (text.empty() || text.size() > limits::webhook_id_bytes_max) return false;
     for (const char c : text)
@@ -40,7 +40,7 @@ inline bool is_webhook_id(std::string_view text) noexcept {
     return true;
 }
 
-/// Digits only, without a leading zero: the text is signed, so it has one spelling.
+/// Digits only, without a leading zero: the text is signed, so it must have one spelling.
 inline std::optional<std::int64_t> webhook_timestamp(std::string_view text) noexcept {
     constexpr std::size_t digits_max = 12;  // until the year 33658: the sums below cannot overflow
     if (text.empty() || text.size() > digits_max || text.front() == '0') return std::nullopt;
@@ -51,10 +51,10 @@ inline std::optional<std::int64_t> webhook_timestamp(std::string_view text) noex
     return value;
 }
 
-/// The macs of all `v1` signatures in `version,signature version,signature...`; none for anything else than that. Other
-/// versions are for other receivers.
+/// The MACs of all `v1` signatures in `version,signature version,signature...`; empty for any other format. Signatures
+/// of other versions are skipped.
 inline std::optional<std::vector<std::string>> webhook_macs(std::string_view header) {
-    constexpr std::size_t signature_bytes_max = 512;  // `v1` has 47; asymmetric ones of a later version are longer
+    constexpr std::size_t signature_bytes_max = 512;  // `v1` has 47; asymmetric ones of later versions are longer
     std::vector<std::string> macs;
     for (std::size_t count = 0;; ++count) {
         const auto blank = header.find(' ');
@@ -79,22 +79,22 @@ inline result<void> judge_webhook(std::string_view secret, const webhook_headers
                                    instant now, seconds tolerance) {
     const auto key = webhook_key(secret);
     if (!key) return key.error();
-    if (!is_webhook_id(headers.id)) return not_genuine("The webhook-id is missing, or is none.");
+    if (!is_webhook_id(headers.id)) return not_genuine("The webhook-id is missing or invalid.");
     const auto timestamp = webhook_timestamp(headers.timestamp);
-    if (!timestamp) return not_genuine("The webhook-timestamp is missing, or is no number of seconds.");
+    if (!timestamp) return not_genuine("The webhook-timestamp is missing or not a number of seconds.");
     const auto macs = webhook_macs(headers.signature);
-    if (!macs) return not_genuine("The webhook-signature is missing, or is no list of signatures.");
+    if (!macs) return not_genuine("The webhook-signature is missing or not a list of signatures.");
 
-    constexpr std::int64_t tolerance_max = 1'000'000'000'000;  // 31,000 years: all time there is, and no sum overflows
+    constexpr std::int64_t tolerance_max = 1'000'000'000'000;  // 31,000 years; larger values could overflow
     const std::int64_t tolerated = std::clamp(std::int64_t{tolerance.count()}, std::int64_t{0}, tolerance_max);
     const std::int64_t age = to_unix_seconds(now) - *timestamp;
-    if (age > tolerated) return not_genuine("The webhook-timestamp is too long ago.");
+    if (age > tolerated) return not_genuine("The webhook-timestamp is too old.");
     if (age < -tolerated) return not_genuine("The webhook-timestamp is too far ahead.");
 
     const std::string expected = webhook_mac(*key, {headers.id, *timestamp, body});
     bool genuine = false;
     for (const std::string& mac : *macs) genuine = equal_in_constant_time(mac, expected) || genuine;
-    if (!genuine) return not_genuine("No signature in webhook-signature is one of this webhook.");
+    if (!genuine) return not_genuine("No signature in webhook-signature matches.");
     return {};
 }
 
@@ -109,7 +109,7 @@ TOLLGATE_DECL result<void> verify_webhook(std::string_view secret, const webhook
                                            instant now, seconds tolerance) noexcept {
     try {
         return detail::judge_webhook(secret, headers, body, now, tolerance);
-    } catch (...) {  // out of memory: not known to be genuine, and so not genuine
+    } catch (...) {  // out of memory: could not be verified
         return error{error_kind::unavailable, {}, {}};
     }
 }

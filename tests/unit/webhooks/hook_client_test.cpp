@@ -507,15 +507,15 @@ TEST_CASE("one domain's names cannot keep others from being looked up, were ther
                          return std::vector{ip_address::v4(127, 0, 0, 1)};
                      },
                      16};
-    for (int i = 0; i < 40; ++i) pool.ask("n" + std::to_string(i) + ".x.tar.example", [](const auto&) {});
+    for (int i = 0; i < 40; ++i) pool.resolve("n" + std::to_string(i) + ".x.tar.example", [](const auto&) {});
     std::atomic<int> told = 0;
-    for (int i = 0; i < 3; ++i) pool.ask("good" + std::to_string(i) + ".example", [&](const auto&) { ++told; });
+    for (int i = 0; i < 3; ++i) pool.resolve("good" + std::to_string(i) + ".example", [&](const auto&) { ++told; });
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds{5};
     while (told < 3 && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds{2});
     CHECK(told == 3);
     CHECK(seen->at_once_max == 2);
-    CHECK(pool.is_asking_for("n0.x.tar.example"));
-    CHECK_FALSE(pool.is_asking_for("n39.x.tar.example"));
+    CHECK(pool.is_resolving("n0.x.tar.example"));
+    CHECK_FALSE(pool.is_resolving("n39.x.tar.example"));
     pool.stop();
     seen->go_on = true;
 }
@@ -531,7 +531,7 @@ TEST_CASE("a pool that has stopped holds nothing of those who asked, though a lo
                      },
                      4};
     for (const char* const each : {"a.example", "b.example", "c.other", "d.third", "e.fourth"})
-        pool.ask(each, [asker](const auto&) {});
+        pool.resolve(each, [asker](const auto&) {});
     while (!*begun) std::this_thread::sleep_for(std::chrono::milliseconds{1});
     CHECK(asker.use_count() > 1);
     pool.stop();

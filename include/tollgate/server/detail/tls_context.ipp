@@ -146,7 +146,7 @@ TOLLGATE_DECL tls_context::~tls_context() {
 
 TOLLGATE_DECL result<std::shared_ptr<const tls_context>> tls_context::make(const tls_settings& settings) {
     const auto wrong = [](std::string_view what, const std::string& file) {
-        const std::string place = file.empty() ? "decision as text" : file;
+        const std::string place = file.empty() ? "given as text" : file;
         return invalid("The TLS " + std::string{what} + " (" + place + ") cannot be used: " + detail::take_openssl_error() + ".");
     };
     try {

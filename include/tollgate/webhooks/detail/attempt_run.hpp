@@ -22,28 +22,30 @@ namespace tollgate::inline v0::webhooks {
 
 class hook_client;
 
-/// One attempt: resolves, connects, makes the TLS handshake, sends and reads, each within its time-out and all within the
-/// attempt's. Belongs to its client's strand. Pending operations hold a reference; after the end they do nothing.
+/// One attempt: resolves the name, connects, performs the TLS handshake, sends and reads, each within its time-out and
+/// all within the attempt's. Belongs to its client's strand. Pending operations hold a reference and do nothing after
+/// the end.
 class attempt_run : public std::enable_shared_from_this<attempt_run> {
 public:
-    TOLLGATE_DECL attempt_run(std::shared_ptr<hook_client> home, outgoing_request request);
+    TOLLGATE_DECL attempt_run(std::shared_ptr<hook_client> client, outgoing_request request);
 
-    /// `blank`, one ended_attempt with the request's number, is filled in and given to the client at the end.
+    /// `blank` contains one ended_attempt with the request's number. It is filled in and passed to the client at the
+    /// end.
     TOLLGATE_DECL void begin(ended_attempts blank) noexcept;
-    /// Ends it, as not tried if the request has not left.
+    /// Ends the attempt; not attempted if the request has not been sent.
     TOLLGATE_DECL void cut_off() noexcept;
 
 private:
     using clock = std::chrono::steady_clock;
 
-    /// A step that runs out of memory ends the attempt.
+    /// Runs a step; running out of memory ends the attempt.
     template <class Step>
     void guarded(Step step) noexcept {
-        if (over_) return;
+        if (ended_) return;
         try {
             step();
         } catch (const std::exception& failed) {
-            end_as_short(failed.what());
+            end_with_shortage(failed.what());
         }
     }
 
@@ -51,23 +53,23 @@ private:
     TOLLGATE_DECL void allow(milliseconds time);
     TOLLGATE_DECL void on_time_out();
 
-    TOLLGATE_DECL void connect_anew();
-    TOLLGATE_DECL void on_looked_up(const lookup_answer& heard);
+    TOLLGATE_DECL void connect();
+    TOLLGATE_DECL void on_looked_up(const lookup_result& looked_up);
     TOLLGATE_DECL void on_addresses(const std::vector<ip_address>& found);
     TOLLGATE_DECL void connect_next();
     TOLLGATE_DECL void on_connected(const std::error_code& failed);
-    TOLLGATE_DECL void shake_hands();
+    TOLLGATE_DECL void start_tls();
     TOLLGATE_DECL void send();
     TOLLGATE_DECL void read();
     TOLLGATE_DECL void on_read(const std::error_code& failed, std::size_t bytes);
     TOLLGATE_DECL void on_lost(std::string why);
 
     TOLLGATE_DECL void end_as(attempt_end how, std::string why) noexcept;
-    TOLLGATE_DECL void end_as_short(std::string_view of_what) noexcept;
-    TOLLGATE_DECL void end_untried(std::string why) noexcept;
+    TOLLGATE_DECL void end_with_shortage(std::string_view of_what) noexcept;
+    TOLLGATE_DECL void end_not_attempted(std::string why) noexcept;
     TOLLGATE_DECL void end() noexcept;
 
-    const std::shared_ptr<hook_client> home_;
+    const std::shared_ptr<hook_client> client_;
     outgoing_request request_;
     const std::string origin_;
     std::string message_;  // head and body
@@ -79,13 +81,13 @@ private:
 
     std::vector<ip_address> addresses_;
     std::size_t next_address_ = 0;
-    std::shared_ptr<hook_connection> line_;
+    std::shared_ptr<hook_connection> connection_;
     bool looking_up_ = false;
     bool connecting_ = false;
     bool in_body_ = false;
-    bool used_before_ = false;   // the connection
+    bool used_before_ = false;   // of the connection
     bool written_ = false;
-    bool over_ = false;
+    bool ended_ = false;
     std::string last_fault_;
     ended_attempts result_;
     http::response_parser parser_;

@@ -14,12 +14,12 @@ namespace tollgate::inline v0::webhooks {
 
 namespace detail {
 
-/// What this machine has run out of, which says nothing of the other one.
+/// Whether this machine has run out of a resource, which says nothing about the receiver.
 inline bool is_shortage(const std::error_code& failed, const ip_address& to) noexcept {
     for (const auto each : {std::errc::too_many_files_open, std::errc::too_many_files_open_in_system,
                             std::errc::no_buffer_space, std::errc::not_enough_memory})
         if (failed == each) return true;
-    // No port is free. Over IPv6 it may as well be that this machine has no address there, for good.
+    // No free port. Over IPv6 the same error may mean that this machine has no IPv6 address at all.
     return failed == std::errc::address_not_available && to.is_v4();
 }
 
@@ -39,14 +39,14 @@ inline std::string message_head(const outgoing_request& request, const std::stri
 
 }  // namespace detail
 
-TOLLGATE_DECL attempt_run::attempt_run(std::shared_ptr<hook_client> home, outgoing_request request)
-    : home_{std::move(home)},
+TOLLGATE_DECL attempt_run::attempt_run(std::shared_ptr<hook_client> client, outgoing_request request)
+    : client_{std::move(client)},
       request_{std::move(request)},
       origin_{request_.target.origin()},
-      message_{detail::message_head(request_, home_->settings_.user_agent)},
-      ends_at_{(std::min)(began_ + home_->settings_.attempt_timeout, request_.done_by)},
-      timer_{home_->strand_},
-      parser_{home_->settings_.answer} {
+      message_{detail::message_head(request_, client_->settings_.user_agent)},
+      ends_at_{(std::min)(began_ + client_->settings_.attempt_timeout, request_.done_by)},
+      timer_{client_->strand_},
+      parser_{client_->settings_.answer} {
     message_ += request_.body;
     request_.body = {};
     request_.fields = {};
@@ -58,28 +58,28 @@ TOLLGATE_DECL void attempt_run::begin(ended_attempts blank) noexcept {
 }
 
 TOLLGATE_DECL void attempt_run::start() {
-    // With half of its time gone, the receiver would be blamed for what was lost on the way here.
-    if (ends_at_ - began_ < home_->settings_.attempt_timeout / 2) return end_untried({});
-    while (auto kept = home_->idle_.take(origin_)) {
-        if (!home_->owner_->allows(kept->peer)) {  // what may be reached can change
+    // Less than half of the time is left: a time-out would blame the receiver for a delay on this side.
+    if (ends_at_ - began_ < client_->settings_.attempt_timeout / 2) return end_not_attempted({});
+    while (auto kept = client_->idle_.take(origin_)) {
+        if (!client_->owner_->allows(kept->peer)) {  // the target rule may have changed
             kept->close();
             continue;
         }
-        line_ = std::move(kept);
+        connection_ = std::move(kept);
         used_before_ = true;
         return send();
     }
-    connect_anew();
+    connect();
 }
 
 TOLLGATE_DECL void attempt_run::cut_off() noexcept {
-    if (over_) return;
-    if (!written_) return end_untried({});
+    if (ended_) return;
+    if (!written_) return end_not_attempted({});
     result_.front().cut_off = !parser_.head_complete();
     end_as(attempt_end::broken_off, {});
 }
 
-/// From now on there is so much time for the next step, and never more than is left of all.
+/// Sets the time-out of the next step, bounded by the attempt's.
 TOLLGATE_DECL void attempt_run::allow(milliseconds time) {
     const std::uint64_t round = ++timer_round_;
     timer_.expires_at((std::min)(clock::now() + time, ends_at_));
@@ -89,116 +89,121 @@ TOLLGATE_DECL void attempt_run::allow(milliseconds time) {
 }
 
 TOLLGATE_DECL void attempt_run::on_time_out() {
-    // A name that waited for others all the time was not asked for.
-    if (looking_up_ && !home_->names_.is_asking_for(request_.target.host))
-        return end_untried("too many names that nobody knows are looked up");
+    // A name that only waited for a thread was never looked up.
+    if (looking_up_ && !client_->names_.is_resolving(request_.target.host))
+        return end_not_attempted("too many other names are being looked up");
     if (connecting_) {
-        last_fault_ = "no answer to the attempt to connect";
+        last_fault_ = "no response to the connection attempt";
         if (clock::now() < (std::min)(ends_at_, connected_by_) && next_address_ < addresses_.size())
             return connect_next();
     }
     end_as(attempt_end::timed_out, last_fault_);
 }
 
-TOLLGATE_DECL void attempt_run::connect_anew() {
+TOLLGATE_DECL void attempt_run::connect() {
     if (request_.target.address) return on_addresses({*request_.target.address});
-    allow(home_->settings_.lookup_timeout);
-    last_fault_ = "the name was not found in time";
-    // Weak: a server of names that never answers must not keep what has timed out.
+    allow(client_->settings_.lookup_timeout);
+    last_fault_ = "the name look-up timed out";
+    // Weak: a look-up that never ends must not keep an attempt that has timed out.
     looking_up_ = true;
-    home_->names_.ask(request_.target.host, [waiting = weak_from_this(), strand = home_->strand_](const auto& heard) {
-        asio::post(strand, [waiting, heard] {
-            if (const auto self = waiting.lock()) self->guarded([&] { self->on_looked_up(heard); });
-        });
-    });
+    client_->names_.resolve(request_.target.host,
+                            [waiting = weak_from_this(), strand = client_->strand_](const auto& looked_up) {
+                                asio::post(strand, [waiting, looked_up] {
+                                    if (const auto self = waiting.lock())
+                                        self->guarded([&] { self->on_looked_up(looked_up); });
+                                });
+                            });
 }
 
-TOLLGATE_DECL void attempt_run::on_looked_up(const lookup_answer& heard) {
+TOLLGATE_DECL void attempt_run::on_looked_up(const lookup_result& looked_up) {
     looking_up_ = false;
-    switch (heard.end) {
-        case lookup_end::short_of_something: return end_as_short(heard.why);
-        case lookup_end::no_answer: return end_as(attempt_end::timed_out, "no server of names answered");
-        case lookup_end::answered: break;
+    switch (looked_up.end) {
+        case lookup_end::local_failure: return end_with_shortage(looked_up.why);
+        case lookup_end::no_response: return end_as(attempt_end::timed_out, "no name server responded");
+        case lookup_end::resolved: break;
     }
-    on_addresses(heard.addresses);
+    on_addresses(looked_up.addresses);
 }
 
-/// The rule is asked here, of the very addresses that are connected to: a name that was harmless when the hook was
-/// made, or a moment ago, cannot lead inside.
+/// The target rule is checked for the addresses that are connected to. A name that was harmless when the hook was
+/// created may resolve to a private address now.
 TOLLGATE_DECL void attempt_run::on_addresses(const std::vector<ip_address>& found) {
     if (found.empty()) return end_as(attempt_end::no_address, "no such host");
     addresses_.clear();
     next_address_ = 0;
     for (const ip_address& each : found)
-        if (addresses_.size() < home_->settings_.addresses_max && home_->owner_->allows(each))
+        if (addresses_.size() < client_->settings_.addresses_max && client_->owner_->allows(each))
             addresses_.push_back(each);
     if (addresses_.empty()) return end_as(attempt_end::refused_address, found.front().to_text());
-    connected_by_ = clock::now() + home_->settings_.connect_timeout;
+    connected_by_ = clock::now() + client_->settings_.connect_timeout;
     connect_next();
 }
 
 TOLLGATE_DECL void attempt_run::connect_next() {
     const auto left = static_cast<milliseconds::rep>(addresses_.size() - next_address_);
     const ip_address address = addresses_[next_address_++];
-    if (line_) line_->close();
-    line_ = std::make_shared<hook_connection>(home_->strand_);
-    line_->peer = address;
-    line_->made_at = clock::now();
+    if (connection_) connection_->close();
+    connection_ = std::make_shared<hook_connection>(client_->strand_);
+    connection_->peer = address;
+    connection_->made_at = clock::now();
     used_before_ = false;
     connecting_ = true;
-    // An address that is dead leaves time for those behind it.
+    // Divide the time, so that an unreachable address leaves some for the following ones.
     allow((std::max)(std::chrono::ceil<milliseconds>(connected_by_ - clock::now()) / left, milliseconds{1}));
-    line_->socket().async_connect(to_endpoint(address, request_.target.port),
-                                  [self = shared_from_this(), line = line_](const std::error_code& failed) {
-                                      if (line == self->line_ && self->connecting_)
-                                          self->guarded([&] { self->on_connected(failed); });
-                                  });
+    connection_->socket().async_connect(
+        to_endpoint(address, request_.target.port),
+        [self = shared_from_this(), connection = connection_](const std::error_code& failed) {
+            if (connection == self->connection_ && self->connecting_)
+                self->guarded([&] { self->on_connected(failed); });
+        });
 }
 
 TOLLGATE_DECL void attempt_run::on_connected(const std::error_code& failed) {
     if (failed) {
         last_fault_ = failed.message();
-        if (detail::is_shortage(failed, line_->peer)) return end_as_short(last_fault_);
+        if (detail::is_shortage(failed, connection_->peer)) return end_with_shortage(last_fault_);
         if (next_address_ < addresses_.size()) return connect_next();
         return end_as(failed == std::errc::timed_out ? attempt_end::timed_out : attempt_end::no_connection,
                       last_fault_);
     }
     connecting_ = false;
     std::error_code ignored;
-    line_->socket().set_option(asio::ip::tcp::no_delay{true}, ignored);  // one message, one answer: nothing to gather
-    if (request_.target.scheme == http::url_scheme::https) return shake_hands();
+    // one message, one response: nothing to coalesce
+    connection_->socket().set_option(asio::ip::tcp::no_delay{true}, ignored);
+    if (request_.target.scheme == http::url_scheme::https) return start_tls();
     send();
 }
 
-TOLLGATE_DECL void attempt_run::shake_hands() {
-    if (!line_->use_tls(*home_->tls_, request_.target)) return end_as(attempt_end::no_tls, "no memory for TLS");
-    last_fault_ = "no answer to the TLS handshake";
-    allow(home_->settings_.handshake_timeout);
-    line_->shake_hands([self = shared_from_this(), line = line_](const std::error_code& failed) {
+TOLLGATE_DECL void attempt_run::start_tls() {
+    if (!connection_->use_tls(*client_->tls_, request_.target)) return end_as(attempt_end::no_tls, "out of memory");
+    last_fault_ = "no response to the TLS handshake";
+    allow(client_->settings_.handshake_timeout);
+    connection_->handshake([self = shared_from_this(), connection = connection_](const std::error_code& failed) {
         self->guarded([&] {
-            if (failed) self->end_as(attempt_end::no_tls, line->tls_fault(failed));
+            if (failed) self->end_as(attempt_end::no_tls, connection->tls_fault(failed));
             else self->send();
         });
     });
 }
 
-/// Reads while it writes: a receiver may refuse a request before it has all of it, and go.
+/// Reads while it writes: a receiver may refuse a request before it has received all of it.
 TOLLGATE_DECL void attempt_run::send() {
-    last_fault_ = "no answer to the request";
-    allow(home_->settings_.attempt_timeout);
+    last_fault_ = "no response to the request";
+    allow(client_->settings_.attempt_timeout);
     parser_.start();
     written_ = in_body_ = false;
-    line_->write(message_, [self = shared_from_this(), line = line_](const std::error_code& failed, std::size_t) {
-        // Where writing failed, reading says more: an answer perhaps, or why there is none.
-        if (!self->over_ && line == self->line_ && !failed) self->written_ = true;
-    });
+    connection_->write(
+        message_, [self = shared_from_this(), connection = connection_](const std::error_code& failed, std::size_t) {
+            // If writing failed, reading tells more: perhaps a response, or the reason.
+            if (!self->ended_ && connection == self->connection_ && !failed) self->written_ = true;
+        });
     read();
 }
 
 TOLLGATE_DECL void attempt_run::read() {
-    line_->read_some(asio::buffer(input_), [self = shared_from_this(), line = line_](const std::error_code& failed,
-                                                                                     std::size_t bytes) {
-        if (line == self->line_) self->guarded([&] { self->on_read(failed, bytes); });
+    connection_->read_some(asio::buffer(input_), [self = shared_from_this(), connection = connection_](
+                                                     const std::error_code& failed, std::size_t bytes) {
+        if (connection == self->connection_) self->guarded([&] { self->on_read(failed, bytes); });
     });
 }
 
@@ -210,7 +215,7 @@ TOLLGATE_DECL void attempt_run::on_read(const std::error_code& failed, std::size
     if (step == http::response_step::needs_more) {
         if (parser_.head_complete() && !in_body_) {
             in_body_ = true;
-            allow(home_->settings_.body_timeout);
+            allow(client_->settings_.body_timeout);
         }
         return read();
     }
@@ -219,24 +224,23 @@ TOLLGATE_DECL void attempt_run::on_read(const std::error_code& failed, std::size
         return end_as(attempt_end::bad_answer, std::string{parser_.refused_reason()});
     }
     if (!ended && written_ && parser_.keep_alive() && parser_.consumed() == bytes)
-        home_->keep(origin_, std::move(line_));
+        client_->keep(origin_, std::move(connection_));
     end_as(attempt_end::answered, {});
 }
 
-/// A connection that was used before may end at any time; its host may not even have seen the request. So it is sent
-/// once more, on a new connection, if not a byte of an answer has come. RFC 9110 section 9.2.2 allows that for a POST
-/// whose client knows that it does no harm: the `webhook-id` is the same, and a receiver must expect to see one twice
-/// anyway.
+/// A reused connection may close at any time, possibly before the host has seen the request. If no byte of a response
+/// has arrived, the request is sent once more on a new connection. RFC 9110 section 9.2.2 allows that for a POST that
+/// the client knows to be harmless: the `webhook-id` is the same, and receivers must expect duplicates anyway.
 TOLLGATE_DECL void attempt_run::on_lost(std::string why) {
     if (!used_before_ || parser_.begun()) return end_as(attempt_end::broken_off, std::move(why));
-    line_->close();
-    line_.reset();
+    connection_->close();
+    connection_.reset();
     used_before_ = false;
-    connect_anew();
+    connect();
 }
 
-/// Once the head is here the receiver has answered, whatever becomes of the body: many write one without saying where
-/// it ends, and leave the connection open.
+/// Once the head is complete the receiver has responded, whatever happens to the body: many send one without a length
+/// and leave the connection open.
 TOLLGATE_DECL void attempt_run::end_as(attempt_end how, std::string why) noexcept {
     ended_attempt& made = result_.front();
     made.end = parser_.head_complete() ? attempt_end::answered : how;
@@ -246,35 +250,35 @@ TOLLGATE_DECL void attempt_run::end_as(attempt_end how, std::string why) noexcep
         try {
             made.retry_after = parser_.retry_after();
             made.answer = parser_.body();
-        } catch (const std::exception&) {  // the status is what counts
+        } catch (const std::exception&) {  // only the status matters
         }
     }
     end();
 }
 
-TOLLGATE_DECL void attempt_run::end_as_short(std::string_view of_what) noexcept {
+TOLLGATE_DECL void attempt_run::end_with_shortage(std::string_view of_what) noexcept {
     if (parser_.head_complete()) return end_as(attempt_end::answered, {});
     result_.front().shortage = true;
     try {
-        end_untried(std::string{of_what});
+        end_not_attempted(std::string{of_what});
     } catch (const std::exception&) {
-        end_untried({});
+        end_not_attempted({});
     }
 }
 
-TOLLGATE_DECL void attempt_run::end_untried(std::string why) noexcept {
+TOLLGATE_DECL void attempt_run::end_not_attempted(std::string why) noexcept {
     result_.front().tried = false;
     result_.front().why = std::move(why);
     end();
 }
 
 TOLLGATE_DECL void attempt_run::end() noexcept {
-    over_ = true;
+    ended_ = true;
     timer_.cancel();
-    if (line_) line_->close();
-    line_.reset();
+    if (connection_) connection_->close();
+    connection_.reset();
     result_.front().duration = std::chrono::ceil<milliseconds>(clock::now() - began_);
-    home_->end(std::move(result_));
+    client_->end(std::move(result_));
 }
 
-}  // namespace tollgate::webhooks
+}  // namespace tollgate::inline v0::webhooks

@@ -29,14 +29,15 @@ namespace tollgate::inline v0::webhooks {
 using client_executor = asio::strand<asio::any_io_executor>;
 using client_socket = asio::basic_stream_socket<asio::ip::tcp, client_executor>;
 
-/// TLS 1.2 and 1.3 that believe the system's authorities, or those of a PEM file; problem when that cannot be read.
+/// A context for TLS 1.2 and 1.3 that trusts the system's authorities, or those of a PEM file. Error if that cannot be
+/// read.
 [[nodiscard]] TOLLGATE_DECL result<std::shared_ptr<asio::ssl::context>> make_client_tls(
     const std::string& authorities_file);
 
 [[nodiscard]] TOLLGATE_DECL asio::ip::tcp::endpoint to_endpoint(const ip_address& address, std::uint16_t port);
 
-/// One connection to a host, with or without TLS. Belongs to the client's strand. Whatever is pending holds a
-/// reference, so closing one is enough to be rid of it.
+/// One connection to a host, with or without TLS. Belongs to the client's strand. Pending operations hold a reference,
+/// so closing the connection releases it.
 class hook_connection {
 public:
     explicit hook_connection(const client_executor& executor) : socket_{executor} {}
@@ -45,14 +46,13 @@ public:
 
     [[nodiscard]] client_socket& socket() noexcept { return socket_; }
 
-    /// Readies TLS for this host: its name is asked for (SNI) and must be the certificate's. False when memory is
-    /// short.
+    /// Prepares TLS for this host: its name is sent (SNI) and must match the certificate. False when out of memory.
     [[nodiscard]] TOLLGATE_DECL bool use_tls(asio::ssl::context& with, const http::url& host);
-    /// Why the certificate was not believed, or OpenSSL's words.
+    /// Why the certificate was not trusted, or OpenSSL's error text.
     [[nodiscard]] TOLLGATE_DECL std::string tls_fault(const std::error_code& failed) const;
 
     template <class Handler>
-    void shake_hands(Handler&& handler) {
+    void handshake(Handler&& handler) {
         tls_->async_handshake(asio::ssl::stream_base::client, std::forward<Handler>(handler));
     }
     template <class Handler>
@@ -67,7 +67,7 @@ public:
         else socket_.async_read_some(into, std::forward<Handler>(handler));
     }
 
-    /// Whether nothing has come since the last answer, neither bytes nor an end: only then can it carry another
+    /// Whether nothing has arrived since the last response, neither bytes nor a close. Only then can it carry another
     /// request.
     [[nodiscard]] TOLLGATE_DECL bool is_quiet() noexcept;
     TOLLGATE_DECL void close() noexcept;
@@ -87,12 +87,12 @@ struct outgoing_request {
     http::url target;
     std::string fields;  ///< lines with their CRLF, without those that the client adds
     std::string body;
-    /// The attempt is cut short, or not begun, rather than ended later than this.
+    /// The attempt is shortened, or not started, rather than ending later than this.
     std::chrono::steady_clock::time_point done_by = (std::chrono::steady_clock::time_point::max)();
 };
 
-/// The owner of a client. Called on the client's executor; after `hook_client::abort` has returned it may still be,
-/// until the executor has run what is left.
+/// The owner of a client. Called on the client's executor; after `hook_client::abort` has returned, calls continue
+/// until the executor has run all pending operations.
 class client_owner {
 public:
     client_owner() = default;

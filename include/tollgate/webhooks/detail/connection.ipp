@@ -23,7 +23,7 @@ TOLLGATE_DECL result<std::shared_ptr<asio::ssl::context>> make_client_tls(const 
         SSL_CTX_set_mode(native, SSL_MODE_RELEASE_BUFFERS);
         SSL_CTX_set_session_cache_mode(native, SSL_SESS_CACHE_OFF);
         SSL_CTX_set_verify(native, SSL_VERIFY_PEER, nullptr);
-        // A receiver that speaks HTTP/2 as well must not choose it.
+        // Prevents a receiver from selecting HTTP/2.
         static constexpr unsigned char protocols[] = "\x08http/1.1";
         SSL_CTX_set_alpn_protos(native, protocols, sizeof protocols - 1);
         std::error_code failed;
@@ -64,7 +64,8 @@ TOLLGATE_DECL std::string hook_connection::tls_fault(const std::error_code& fail
 }
 
 TOLLGATE_DECL bool hook_connection::is_quiet() noexcept {
-    // What came together with the last answer is not in the socket any more, but here: decrypted, or still a record.
+    // Bytes received together with the last response are no longer in the socket but here, decrypted or as a TLS
+    // record.
     if (tls_) {
         SSL* const native = tls_->native_handle();
         if (SSL_pending(native) != 0 || BIO_ctrl_pending(SSL_get_rbio(native)) != 0) return false;

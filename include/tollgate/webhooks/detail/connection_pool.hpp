@@ -14,7 +14,7 @@
 
 namespace tollgate::inline v0::webhooks {
 
-/// Idle connections for the next request to their host, a bounded number. Belongs to the client's strand.
+/// A bounded number of idle connections, to be reused for the same host. Belongs to the client's strand.
 class connection_pool {
 public:
     struct bounds {
@@ -28,15 +28,16 @@ public:
     connection_pool(const connection_pool&) = delete;
     connection_pool& operator=(const connection_pool&) = delete;
 
-    /// The one that was used last for this origin (`http::url::origin`) and is still usable; null when there is none.
+    /// The most recently used connection to this origin (`http::url::origin`) that is still usable; null if there is
+    /// none.
     [[nodiscard]] TOLLGATE_DECL std::shared_ptr<hook_connection> take(const std::string& origin);
-    /// Keeps it, or closes it when its origin has enough. When the pool is full, the one that was idle the longest is closed.
-    /// When memory runs out, the pool is as before.
+    /// Keeps the connection, or closes it if its origin has enough. When the pool is full, the least recently used one
+    /// is closed. When memory runs out, the pool is unchanged.
     TOLLGATE_DECL void put(const std::string& origin, std::shared_ptr<hook_connection> one);
     TOLLGATE_DECL void close();
 
     using clock = std::chrono::steady_clock;
-    /// Closes those that were idle for too long; returns when to call it again, if any are left.
+    /// Closes connections that have been idle for too long; returns when to call it again, if any are left.
     TOLLGATE_DECL std::optional<clock::time_point> sweep();
 
 private:
@@ -44,13 +45,13 @@ private:
         std::string origin;
         std::shared_ptr<hook_connection> kept;
     };
-    using entries = std::list<entry>;  // the last used first
+    using entries = std::list<entry>;  // most recently used first
 
     TOLLGATE_DECL void drop(entries::iterator which);
 
     const bounds within_;
     entries all_;
-    std::unordered_map<std::string, std::list<entries::iterator>> by_origin_;  // the last used first
+    std::unordered_map<std::string, std::list<entries::iterator>> by_origin_;  // most recently used first
 };
 
 }  // namespace tollgate::webhooks

@@ -30,7 +30,7 @@ TOLLGATE_DECL void connection_pool::put(const std::string& origin, std::shared_p
         all_.back().kept->close();
         drop(std::prev(all_.end()));
     }
-    // Everything that may throw comes first: an entry is in both tables or in neither.
+    // Everything that may throw comes first, so that an entry is in both tables or in neither.
     entries added;
     added.push_front({origin, std::move(one)});
     std::list<entries::iterator> place;

@@ -19,36 +19,36 @@
 
 namespace tollgate::inline v0::webhooks {
 
-/// An attempt that took at least this long says that its host is slow. Slow hosts share a part of a worker's slots, so that
-/// the others do not wait for them.
+/// An attempt that takes at least this long marks its host as slow. Slow hosts share a part of a worker's slots, so
+/// that other hosts do not wait for them.
 inline constexpr milliseconds slow_attempt{1000};
 
-/// The two clocks: waits are measured with one that only goes forward, rows carry wall time.
+/// The two clocks: pauses are measured with a monotonic clock, rows contain wall time.
 struct scheduler_time {
     std::chrono::steady_clock::time_point steady;
     instant wall;
 };
 
-/// An attempt that is over. `number` is that of the delivery that `scheduler_actions` asked to send.
+/// An attempt that has ended. `number` identifies the delivery in `scheduler_actions`.
 struct ended_attempt {
     std::uint64_t number = 0;
-    bool tried = true;        ///< false: no request left, so this says nothing about the receiver
-    bool shortage = false;    ///< not tried, because this machine has run out of something (descriptors, ports, memory)
+    bool tried = true;        ///< false: no request was sent, so this says nothing about the receiver
+    bool shortage = false;    ///< not tried, because this machine lacks a resource (descriptors, ports, memory)
     bool cut_off = false;     ///< tried, but stopped before there was a response
-    bool unsendable = false;  ///< not tried, because it cannot be put into its format
+    bool unsendable = false;  ///< not tried, because the payload format refused it
     attempt_end end = attempt_end::answered;
     unsigned status = 0;
     std::string answer{};
     std::string retry_after{};
     std::string why{};  ///< for the operator
     milliseconds duration{};
-    std::uint32_t chance = 0x8000'0000U;  ///< randomness for the retry plan: any number, all equally likely
+    std::uint32_t chance = 0x8000'0000U;  ///< randomness for the retry plan, uniform over all values
 };
 
-/// Lists, because their nodes move without allocating: a result arrives even when there is no memory.
+/// Lists, because nodes move without allocating: a result can be delivered even when out of memory.
 using ended_attempts = std::list<ended_attempt>;
 
-/// A delivery that is leased, from its lease to the end of the `complete` call.
+/// A leased delivery, from its lease to the end of the `complete` call.
 struct in_flight_delivery {
     due_delivery sent;
     instant began;
@@ -60,17 +60,17 @@ struct in_flight_delivery {
 /// What happened since the last step.
 struct scheduler_inputs {
     bool stopping = false;        ///< nothing new is leased
-    bool flush = false;           ///< complete at once, whatever pause a failure asked for
+    bool flush = false;           ///< complete results at once, despite any pause after a failure
     bool wakeup = false;          ///< something was appended
     bool store_changed = true;    ///< the store may have changed since it was last listed
-    ended_attempts ended{};       ///< what a step that throws has not taken over stays here
+    ended_attempts ended{};       ///< what a throwing step has not taken over stays here
     std::optional<result<due_hook_page>> listed{};
     std::optional<result<std::vector<due_delivery>>> leased{};
     std::optional<result<std::vector<completion>>> completed{};
     std::optional<result<std::size_t>> swept{};
 };
 
-/// What to do now, in this order; the next step gets the results.
+/// What to do now, in this order; the next step receives the results.
 struct scheduler_actions {
     struct finished_attempt {
         in_flight_delivery delivery;
@@ -80,7 +80,7 @@ struct scheduler_actions {
     };
     struct delivery_to_send {
         std::uint64_t number;
-        const due_delivery* what;  ///< until the next step
+        const due_delivery* what;  ///< valid until the next step
         std::chrono::steady_clock::time_point done_by;
     };
     struct sweep_request {
@@ -91,54 +91,55 @@ struct scheduler_actions {
     std::vector<finished_attempt> finished{};
     std::vector<delivery_to_send> send{};
     bool complete = false;  ///< call `complete` with `delivery_scheduler::results()`
-    std::optional<std::size_t> list_due_hooks{};  ///< at most so many
+    std::optional<std::size_t> list_due_hooks{};  ///< at most this many
     std::vector<lease_request> lease{};
     lease_time leased_for{};
     std::optional<sweep_request> sweep{};
     std::chrono::steady_clock::time_point next_step_at{};  ///< if nothing happens before
 
-    /// Whether the next step follows at once, with the result of a call.
+    /// Whether the next step follows at once, with the result of a store call.
     [[nodiscard]] bool calls_store() const noexcept {
         return complete || list_due_hooks || !lease.empty() || sweep.has_value();
     }
 };
 
-/// Decides which hooks are served when, how many deliveries a host gets, when results are recorded and when the store is
-/// asked. Pure: `step` reads no clock, does no I/O, and uses no randomness but its inputs'.
+/// Decides which hooks are served when, how many deliveries a host gets, when results are recorded and when the store
+/// is called. Pure: `step` reads no clock, does no I/O, and uses only the randomness in its inputs.
 ///
 /// Rules:
 /// - At most `attempts_max` deliveries are in flight, their data within `data_bytes_max`; at most `slow_attempts_max` go to
 ///   hosts whose last attempt was slow.
 /// - A host has at most `per_host_max` leases, or `per_slow_host_max` while it is slow or unknown, counted by the store over
 ///   all workers.
-/// - Hooks take turns in the order in which they became due. A free place at a host goes to the account that has the fewest
-///   deliveries in flight there, so accounts that share a host do not wait for each other's hooks.
-/// - A hook's deliveries begin in the order in which they became due, several at once; retries come later, so a receiver
-///   must not depend on the order.
-/// - A due hook whose host is full is remembered, and served when a place becomes free. Beyond the bounds of that memory it
-///   is listed again after `full_host_retry_time()`.
-/// - Store failures and shortages of this machine lead to growing pauses; results of attempts are kept until their lease is
-///   over.
+/// - Hooks take turns in the order in which they became due. A free slot of a host goes to the account with the fewest
+/// deliveries in flight there, so accounts that share a host do not wait for each other's hooks.
+/// - A hook's deliveries start in the order in which they became due, several at once; retries come later. A receiver
+/// must not depend on the order.
+/// - A due hook whose host is full is remembered and served when a slot becomes free. Beyond the bounds of that memory
+/// it is listed again after `full_host_retry_time()`.
+/// - Store failures and resource shortages of this machine cause growing pauses; results are kept until their lease has
+/// ended.
 class delivery_scheduler {
 public:
     using clock = std::chrono::steady_clock;
 
-    /// `tells_changes`: `scheduler_inputs::store_changed` is cheap to know, so it is looked at often.
+    /// `tells_changes`: `scheduler_inputs::store_changed` is cheap to determine, so it is checked often.
     delivery_scheduler(hook_dispatch_settings settings, bool tells_changes)
         : settings_{std::move(settings)}, tells_changes_{tells_changes} {}
 
-    /// May throw std::bad_alloc; state stays consistent, and deliveries that are lost return when their lease is over.
+    /// May throw std::bad_alloc. The state stays consistent, and lost deliveries are due again when their lease has
+    /// ended.
     TOLLGATE_DECL scheduler_actions step(scheduler_inputs& inputs, scheduler_time now);
 
-    /// After a step, or the actions of one, ran out of memory.
+    /// Call when a step, or carrying out its actions, ran out of memory.
     TOLLGATE_DECL void pause_after_failure(scheduler_time now) noexcept;
-    /// A delivery that could not be handed to the client. Its lease runs out.
+    /// Drops a delivery that could not be passed to the client. Its lease expires.
     TOLLGATE_DECL void drop(std::uint64_t number, scheduler_time now) noexcept;
 
     [[nodiscard]] const std::vector<attempt_result>& results() const noexcept { return results_; }
-    /// Leased and not completed, those of `results` included.
+    /// Leased and not completed, including those of `results`.
     [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_.size() + results_.size(); }
-    /// Leased, and not ended.
+    /// Leased, and the attempt has not ended.
     [[nodiscard]] std::size_t being_sent() const noexcept { return in_flight_.size(); }
     [[nodiscard]] milliseconds full_host_retry_time() const noexcept { return settings_.client.attempt_timeout / 8; }
 
@@ -146,13 +147,13 @@ private:
     struct remembered_hook {
         hook_id hook;
         account_ref account;
-        std::size_t requested = 0;       // by the claim that is being made
-        std::uint64_t listed_by = 0;     // the last claim that found it in its page
+        std::size_t requested = 0;       // by the current claim
+        std::uint64_t listed_by = 0;     // the last claim that listed it
     };
     struct account_load {
         account_ref account;
         std::size_t in_flight = 0;
-        std::size_t requested = 0;  // by the claim that is being made
+        std::size_t requested = 0;  // by the current claim
     };
     struct host_state {
         bool answered = false;
@@ -193,24 +194,24 @@ private:
 
     std::uint64_t last_number_ = 0;
     std::unordered_map<std::uint64_t, in_flight_delivery> in_flight_;
-    std::unordered_map<std::int64_t, std::uint64_t> numbers_;  // of those in flight, by their deliveries
+    std::unordered_map<std::int64_t, std::uint64_t> numbers_;  // of deliveries in flight
     std::vector<attempt_result> results_;                      // to complete
     std::vector<std::pair<in_flight_delivery, std::string>> ended_;  // of each result, and why it failed
     std::size_t slow_in_flight_ = 0;
-    std::size_t slow_requested_ = 0;  // by the claim that is being made
+    std::size_t slow_requested_ = 0;  // by the current claim
     std::size_t data_bytes_in_flight_ = 0;
 
     hosts hosts_;
-    std::list<hosts::value_type*> due_hosts_;  // with hooks that are remembered, the next to be served first
+    std::list<hosts::value_type*> due_hosts_;  // with remembered hooks, the next to be served first
     std::size_t remembered_ = 0;
-    std::unordered_map<hook_id, requested_lease> requested_;  // by the lease call under way
+    std::unordered_map<hook_id, requested_lease> requested_;  // by the current lease call
     std::uint64_t last_claim_ = 0;
-    std::uint64_t short_claim_ = 0;  // the last that met a shortage of this machine
+    std::uint64_t short_claim_ = 0;  // the last one that met a resource shortage
     instant claimed_wall_{};
     clock::time_point claimed_at_{};
     bool page_was_full_ = false;
     bool parked_some_ = false;
-    bool was_limited_ = false;  // by slots or bytes: the next completion makes room for a claim
+    bool was_limited_ = false;  // by slots or bytes: the next completion allows a claim
     std::optional<instant> listed_next_at_;
 
     clock::time_point next_claim_{}, next_look_{}, next_judge_{}, next_complete_{}, next_sweep_{}, no_claim_before_{};
@@ -219,8 +220,8 @@ private:
     clock::time_point next_shortage_report_{};
 
     static constexpr milliseconds first_pause{100}, longest_pause = seconds{5};
-    static constexpr milliseconds empty_claim_pause{10};  // a store that lists more, and leases nothing, may have it locked
-    static constexpr std::size_t sweep_rows_max = 1000;   // a few ms of a database
+    static constexpr milliseconds empty_claim_pause{10};  // a store that lists deliveries but leases none may be locked
+    static constexpr std::size_t sweep_rows_max = 1000;   // a few milliseconds in a database
     static constexpr milliseconds sweep_interval = seconds{60}, sweep_pause{100};
     static constexpr std::size_t remembered_per_host_max = 64, remembered_per_account_max = 8, remembered_max = 16'384;
     static constexpr std::size_t known_hosts_max = 16'384;

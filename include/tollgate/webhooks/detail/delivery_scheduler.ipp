@@ -34,7 +34,7 @@ TOLLGATE_DECL scheduler_actions delivery_scheduler::step(scheduler_inputs& in, s
             actions.list_due_hooks = settings_.claim_max;
         } else if (is_due) {
             was_limited_ = true;
-            next_claim_ = now.steady + settings_.claim_interval;  // or as soon as a completion makes room
+            next_claim_ = now.steady + settings_.claim_interval;  // or as soon as a completion allows one
         }
     }
     if (!in.stopping && now.steady >= next_sweep_)
@@ -45,7 +45,7 @@ TOLLGATE_DECL scheduler_actions delivery_scheduler::step(scheduler_inputs& in, s
     if (!results_.empty()) next = (std::min)(next, next_complete_);
     if (!in.ended.empty()) next = (std::min)(next, next_judge_);
     actions.next_step_at = next;
-    in.flush = false;  // once: a store that fails is not asked in a loop
+    in.flush = false;  // once, so that a failing store is not called in a loop
     return actions;
 }
 
@@ -86,13 +86,13 @@ TOLLGATE_DECL std::size_t delivery_scheduler::free_places(const host_state& at) 
     return (std::min)(free, settings_.slow_attempts_max - (std::min)(slow, settings_.slow_attempts_max));
 }
 
-/// How many deliveries the next claim may lease. Their sizes are not known yet, so each counts as the largest possible one;
+/// How many deliveries the next claim may lease. Their sizes are not known yet, so each counts as the largest possible;
 /// with nothing in flight one is always allowed.
 TOLLGATE_DECL std::size_t delivery_scheduler::rows_max() const noexcept {
     const std::size_t slots = settings_.attempts_max - (std::min)(in_flight(), settings_.attempts_max);
     const std::size_t bytes = settings_.data_bytes_max - (std::min)(data_bytes_in_flight_, settings_.data_bytes_max);
     std::size_t rows = (std::min)(slots, settings_.claim_max);
-    // After a shortage a few show whether it is over.
+    // After a shortage, a few deliveries test whether it is over.
     constexpr std::size_t few = 8;
     if (shortage_pause_ > milliseconds{0}) rows = (std::min)(rows, few);
     const std::size_t fitting = bytes / limits::event_data_bytes_max;
@@ -122,7 +122,7 @@ TOLLGATE_DECL void delivery_scheduler::take_completed(result<std::vector<complet
     ended_.clear();
 }
 
-/// A result that the store did not take until its lease was over is of no use: the delivery is sent again anyway.
+/// Drops results that the store did not accept before their lease ended: those deliveries are sent again anyway.
 TOLLGATE_DECL void delivery_scheduler::forget_overdue(scheduler_time now) noexcept {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < results_.size(); ++i) {
@@ -152,18 +152,18 @@ TOLLGATE_DECL void delivery_scheduler::take_ended(ended_attempts& ended, schedul
     for (; !ended.empty(); ended.pop_front()) judge(ended.front(), now);
 }
 
-/// Claiming more at once would make whatever is short even shorter.
+/// Pauses claims: more attempts would only increase the shortage.
 TOLLGATE_DECL void delivery_scheduler::rest_from_shortage(std::string_view why, scheduler_time now,
                                                           scheduler_actions& into) {
-    if (std::exchange(short_claim_, last_claim_) != last_claim_)  // once for a claim, whose results come one by one
+    if (std::exchange(short_claim_, last_claim_) != last_claim_)  // once per claim, whose results come one by one
         shortage_pause_ = (std::clamp)(2 * shortage_pause_, first_pause, longest_pause);
     no_claim_before_ = now.steady + shortage_pause_;
     if (now.steady < next_shortage_report_) return;
     next_shortage_report_ = now.steady + longest_pause;
-    into.problems.push_back(unavailable("Webhooks wait, because this machine cannot connect: " + std::string{why}));
+    into.problems.push_back(unavailable("Webhooks are paused, because this machine cannot connect: " + std::string{why}));
 }
 
-/// Allocates before it changes anything, so that an attempt that could not be judged can be judged again.
+/// Allocates before it changes anything, so that it can be repeated if memory runs out.
 TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time now) {
     const auto reserve_one_more = [](auto& rows) {
         if (rows.size() == rows.capacity()) rows.reserve(2 * rows.size() + 16);
@@ -179,13 +179,13 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
         judge_attempt(settings_.retry, one.sent, {std::move(made), each.retry_after}, now.wall, each.chance);
     if (each.unsendable) {
         judged.outcome = delivery_outcome::given_up;
-    } else if (each.cut_off) {  // by us: it says little about the receiver
+    } else if (each.cut_off) {  // by this worker: it says little about the receiver
         judged.outcome = delivery_outcome::retry;
         judged.retry_at = now.wall;
         judged.disable_if_failing_since.reset();
     } else if (!each.tried) {
         judged.outcome = delivery_outcome::not_attempted;
-        // One that waited in vain for a name lookup would do so again, and hold a slot meanwhile.
+        // A delivery that waited in vain for a name look-up would do so again and occupy a slot meanwhile.
         judged.retry_at = now.wall + (each.shortage ? shortage_pause_ : each.why.empty() ? milliseconds{0} : longest_pause);
         judged.disable_if_failing_since.reset();
     }
@@ -219,7 +219,7 @@ TOLLGATE_DECL void delivery_scheduler::take_page(result<due_hook_page> from, sch
     page_was_full_ = from->hooks.size() >= settings_.claim_max;
     listed_next_at_ = from->next_at;
     claimed_wall_ = now.wall;
-    claimed_at_ = now.steady;  // before the store's call: the lease is over later than this says
+    claimed_at_ = now.steady;  // before the store call: the lease ends no earlier than this says
     const instant retry_at = now.wall + full_host_retry_time();
     for (const due_hook& each : from->hooks)
         if (!remember(each)) {
@@ -249,7 +249,7 @@ TOLLGATE_DECL void delivery_scheduler::take_page(result<due_hook_page> from, sch
     if (into.lease.empty()) plan_next_claim(false, false, now);
 }
 
-/// False when there is no room for it.
+/// False if the memory is full.
 TOLLGATE_DECL bool delivery_scheduler::remember(const due_hook& each) {
     hosts::value_type& at = *hosts_.try_emplace(delivery_host(each.target_url)).first;
     std::vector<remembered_hook>& due = at.second.due;
@@ -272,7 +272,7 @@ TOLLGATE_DECL bool delivery_scheduler::remember(const due_hook& each) {
     return true;
 }
 
-/// Gives the host's free places to its due hooks, each to the account with the fewest deliveries there.
+/// Assigns the host's free slots to its due hooks, each to the account with the fewest deliveries there.
 TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::size_t& rows_left, instant retry_at,
                                                  scheduler_actions& into) {
     host_state& here = at.second;
@@ -308,7 +308,7 @@ TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::siz
             into.lease.push_back({each.hook, each.requested, leases_max(here), retry_at});
             requested_.emplace(each.hook, requested_lease{&at, each.requested});
         } else if (each.listed_by == last_claim_ && places == free) {
-            // The host is full, so the store need not list it for a while: it is remembered here.
+            // The host is full. The hook is remembered here, so the store need not list it for a while.
             into.lease.push_back({each.hook, 0, 0, retry_at});
             parked_some_ = true;
         }
@@ -330,7 +330,7 @@ TOLLGATE_DECL void delivery_scheduler::take_leased(result<std::vector<due_delive
     try {
         for (due_delivery& each : *from) {
             const auto request = requested_.find(each.hook);
-            if (request == requested_.end()) continue;  // not asked for: its lease runs out
+            if (request == requested_.end()) continue;  // not requested: its lease expires
             ++request->second.leased;
             if (!renew_lease(each)) start(std::move(each), *request->second.at, into);
         }
@@ -348,7 +348,7 @@ TOLLGATE_DECL void delivery_scheduler::take_leased(result<std::vector<due_delive
             due.erase(found);  // nothing more is due, or other workers fill the host
             --remembered_;
         } else {
-            std::rotate(found, std::next(found), due.end());  // behind those that wait
+            std::rotate(found, std::next(found), due.end());  // behind the waiting ones
         }
     }
     requested_.clear();
@@ -385,8 +385,7 @@ TOLLGATE_DECL void delivery_scheduler::start(due_delivery next, hosts::value_typ
     data_bytes_in_flight_ += bytes;
 }
 
-/// A delivery that is still being sent, or not completed yet, is not sent twice because it took so long: the new lease
-/// completes it.
+/// A delivery that is still in flight is not sent a second time when it is leased again: the new lease completes it.
 TOLLGATE_DECL bool delivery_scheduler::renew_lease(const due_delivery& again) noexcept {
     const auto lease_over = claimed_at_ + settings_.client.attempt_timeout + settings_.lease_margin;
     if (const auto number = numbers_.find(again.lease.delivery.value()); number != numbers_.end()) {
@@ -415,7 +414,7 @@ TOLLGATE_DECL void delivery_scheduler::plan_next_claim(bool leased_some, bool so
         next_claim_ = now.steady + (leased_some || parked_some_ ? milliseconds{0} : empty_claim_pause);
         return;
     }
-    // Now and then whatever was said, because a clock may be set.
+    // Also from time to time whatever was predicted, because clocks may be set.
     milliseconds wait = (tells_changes_ ? 10 : 1) * settings_.claim_interval;
     if (listed_next_at_) wait = (std::min)(wait, std::chrono::ceil<milliseconds>(*listed_next_at_ - now.wall));
     if (parked_some_) wait = (std::min)(wait, full_host_retry_time());

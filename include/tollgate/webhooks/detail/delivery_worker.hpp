@@ -23,7 +23,7 @@ class any_io_executor;
 
 namespace tollgate::inline v0::webhooks {
 
-/// The store and the policies that a worker uses. Nothing throws. `allows` is called on the client's executor, everything
+/// The store and the policies that a worker uses. Never throws. `allows` is called on the client's executor, everything
 /// else on the worker's own thread.
 class worker_environment {
 public:
@@ -36,8 +36,8 @@ public:
                                                     const lease_time& lease) noexcept = 0;
     virtual result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept = 0;
     virtual result<std::size_t> sweep(instant ended_before, std::size_t rows_max) noexcept = 0;
-    /// Whether the store can tell cheaply that something was appended, and whether something may have been since it was
-    /// last listed.
+    /// Whether the store can tell cheaply that something was appended, and whether that may have happened since the
+    /// last listing.
     virtual bool tells_changes() noexcept = 0;
     virtual bool may_have_changed() noexcept = 0;
 
@@ -54,11 +54,11 @@ protected:
     ~worker_environment() = default;
 };
 
-/// Carries out what a `delivery_scheduler` decides. Its own thread calls the store, which may block; sockets belong to the
-/// client's executor, where nothing blocks.
+/// Carries out the decisions of a `delivery_scheduler`. Its own thread calls the store, which may block; sockets belong
+/// to the client's executor, where nothing blocks.
 class delivery_worker {
 public:
-    /// `executor` null: the worker runs the client on one more thread.
+    /// If `executor` is null, the worker runs the client on one more thread.
     TOLLGATE_DECL delivery_worker(worker_environment& environment, hook_dispatch_settings settings,
                                   const asio::any_io_executor* executor);
     delivery_worker(const delivery_worker&) = delete;

@@ -22,7 +22,7 @@ namespace tollgate::inline v0::webhooks {
 
 namespace detail {
 
-/// The worker that this thread is running for: the integrator's code may stop the dispatcher that calls it.
+/// The worker whose callbacks run on this thread: they may stop the dispatcher that calls them.
 inline thread_local const void* running_for = nullptr;
 
 class running_mark {
@@ -36,7 +36,7 @@ private:
     const void* const before_;
 };
 
-/// At most `wanted`, and at most half of the descriptors that the process may have; the rest is for everything else in it.
+/// At most `wanted`, and at most half of the process's descriptors; the rest is left to the program.
 inline std::size_t affordable_attempts(std::size_t wanted) noexcept {
     rlimit allowed{};
     if (::getrlimit(RLIMIT_NOFILE, &allowed) != 0 || allowed.rlim_cur == RLIM_INFINITY) return wanted;
@@ -45,7 +45,7 @@ inline std::size_t affordable_attempts(std::size_t wanted) noexcept {
 
 inline hook_dispatch_settings affordable(hook_dispatch_settings with) noexcept {
     with.attempts_max = affordable_attempts(with.attempts_max);
-    // Slow hosts leave slots for the others.
+    // Leave slots for hosts that are not slow.
     with.slow_attempts_max = (std::min)(with.slow_attempts_max, (std::max)(with.attempts_max / 2, std::size_t{1}));
     return with;
 }
@@ -70,7 +70,7 @@ private:
     using clock = std::chrono::steady_clock;
     enum class state { fresh, running, stopping, stopped };
 
-    /// Receives results for a worker that may be gone while the executor still runs what is left.
+    /// Receives results for a worker that may be gone while the executor still runs pending operations.
     class result_receiver final : public client_owner {
     public:
         explicit result_receiver(impl& to) : to_{&to} {}
@@ -116,7 +116,7 @@ private:
     std::thread client_thread_;
     std::thread worker_thread_;
 
-    std::mutex mutex_;  // guards these, and is not held while the integrator's code runs
+    std::mutex mutex_;  // guards the following; not held while integrator code runs
     std::condition_variable changed_;
     state state_ = state::fresh;
     clock::time_point stop_at_ = (clock::time_point::max)();
@@ -125,7 +125,7 @@ private:
 
     std::mutex join_mutex_;  // of several threads that stop, one joins
 
-    // Used by the worker's thread alone.
+    // Used only by the worker's thread.
     delivery_scheduler scheduler_;
     scheduler_inputs inputs_;
     clock::time_point next_step_at_{};
@@ -139,7 +139,7 @@ TOLLGATE_DECL delivery_worker::impl::~impl() {
 
 TOLLGATE_DECL result<void> delivery_worker::impl::start() {
     const std::lock_guard hold{mutex_};
-    if (state_ != state::fresh) return unavailable("A dispatcher starts once, and not after it was stopped.");
+    if (state_ != state::fresh) return unavailable("A dispatcher can be started once, and not after it was stopped.");
     try {
         asio::any_io_executor where = executor_;
         if (!where) {
@@ -199,13 +199,13 @@ TOLLGATE_DECL void delivery_worker::impl::take(ended_attempts ended) noexcept {
 }
 
 TOLLGATE_DECL void delivery_worker::impl::serve_sockets() noexcept {
-    const detail::running_mark mark{this};  // an observer that is told of a problem here may stop the dispatcher
+    const detail::running_mark mark{this};  // an observer called here may stop the dispatcher
     for (;;) {
         try {
             own_context_->run();
             return;
         } catch (const std::exception& failed) {
-            // Memory is short: the attempt that this happened to ends by its time-out.
+            // Out of memory: the attempt concerned ends by its time-out.
             environment_.on_problem(internal_error(std::string{"the dispatcher's sockets: "} + failed.what()));
         }
     }
@@ -228,7 +228,8 @@ TOLLGATE_DECL void delivery_worker::impl::run() noexcept {
         try {
             work();
         } catch (const std::exception& failed) {
-            // Memory is short. What has ended is judged later; what was leased and not sent returns after its lease.
+            // Out of memory. Ended attempts are judged later; leased deliveries that were not sent are due again after
+            // their lease.
             environment_.on_problem(internal_error(failed.what()));
             scheduler_.pause_after_failure(now());
             next_step_at_ = clock::now() + milliseconds{100};
@@ -300,7 +301,7 @@ TOLLGATE_DECL std::optional<outgoing_request> delivery_worker::impl::prepare(
         instead.why = "the target is not a URL";
         return std::nullopt;
     }
-    // Once more, as when the hook was created: the rule may have become stricter.
+    // Checked again, because the rule may have become stricter since the hook was created.
     if (const auto checked = environment_.check(*target); !checked) {
         instead.end = attempt_end::refused_address;
         instead.why = checked.error().message;
@@ -312,26 +313,26 @@ TOLLGATE_DECL std::optional<outgoing_request> delivery_worker::impl::prepare(
         environment_.on_problem(written.error());
         instead.unsendable = true;
         instead.end = attempt_end::no_connection;
-        instead.why = "it cannot be put into its format";
+        instead.why = "the payload format failed";
         return std::nullopt;
     }
     return outgoing_request{each.number, *std::move(target), std::string{fields_.view()}, std::move(body), each.done_by};
 }
 
-/// When the time for stopping is over: cuts off what is left and completes it, so that requests that have left are on
-/// record and everything is due again at once. Results that an executor that does not run still holds are lost; those
-/// deliveries return after their lease.
+/// At the end of the stop period: cuts off what is left and completes it, so that requests already sent are recorded
+/// and everything else is due again at once. Results still held by an executor that does not run are lost; those
+/// deliveries are due again after their lease.
 TOLLGATE_DECL void delivery_worker::impl::finish() noexcept {
     try {
         client_->abort();
-    } catch (const std::exception&) {  // no memory to ask for it
+    } catch (const std::exception&) {  // out of memory
         if (own_context_) own_context_->stop();
     }
     if (client_thread_.joinable()) {
         own_context_stays_.reset();
         client_thread_.join();
     } else {
-        // The executor is the integrator's; it may be busy, or not run any more.
+        // The executor belongs to the integrator; it may be busy or stopped.
         std::unique_lock hold{mutex_};
         changed_.wait_for(hold, milliseconds{200},
                           [&] { return ended_.size() + inputs_.ended.size() >= scheduler_.being_sent(); });

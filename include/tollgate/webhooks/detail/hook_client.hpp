@@ -22,15 +22,15 @@ namespace tollgate::inline v0::webhooks {
 
 class attempt_run;
 
-/// Posts webhooks over HTTP/1.1, with or without TLS; many at the same time, each with its own time-out, none waiting for
-/// another. Connections are reused. Redirects are responses like any other, and proxies from the environment are ignored:
-/// they could lead requests into private networks.
+/// Posts webhooks over HTTP/1.1, with or without TLS: many at once, each with its own time-out and independent of the
+/// others. Connections are reused. Redirects are treated as final responses, and proxies from the environment are
+/// ignored: both could lead requests into private networks.
 ///
-/// All state belongs to a strand of the executor, so it does not matter how many threads run that. `send` and `abort`
-/// may be called from any thread.
+/// All state belongs to a strand of the executor, so any number of threads may run it. `send` and `abort` may be called
+/// from any thread.
 class hook_client : public std::enable_shared_from_this<hook_client> {
 public:
-    /// An error when the certificate authorities or the user agent are not valid.
+    /// Error if the certificate authorities or the user agent are invalid.
     [[nodiscard]] static TOLLGATE_DECL result<std::shared_ptr<hook_client>> make(const asio::any_io_executor& executor,
                                                                                   hook_client_settings settings,
                                                                                   std::shared_ptr<client_owner> owner);
@@ -39,11 +39,11 @@ public:
                               std::shared_ptr<client_owner> owner, std::shared_ptr<asio::ssl::context> tls);
     TOLLGATE_DECL ~hook_client();
 
-    /// Begins an attempt for each; `client_owner::on_ended` gets the results. The caller bounds how many there are at the
-    /// same time.
+    /// Starts one attempt per request; `client_owner::on_ended` receives the results. The caller bounds how many run at
+    /// once.
     TOLLGATE_DECL void send(std::vector<outgoing_request> requests);
 
-    /// Cuts off attempts in progress, which end as not tried if their request has not left, and closes all connections.
+    /// Cuts off attempts in progress (not attempted if their request has not been sent) and closes all connections.
     TOLLGATE_DECL void abort();
 
 private:
@@ -65,9 +65,9 @@ private:
     asio::basic_waitable_timer<connection_pool::clock, asio::wait_traits<connection_pool::clock>, client_executor>
         sweep_timer_;
     bool sweeping_ = false;
-    // Weak: pending operations own the run, so that an executor that is destroyed destroys it, too.
+    // Weak: pending operations own the run, so that destroying the executor destroys it.
     std::unordered_map<std::uint64_t, std::weak_ptr<attempt_run>> under_way_;
-    ended_attempts ended_;  // to report to the owner, as many at once as came together
+    ended_attempts ended_;  // to be reported to the owner in batches
     bool telling_ = false;
     bool aborted_ = false;
 };

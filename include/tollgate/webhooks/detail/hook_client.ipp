@@ -50,7 +50,7 @@ TOLLGATE_DECL void hook_client::send(std::vector<outgoing_request> requests) {
 
 TOLLGATE_DECL void hook_client::begin(outgoing_request request, ended_attempts blank) noexcept {
     const std::uint64_t number = request.number;
-    blank.front().tried = false;  // unless it comes to that
+    blank.front().tried = false;  // the default, until a request is sent
     if (aborted_) return end(std::move(blank));
     try {
         const auto run = std::make_shared<attempt_run>(shared_from_this(), std::move(request));
@@ -64,7 +64,7 @@ TOLLGATE_DECL void hook_client::begin(outgoing_request request, ended_attempts b
 }
 
 TOLLGATE_DECL void hook_client::abort() {
-    names_.stop();  // at once: its threads may outlive the executor
+    names_.stop();  // first: its threads may outlive the executor
     asio::post(strand_, [self = shared_from_this()] {
         self->aborted_ = true;
         for (const auto& [number, each] : std::exchange(self->under_way_, {}))
@@ -81,7 +81,7 @@ TOLLGATE_DECL void hook_client::end(ended_attempts what) noexcept {
     try {
         asio::post(strand_, [self = shared_from_this()] { self->tell(); });
         telling_ = true;
-    } catch (const std::exception&) {  // one by one, then
+    } catch (const std::exception&) {  // out of memory: one by one
         tell();
     }
 }
@@ -97,7 +97,7 @@ TOLLGATE_DECL void hook_client::sweep() {
     sweeping_ = again_at.has_value();
     if (!sweeping_) return;
     sweep_timer_.expires_at(*again_at);
-    // Weak: it must not keep the client for as long as connections are idle.
+    // Weak: the timer must not keep the client alive while connections are idle.
     sweep_timer_.async_wait([waiting = weak_from_this()](const std::error_code& cancelled) {
         if (const auto self = waiting.lock(); self && !cancelled) self->sweep();
     });

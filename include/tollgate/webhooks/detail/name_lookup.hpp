@@ -13,59 +13,59 @@
 
 namespace tollgate::inline v0 {
 
-/// Says at which addresses a host is; none when its name leads nowhere. May block, and is called from several threads
-/// at once, perhaps even after a dispatcher has stopped: it owns all that it needs.
+/// Resolves a host name to its addresses; none if the name does not exist. May block. Called from several threads at
+/// once, possibly even after a dispatcher has stopped: it must own all that it uses.
 ///
-/// What it throws is as if it gave none, with two exceptions. A std::system_error of `timed_out` or
-/// `resource_unavailable_try_again` says that no server of names answered: that is tried again like a time-out. Any
-/// other one, and std::bad_alloc, say that this machine could not even ask: that is no attempt.
+/// An exception counts as no addresses, with two exceptions. A std::system_error of `timed_out` or
+/// `resource_unavailable_try_again` means that no name server responded: the attempt is retried like a time-out. Any
+/// other std::system_error, and std::bad_alloc, mean that this machine could not send the query: no attempt is counted.
 using name_lookup = std::function<std::vector<ip_address>(const std::string& host)>;
 
-/// The system's own resolver (`getaddrinfo`), without its search list: a name is the whole name.
+/// The system's resolver (`getaddrinfo`), without its search list: every name is fully qualified.
 [[nodiscard]] TOLLGATE_DECL std::vector<ip_address> system_lookup(const std::string& host);
 
 namespace webhooks {
 
 namespace detail {
 
-/// What one can buy, more or less: `b.example` of `a.b.example`, `b.co.uk` of `a.b.co.uk`.
+/// The registrable domain, approximately: `b.example` of `a.b.example`, `b.co.uk` of `a.b.co.uk`.
 [[nodiscard]] TOLLGATE_DECL std::string domain_of(std::string_view host);
 
 }  // namespace detail
 
-enum class lookup_end : std::uint8_t { answered, no_answer, short_of_something };
+enum class lookup_end : std::uint8_t { resolved, no_response, local_failure };
 
-struct lookup_answer {
-    lookup_end end = lookup_end::answered;
+struct lookup_result {
+    lookup_end end = lookup_end::resolved;
     std::vector<ip_address> addresses{};
     std::string why{};
 };
 
-/// Looks names up on threads of its own, since the system's resolver blocks. Threads come with the need for them, up to
-/// a bound, and go when the pool does: whoever waits for a server of names cannot be interrupted, so they are not
-/// waited for.
+/// Looks names up on its own threads, because the system's resolver blocks. Threads are started on demand, up to a
+/// bound, and not joined at the end: a thread that waits for a name server cannot be interrupted.
 ///
-/// Whoever has a domain decides how long it takes to look it up. So names that answered quickly before find a thread,
-/// whatever others do: all other names together have half of the threads, those of domains that were slow a quarter,
-/// and one domain an eighth, or a quarter while it is known to be quick.
+/// The owner of a domain controls how long its look-up takes. Therefore names that resolved quickly before always find
+/// a thread: all other names together get half of the threads, those of slow domains a quarter, and one domain an
+/// eighth, or a quarter if the name is known to be quick.
 class lookup_pool {
 public:
-    using on_answer = std::function<void(const lookup_answer&)>;
+    using on_result = std::function<void(const lookup_result&)>;
 
     TOLLGATE_DECL lookup_pool(name_lookup look_up, std::size_t threads_max);
     lookup_pool(const lookup_pool&) = delete;
     lookup_pool& operator=(const lookup_pool&) = delete;
     TOLLGATE_DECL ~lookup_pool();
 
-    /// Calls `tell` once on one of the threads, unless the pool stops before, or memory is short. Several who ask for
-    /// one name at the same time get one answer. It is called under a lock of the pool's: it does next to nothing, and
-    /// asks nothing of the pool. May throw std::bad_alloc: then nobody is told.
-    TOLLGATE_DECL void ask(const std::string& host, on_answer tell);
+    /// Calls `done` once on one of the threads, unless the pool stops before or memory runs out. Concurrent look-ups of
+    /// one name share one query. `done` is called with the pool's lock held: it must return quickly and not use the
+    /// pool. May throw std::bad_alloc; then `done` is not called.
+    TOLLGATE_DECL void resolve(const std::string& host, on_result done);
 
-    /// Whether a thread is at it now. A name that still waits for one is forgotten: who asks this has no time left.
-    [[nodiscard]] TOLLGATE_DECL bool is_asking_for(const std::string& host);
+    /// Whether a thread is resolving the name now. If the name still waits for a thread, it is removed: its caller has
+    /// timed out.
+    [[nodiscard]] TOLLGATE_DECL bool is_resolving(const std::string& host);
 
-    /// When it has returned, nobody is told anything any more.
+    /// After this has returned, no callback is called.
     TOLLGATE_DECL void stop() noexcept;
 
 private:

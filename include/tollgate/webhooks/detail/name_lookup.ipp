@@ -2,11 +2,6 @@
 
 #include <tollgate/webhooks/detail/name_lookup.hpp>
 
-#include <netdb.h>
-#include <netinet/in.h>
-#include <resolv.h>
-#include <sys/socket.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -17,8 +12,12 @@
 #include <exception>
 #include <list>
 #include <mutex>
+#include <netdb.h>
+#include <netinet/in.h>
 #include <new>
+#include <resolv.h>
 #include <string_view>
+#include <sys/socket.h>
 #include <system_error>
 #include <thread>
 #include <unordered_map>
@@ -28,8 +27,8 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL std::vector<ip_address> system_lookup(const std::string& host) {
 #if defined(__GLIBC__)
-    // `shop` is not `shop.our-office.example`: what is inside may not be reached by leaving a domain out. The state is
-    // this thread's own; a change of resolv.conf makes it as new, so it is said each time.
+    // Without the search list, so that `shop` does not resolve to `shop.our-office.example`: leaving out a domain must
+    // not reach internal hosts. The state is per thread; a change of resolv.conf resets it, so it is set each time.
     if ((_res.options & RES_INIT) == 0) static_cast<void>(res_init());
     _res.options &= ~static_cast<decltype(_res.options)>(RES_DNSRCH | RES_DEFNAMES);
 #endif
@@ -42,7 +41,7 @@ TOLLGATE_DECL std::vector<ip_address> system_lookup(const std::string& host) {
         const int cause = errno;
         if (failed == EAI_MEMORY) throw std::bad_alloc{};
         if (failed == EAI_SYSTEM || cause == EMFILE || cause == ENFILE || cause == ENOBUFS)
-            throw std::system_error{cause, std::generic_category(), "names cannot be looked up"};
+            throw std::system_error{cause, std::generic_category(), "cannot look up names"};
         if (failed == EAI_AGAIN) throw std::system_error{std::make_error_code(std::errc::timed_out)};
         return {};
     }
@@ -72,7 +71,7 @@ namespace webhooks {
 
 namespace detail {
 
-/// The last names that were added, a bounded number.
+/// The most recently added names, a bounded number.
 class recent_names {
 public:
     explicit recent_names(std::size_t names_max) : names_max_{names_max} {}
@@ -96,7 +95,7 @@ public:
 
 private:
     const std::size_t names_max_;
-    std::list<std::string> names_;  // the last first
+    std::list<std::string> names_;  // most recent first
     std::unordered_map<std::string_view, std::list<std::string>::iterator> places_;
 };
 
@@ -109,7 +108,7 @@ TOLLGATE_DECL std::string domain_of(std::string_view host) {
     const std::size_t top = before(host.size());
     if (top == 0) return std::string{host};
     const std::size_t second = before(top - 1);
-    constexpr std::size_t country_bytes = 2, kind_bytes_max = 3;  // co, com, org
+    constexpr std::size_t country_bytes = 2, kind_bytes_max = 3;  // such as co, com, org
     if (second == 0 || host.size() - top != country_bytes || top - 1 - second > kind_bytes_max)
         return std::string{host.substr(second)};
     return std::string{host.substr(before(second - 1))};
@@ -123,38 +122,38 @@ public:
     state(name_lookup look_up, std::size_t threads_max)
         : look_up_{std::move(look_up)}, threads_max_{(std::max)(threads_max, std::size_t{2})} {}
 
-    void ask(const std::string& host, on_answer tell) {
+    void resolve(const std::string& host, on_result done) {
         const std::lock_guard hold{mutex_};
         if (stopping_) return;
-        if (const auto same = asked_.find(host); same != asked_.end())
-            return same->second->tell.push_back(std::move(tell));
-        std::list<question> made;
+        if (const auto same = by_host_.find(host); same != by_host_.end())
+            return same->second->callbacks.push_back(std::move(done));
+        std::list<query> made;
         made.push_back({host, detail::domain_of(host), known::little});
-        question& one = made.front();
-        one.how = quick_names_.contains(host)           ? known::quick
+        query& one = made.front();
+        one.how = quick_names_.contains(host)          ? known::quick
                   : slow_domains_.contains(one.domain) ? known::slow
                                                        : known::little;
-        one.tell.push_back(std::move(tell));
-        asked_.emplace(host, made.begin());
+        one.callbacks.push_back(std::move(done));
+        by_host_.emplace(host, made.begin());
         waiting_.splice(waiting_.end(), made);
         if (idle_ >= waiting_.size() || threads_ == threads_max_) {
-            came_.notify_one();
+            changed_.notify_one();
             return;
         }
         try {
             std::thread{[self = shared_from_this()] { self->run(); }}.detach();
             ++threads_;
-        } catch (const std::exception&) {  // those that are there will come to it
+        } catch (const std::exception&) {  // the existing threads will serve it
         }
     }
 
-    bool is_asking_for(const std::string& host) {
+    bool is_resolving(const std::string& host) {
         const std::lock_guard hold{mutex_};
-        const auto found = asked_.find(host);
-        if (found == asked_.end()) return false;
+        const auto found = by_host_.find(host);
+        if (found == by_host_.end()) return false;
         const auto place = found->second;
         if (place->running) return true;
-        asked_.erase(found);
+        by_host_.erase(found);
         waiting_.erase(place);
         return false;
     }
@@ -162,45 +161,44 @@ public:
     void stop() noexcept {
         const std::lock_guard hold{mutex_};
         stopping_ = true;
-        asked_.clear();
+        by_host_.clear();
         waiting_.clear();
-        // Now: what they hold belongs to an executor that may be gone when the look-up ends.
-        for (question& each : running_) each.tell.clear();
-        came_.notify_all();
+        // Now: the callbacks belong to an executor that may be gone when the look-up ends.
+        for (query& each : running_) each.callbacks.clear();
+        changed_.notify_all();
     }
 
 private:
     using clock = std::chrono::steady_clock;
-    static constexpr std::chrono::seconds long_time{1};
-    static constexpr std::size_t names_max = 8192;  // 2 MB at the most, if all are as long as they may be
+    static constexpr std::chrono::seconds slow_lookup{1};
+    static constexpr std::size_t names_max = 8192;  // at most 2 MB
 
     enum class known : std::uint8_t { quick, little, slow };
-    struct question {
+    struct query {
         std::string host;
         std::string domain;
         known how;
         bool running = false;
-        std::vector<on_answer> tell{};
+        std::vector<on_result> callbacks{};
     };
-    using questions = std::list<question>;
+    using queries = std::list<query>;
 
     [[nodiscard]] std::size_t part_of_threads(std::size_t divisor) const noexcept {
         return (std::max)(threads_max_ / divisor, std::size_t{1});
     }
 
-    /// The name to look up next, if there is one that this thread may.
-    [[nodiscard]] questions::iterator next() {
+    /// The next name that a thread may look up now.
+    [[nodiscard]] queries::iterator next() {
         const auto count = [this](auto which) {
             return static_cast<std::size_t>(std::count_if(running_.begin(), running_.end(), which));
         };
-        const bool room_for_others =
-            count([](const question& one) { return one.how != known::quick; }) < part_of_threads(2);
-        const bool room_for_slow =
-            count([](const question& one) { return one.how == known::slow; }) < part_of_threads(4);
-        return std::find_if(waiting_.begin(), waiting_.end(), [&](const question& each) {
+        const bool others_allowed =
+            count([](const query& one) { return one.how != known::quick; }) < part_of_threads(2);
+        const bool slow_allowed = count([](const query& one) { return one.how == known::slow; }) < part_of_threads(4);
+        return std::find_if(waiting_.begin(), waiting_.end(), [&](const query& each) {
             const bool quick = each.how == known::quick;
-            if (!quick && (!room_for_others || (each.how == known::slow && !room_for_slow))) return false;
-            const std::size_t of_domain = count([&](const question& one) { return one.domain == each.domain; });
+            if (!quick && (!others_allowed || (each.how == known::slow && !slow_allowed))) return false;
+            const std::size_t of_domain = count([&](const query& one) { return one.domain == each.domain; });
             return of_domain < part_of_threads(quick ? 4 : 8);
         });
     }
@@ -209,7 +207,7 @@ private:
         std::unique_lock hold{mutex_};
         for (;;) {
             ++idle_;
-            came_.wait(hold, [this] { return stopping_ || next() != waiting_.end(); });
+            changed_.wait(hold, [this] { return stopping_ || next() != waiting_.end(); });
             --idle_;
             if (stopping_) return;
             const auto one = next();
@@ -218,34 +216,34 @@ private:
             hold.unlock();
 
             const auto began = clock::now();
-            const lookup_answer heard = look_up(one->host);
-            const bool was_quick = clock::now() - began < long_time;
+            const lookup_result looked_up = look_up(one->host);
+            const bool was_quick = clock::now() - began < slow_lookup;
 
             hold.lock();
-            questions done;
-            done.splice(done.end(), running_, one);
-            came_.notify_one();
+            queries finished;
+            finished.splice(finished.end(), running_, one);
+            changed_.notify_one();
             if (stopping_) return;
-            asked_.erase(one->host);
-            if (heard.end == lookup_end::answered || !was_quick) remember(*one, was_quick);
-            for (const on_answer& each : one->tell) tell(each, heard);
+            by_host_.erase(one->host);
+            if (looked_up.end == lookup_end::resolved || !was_quick) remember(*one, was_quick);
+            for (const on_result& each : one->callbacks) call(each, looked_up);
         }
     }
 
-    [[nodiscard]] lookup_answer look_up(const std::string& host) const noexcept {
+    [[nodiscard]] lookup_result look_up(const std::string& host) const noexcept {
         try {
             return {.addresses = look_up_(host)};
         } catch (const std::system_error& failed) {
-            const bool nobody_there =
+            const bool no_response =
                 failed.code() == std::errc::timed_out || failed.code() == std::errc::resource_unavailable_try_again;
-            return failed_as(nobody_there ? lookup_end::no_answer : lookup_end::short_of_something, failed.what());
+            return failed_as(no_response ? lookup_end::no_response : lookup_end::local_failure, failed.what());
         } catch (const std::bad_alloc& failed) {
-            return failed_as(lookup_end::short_of_something, failed.what());
+            return failed_as(lookup_end::local_failure, failed.what());
         } catch (...) {
             return {};
         }
     }
-    [[nodiscard]] static lookup_answer failed_as(lookup_end end, const char* why) noexcept {
+    [[nodiscard]] static lookup_result failed_as(lookup_end end, const char* why) noexcept {
         try {
             return {.end = end, .why = why};
         } catch (const std::exception&) {
@@ -253,7 +251,7 @@ private:
         }
     }
 
-    void remember(const question& one, bool was_quick) noexcept {
+    void remember(const query& one, bool was_quick) noexcept {
         try {
             if (was_quick) {
                 quick_names_.add(one.host);
@@ -262,22 +260,22 @@ private:
                 quick_names_.remove(one.host);
                 slow_domains_.add(one.domain);
             }
-        } catch (const std::exception&) {  // then it is less known than it could be
+        } catch (const std::exception&) {  // only slows later look-ups
         }
     }
-    static void tell(const on_answer& who, const lookup_answer& heard) noexcept {
+    static void call(const on_result& done, const lookup_result& looked_up) noexcept {
         try {
-            who(heard);
-        } catch (const std::exception&) {  // who was not told has a time-out
+            done(looked_up);
+        } catch (const std::exception&) {  // the caller has a time-out
         }
     }
 
     const name_lookup look_up_;
     const std::size_t threads_max_;
     std::mutex mutex_;
-    std::condition_variable came_;
-    std::unordered_map<std::string, questions::iterator> asked_;
-    questions waiting_, running_;
+    std::condition_variable changed_;
+    std::unordered_map<std::string, queries::iterator> by_host_;
+    queries waiting_, running_;
     detail::recent_names quick_names_{names_max}, slow_domains_{names_max};
     std::size_t threads_ = 0;
     std::size_t idle_ = 0;
@@ -291,9 +289,11 @@ TOLLGATE_DECL lookup_pool::~lookup_pool() { state_->stop(); }
 
 TOLLGATE_DECL void lookup_pool::stop() noexcept { state_->stop(); }
 
-TOLLGATE_DECL void lookup_pool::ask(const std::string& host, on_answer tell) { state_->ask(host, std::move(tell)); }
+TOLLGATE_DECL void lookup_pool::resolve(const std::string& host, on_result done) {
+    state_->resolve(host, std::move(done));
+}
 
-TOLLGATE_DECL bool lookup_pool::is_asking_for(const std::string& host) { return state_->is_asking_for(host); }
+TOLLGATE_DECL bool lookup_pool::is_resolving(const std::string& host) { return state_->is_resolving(host); }
 
 }  // namespace webhooks
-}  // namespace tollgate
+}  // namespace tollgate::inline v0

@@ -38,7 +38,7 @@ TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const
     const milliseconds planned = schedule.waits[sent.attempts_made];
     milliseconds wait = detail::jittered(planned, schedule.jitter_percent, chance);
     if (const auto asked = http::parse_retry_after(report.retry_after, now)) {
-        // Never earlier than requested, and what was refused together is not retried together either.
+        // Never earlier than requested; and deliveries refused together are not retried together.
         const milliseconds heeded = (std::clamp)(*asked, planned, 2 * planned);
         constexpr std::uint32_t middle = 0x8000'0000U;
         const milliseconds later = detail::jittered(planned, schedule.jitter_percent, chance / 2 + middle) - planned;
