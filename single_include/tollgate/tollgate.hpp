@@ -72,10 +72,10 @@
 
 // <tollgate/base/config.hpp>
 
-/// What the whole library is compiled with.
+/// Build configuration macros.
 ///
 /// Header-only is the default. Define `TOLLGATE_SEPARATE_COMPILATION` for every translation unit, and include
-/// `<tollgate/impl/src.hpp>` in exactly one, to compile the bodies of everything that is no template once.
+/// `<tollgate/impl/src.hpp>` in exactly one, to compile every function that is not a template once.
 
 #define TOLLGATE_VERSION_MAJOR 0
 #define TOLLGATE_VERSION_MINOR 2
@@ -92,8 +92,8 @@
 
 namespace tollgate::inline v0 {
 
-/// Text of at most `Capacity` bytes that lives where it is declared: copying one never allocates, which is what lets a
-/// credential travel from a store to an endpoint without touching the heap.
+/// Text of at most `Capacity` bytes, stored inside the object. Copying never allocates, so a credential travels from a
+/// store to an endpoint without heap memory.
 template <std::size_t Capacity>
 class inline_text {
     static_assert(Capacity <= UINT16_MAX);
@@ -117,7 +117,7 @@ public:
     [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
     [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
 
-    /// False, and unchanged, when the result would not fit.
+    /// Returns false and changes nothing if the result would not fit.
     constexpr bool append(std::string_view text) noexcept;
     constexpr void clear() noexcept { size_ = 0; }
 
@@ -128,13 +128,13 @@ public:
 private:
     constexpr void assign(std::string_view text) noexcept;
 
-    /// A constant may hold no byte without a value; at run time nothing is done.
+    /// Constant evaluation requires every byte to have a value; at run time this does nothing.
     constexpr void clear_unused() noexcept {
         if (std::is_constant_evaluated()) bytes_.fill('\0');
     }
 
     std::uint16_t size_ = 0;
-    std::array<char, Capacity> bytes_;  // not initialised on purpose: only the first size_ bytes are ever read
+    std::array<char, Capacity> bytes_;  // deliberately uninitialised: only the first size_ bytes are read
 };
 
 template <std::size_t Capacity>
@@ -178,14 +178,14 @@ namespace tollgate::inline v0 {
 
 [[nodiscard]] constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
-/// What a hexadecimal digit of either case stands for; -1 for any other character.
+/// The value of a hexadecimal digit of either case; -1 for any other character.
 [[nodiscard]] constexpr int hex_value(char c) noexcept {
     if (is_digit(c)) return c - '0';
     const char lower = ascii_lower(c);
     return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-/// Equal without regard to the case of ASCII letters (RFC 9110 section 5.1 for field names, 11.1 for auth-scheme).
+/// Compares ASCII letters case-insensitively (RFC 9110 section 5.1 for field names, 11.1 for auth-scheme).
 [[nodiscard]] constexpr bool ascii_iequals(std::string_view a, std::string_view b) noexcept {
     if (a.size() != b.size()) return false;
     for (std::size_t i = 0; i < a.size(); ++i)
@@ -200,8 +200,8 @@ namespace tollgate::inline v0 {
     return text;
 }
 
-/// Which bytes are in a set, one load each. A table is a constant of its namespace, never a local: a local one is built
-/// again on the stack with every call.
+/// A set of bytes with constant-time look-up. Declare tables at namespace scope: a local table is rebuilt on the stack
+/// by every call.
 using byte_set = std::array<bool, 256>;
 
 [[nodiscard]] constexpr byte_set make_byte_set(std::string_view members) noexcept {
@@ -220,8 +220,8 @@ inline constexpr byte_set token_chars =
 /// tchar of RFC 9110 section 5.6.2.
 [[nodiscard]] constexpr bool is_token_char(char c) noexcept { return holds(detail::token_chars, c); }
 
-/// The bytes of the well-formed UTF-8 sequence that `text` begins with (Unicode 15 table 3-7): 1 to 4, or 0 if there is
-/// none: no overlong form, no surrogate, nothing above U+10FFFF. Precondition: `text` is not empty.
+/// The length in bytes of the well-formed UTF-8 sequence at the start of `text` (Unicode 15 table 3-7): 1 to 4, or 0
+/// for an overlong form, a surrogate, a code point above U+10FFFF or anything else. Precondition: `text` is not empty.
 [[nodiscard]] constexpr std::size_t utf8_sequence_bytes(std::string_view text) noexcept {
     const auto at = [text](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
     const auto within = [](unsigned byte, unsigned first, unsigned last) { return byte >= first && byte <= last; };
@@ -243,7 +243,7 @@ inline constexpr byte_set token_chars =
 
 namespace detail {
 
-/// Most text is ASCII most of the time: eight characters of it are passed in one step.
+/// Most text is ASCII: checks eight characters in one step.
 constexpr bool begins_with_eight_ascii(std::string_view text) noexcept {
     if (text.size() < 8) return false;
     unsigned seen = 0;
@@ -266,70 +266,72 @@ constexpr bool begins_with_eight_ascii(std::string_view text) noexcept {
     return true;
 }
 
-/// Whether `text` is a line that a person sees as it is: 1 to `bytes_max` bytes of UTF-8, not blanks alone, no control
-/// characters, no line or paragraph separators, and none of the invisible characters that turn the direction of what
-/// follows or hide in a name (Unicode's Bidi_Control, zero-width space, word joiner, byte order mark, tags). The joiners
-/// and variation selectors that scripts and emoji need may stand in it.
+/// Whether `text` is one visible line: 1 to `bytes_max` bytes of UTF-8, not only spaces, without control characters,
+/// line or paragraph separators, or invisible characters that change the text direction or hide in a name (Unicode's
+/// Bidi_Control, zero-width space, word joiner, byte order mark, tags). Joiners and variation selectors are allowed,
+/// because scripts and emoji need them.
 [[nodiscard]] TOLLGATE_DECL bool is_visible_line(std::string_view text, std::size_t bytes_max) noexcept;
 
-/// Somebody else's bytes as a person can read them, whatever they are: lines of UTF-8, in which each byte that is none,
-/// each control character and each invisible one that `is_visible_line` refuses is written out, as `\x1b` or `\u202e`.
-/// Line ends become `\n`. It is the beginning of a text that may have been cut: a sequence that is incomplete at its end
-/// is left out.
+/// Makes untrusted bytes readable: lines of UTF-8 in which invalid bytes, control characters and the invisible
+/// characters that `is_visible_line` refuses are escaped, as `\x1b` or `\u202e`. Line ends become `\n`. The input may
+/// be truncated: an incomplete sequence at its end is dropped.
 [[nodiscard]] TOLLGATE_DECL std::string make_readable(std::string_view bytes);
 
 }  // namespace tollgate
 
 // <tollgate/base/limits.hpp>
 
-/// Every bound of the library that is not a setting, with its reason.
+/// The fixed bounds of the library, each with its reason.
 namespace tollgate::inline v0::limits {
 
-inline constexpr std::size_t target_bytes_max = 8 * 1024;        // RFC 9112 section 3 asks for 8000 at the least
+inline constexpr std::size_t target_bytes_max = 8 * 1024;        // RFC 9112 section 3 requires at least 8000
 inline constexpr std::size_t header_bytes_default = 16 * 1024;   // nginx, h11: 8-16 KiB for the whole header section
 inline constexpr std::size_t field_count_max = 100;              // Apache's LimitRequestFields; browsers send about 20
 inline constexpr std::size_t body_bytes_default = 64 * 1024;     // the largest legitimate body is a target_url of 2 KiB
-inline constexpr std::size_t chunk_line_bytes_max = 256;         // a size of 16 hex digits and room for an extension
-inline constexpr std::size_t chunk_overhead_bytes_max = 16 * 1024;  // chunk lines and trailers of one body: no endless framing
+inline constexpr std::size_t chunk_line_bytes_max = 256;         // a size of 16 hex digits and an extension
+inline constexpr std::size_t chunk_overhead_bytes_max = 16 * 1024;  // chunk lines and trailers of one body
 
-inline constexpr std::size_t json_depth_max = 64;                // Go's, Rails' and GitHub's order of magnitude
-inline constexpr std::size_t json_members_max = 256;             // top-level members; our largest object has 9
-inline constexpr std::size_t form_members_max = 64;              // a browser form of ours has under 20
+inline constexpr std::size_t json_depth_max = 64;                // the order of magnitude of Go, Rails and GitHub
+// top-level members; the library's largest object has 9
+inline constexpr std::size_t json_members_max = 256;
+inline constexpr std::size_t form_members_max = 64;              // the library's largest form has fewer than 20
 
-inline constexpr std::size_t target_url_bytes_max = 2048;        // what browsers and proxies agree to carry
-inline constexpr std::size_t event_name_bytes_max = 128;         // noun.verb; svix and Gitea stay under it
-inline constexpr std::size_t event_data_bytes_max = 256 * 1024;  // svix' and Stripe's bound on a payload
-inline constexpr std::size_t token_description_bytes_max = 255;  // a line that a person reads
+inline constexpr std::size_t target_url_bytes_max = 2048;        // what browsers and proxies accept in common
+inline constexpr std::size_t event_name_bytes_max = 128;         // noun.verb; svix and Gitea stay below it
+inline constexpr std::size_t event_data_bytes_max = 256 * 1024;  // the payload bound of svix and Stripe
+inline constexpr std::size_t token_description_bytes_max = 255;  // a line of text on a page
 inline constexpr std::size_t service_name_bytes_max = 32;        // a path segment
 inline constexpr std::size_t scope_text_bytes_max = 1024;        // all scopes of one credential: 30 services, read and write
 inline constexpr std::size_t scope_list_bytes_max = 4 * 1024;        // a list as sent, with duplicates and separators
 inline constexpr std::size_t secret_text_bytes_max = 55;         // one SHA-256 block with its padding
-/// The public part of a personal token: ours have fewer.
+/// The public part of a personal token; generated ones are shorter.
 inline constexpr std::size_t token_username_bytes_max = 32;
-inline constexpr std::size_t client_id_bytes_max = 64;           // our own have 26; an integrator may bring theirs along
+inline constexpr std::size_t client_id_bytes_max = 64;           // generated ones have 26; imported ones may be longer
 inline constexpr std::size_t decimal_text_bytes_max = 40;        // 38 digits as in NUMERIC(38), a sign, a point
 inline constexpr std::size_t path_parameters_max = 8;            // captures of one route
 inline constexpr std::size_t hooks_per_event_max = 20;           // for one account and event: GitHub's bound
 
-inline constexpr std::size_t attempt_answer_bytes_max = 4 * 1024;  // what is kept of an answer: enough for an error page's gist
-inline constexpr std::size_t attempts_per_delivery_max = 100;      // on record: 8 of a schedule, and many by hand
-inline constexpr std::size_t ended_deliveries_per_hook_max = 10'000;  // on record: one every four minutes, for a month
-inline constexpr std::size_t webhook_id_bytes_max = 256;           // what a receiver takes; ours have 26
-inline constexpr std::size_t previous_secrets_max = 4;             // of a webhook that sign, too: a day's tries until all fits
-inline constexpr std::size_t webhook_signatures_max = 16;          // of one delivery: one for each secret that signs
+inline constexpr std::size_t attempt_answer_bytes_max = 4 * 1024;  // kept of a response, to recognise an error page
+// on record: 8 of the retry schedule, and manual ones
+inline constexpr std::size_t attempts_per_delivery_max = 100;
+inline constexpr std::size_t ended_deliveries_per_hook_max = 10'000;  // on record: one every four minutes for a month
+inline constexpr std::size_t webhook_id_bytes_max = 256;           // accepted from a sender; generated ones have 26
+inline constexpr std::size_t previous_secrets_max = 4;             // also sign: enough retries to get a rotation right
+inline constexpr std::size_t webhook_signatures_max = 16;          // per delivery: one for each secret that signs
 
-inline constexpr std::size_t personal_tokens_per_user_max = 100;  // a page that a person still overlooks; GitHub allows 50
-inline constexpr std::size_t applications_per_user_max = 100;     // GitHub's bound on OAuth applications of one owner
-inline constexpr std::size_t codes_per_grant_max = 100;           // one user, one application, an hour: nobody signs in as often
-inline constexpr std::size_t refresh_tokens_per_grant_max = 100;  // Google's bound: one a device that a person signed in with
-inline constexpr std::size_t access_tokens_per_grant_max = 1000;  // as many as calls a day: a client that asks anew for each
-inline constexpr std::size_t sessions_per_user_max = 100;         // browsers that one person is signed in with
-inline constexpr int spent_code_seconds = 3600;                   // reuse is seen within minutes, or not at all
+inline constexpr std::size_t personal_tokens_per_user_max = 100;  // as many as fit on one page; GitHub allows 50
+inline constexpr std::size_t applications_per_user_max = 100;     // GitHub's bound on OAuth applications per owner
+// one user, application and hour: nobody signs in as often
+inline constexpr std::size_t codes_per_grant_max = 100;
+inline constexpr std::size_t refresh_tokens_per_grant_max = 100;  // Google's bound: one for each device
+inline constexpr std::size_t access_tokens_per_grant_max = 1000;  // a client that requests a new one for every call
+inline constexpr std::size_t sessions_per_user_max = 100;         // browsers in which one user is signed in
+inline constexpr int spent_code_seconds = 3600;                   // reuse is detected within minutes or not at all
 
 inline constexpr std::size_t login_bytes_max = 254;               // the longest e-mail address (RFC 5321, erratum 1690)
-inline constexpr std::size_t password_bytes_max = 1024;           // a passphrase of a page; more is no password, but work for a hash
-inline constexpr std::size_t application_name_bytes_max = 100;    // a line of a consent page
-inline constexpr std::size_t application_description_bytes_max = 255;  // a line that a person reads
+inline constexpr std::size_t password_bytes_max = 1024;           // a long passphrase; more only costs hashing time
+inline constexpr std::size_t application_name_bytes_max = 100;    // a line of the consent page
+inline constexpr std::size_t application_description_bytes_max = 255;  // a line of text on a page
 
 }  // namespace tollgate::limits
 
@@ -337,33 +339,33 @@ inline constexpr std::size_t application_description_bytes_max = 255;  // a line
 
 namespace tollgate::inline v0 {
 
-/// Money as its digits: the text of a JSON number (RFC 8259 section 6) without an exponent. Nothing here calculates,
-/// and nothing rounds: what a directory gives arrives at the client with exactly these digits, in a binary float never.
+/// A decimal number as its digits: the text of a JSON number (RFC 8259 section 6) without an exponent. Nothing is
+/// calculated or rounded: the client gets exactly the digits of the directory, never a binary floating-point value.
 class decimal {
 public:
-    /// The length of the longest decimal, in bytes.
+    /// The maximum length in bytes.
     static constexpr std::size_t bytes_max = limits::decimal_text_bytes_max;
 
-    /// `0`.
+    /// Zero, `0`.
     constexpr decimal() noexcept { text_.append("0"); }
 
-    /// A literal such as `"12.50"`, checked while compiling.
+    /// From a literal such as `"12.50"`, checked at compile time.
     consteval decimal(const char* literal) {
         if (!is_decimal(literal)) throw "a decimal is the text of a JSON number without an exponent";
         text_.append(literal);
     }
 
-    /// Empty for text that is no JSON number (such as +1, .5, 01, or digits after a blank), has an exponent, or is longer than
-    /// `bytes_max`. A negative zero is kept: it is a JSON number, and the digits are the directory's to choose.
+    /// Empty for text that is not a JSON number (such as +1, .5, 01, or digits after a space), has an exponent, or is
+    /// longer than `bytes_max`. A negative zero is kept as it is.
     static constexpr std::optional<decimal> parse(std::string_view text) noexcept;
 
-    /// `from_minor_units(-350, 2)` is -3.50: for those who count in cents. Precondition: digits <= 18.
+    /// From an amount in minor units such as cents: `from_minor_units(-350, 2)` is -3.50. Precondition: digits <= 18.
     static constexpr decimal from_minor_units(std::int64_t amount, unsigned digits) noexcept;
 
-    /// The digits exactly as they were given.
+    /// The digits exactly as given.
     [[nodiscard]] constexpr std::string_view text() const noexcept { return text_.view(); }
 
-    /// The same digits: `0.1` and `0.10` differ.
+    /// Compares digits: `0.1` and `0.10` differ.
     friend constexpr bool operator==(const decimal& a, const decimal& b) noexcept { return a.text() == b.text(); }
 
 private:
@@ -402,7 +404,7 @@ constexpr decimal decimal::from_minor_units(std::int64_t amount, unsigned digits
     assert(digits <= 18);
     char reversed[bytes_max]{};
     std::size_t size = 0;
-    // Negated as unsigned, because the smallest number has no positive twin.
+    // Negated as unsigned, because the smallest integer has no positive counterpart.
     std::uint64_t left = amount < 0 ? 0 - static_cast<std::uint64_t>(amount) : static_cast<std::uint64_t>(amount);
     for (unsigned place = 0; place <= digits || left != 0; ++place, left /= 10) {
         if (place == digits && digits != 0) reversed[size++] = '.';
@@ -422,13 +424,13 @@ constexpr decimal decimal::from_minor_units(std::int64_t amount, unsigned digits
 
 namespace tollgate::inline v0 {
 
-/// A SHA-256 digest (FIPS 180-4): what is kept of a secret, and what a secret is looked up by.
+/// A SHA-256 digest (FIPS 180-4). Stores keep the digest of a secret, and look it up by that.
 class digest {
 public:
     /// The length of a SHA-256 digest (FIPS 180-4).
     static constexpr std::size_t size_bytes = 32;
 
-    /// All zero, which is the digest of no text that anybody knows.
+    /// All zero, which is not the digest of any known text.
     constexpr digest() noexcept = default;
 
     static constexpr digest from_bytes(const std::array<std::uint8_t, size_bytes>& bytes) noexcept {
@@ -436,17 +438,17 @@ public:
         made.bytes_ = bytes;
         return made;
     }
-    /// From the 32 bytes a store keeps; empty for any other number of bytes.
+    /// From the 32 bytes in a store; empty for any other size.
     static inline std::optional<digest> from(std::string_view raw) noexcept;
 
-    /// The digest in the order of FIPS 180-4.
+    /// The bytes in the order of FIPS 180-4.
     [[nodiscard]] constexpr const std::array<std::uint8_t, size_bytes>& bytes() const noexcept { return bytes_; }
-    /// The same 32 bytes as stores and encoders take them. A view of this object.
+    /// The same 32 bytes as text, for stores and encoders. A view of this object.
     [[nodiscard]] std::string_view raw() const noexcept {
         return {reinterpret_cast<const char*>(bytes_.data()), size_bytes};
     }
 
-    /// Takes as long whatever the bytes are, so that time tells nobody how much of a guess was right.
+    /// Constant time, so that timing reveals nothing about a partly correct guess.
     friend inline bool operator==(const digest& a, const digest& b) noexcept;
 
 private:
@@ -455,11 +457,11 @@ private:
 
 /// The digest of `text`, of any length. Any thread; no heap memory.
 ///
-/// Throws std::runtime_error when OpenSSL fails: without memory, or set up without SHA-256. There is no digest to go on
-/// with then, and a made-up one would compare; so it is met where std::bad_alloc is, at the edge of `handle`.
+/// Throws std::runtime_error when OpenSSL fails: out of memory, or configured without SHA-256. A substitute value would
+/// compare equal to another one, so there is no way to continue. `handle` catches it, like std::bad_alloc.
 [[nodiscard]] TOLLGATE_DECL digest sha256(std::string_view text);
 
-/// The two arguments of an HMAC, which are both bytes and must not be confused.
+/// The arguments of an HMAC, named because both are bytes.
 struct keyed_message {
     std::string_view key;
     std::string_view message;
@@ -468,7 +470,7 @@ struct keyed_message {
 /// RFC 2104 with SHA-256. Throws as `sha256` does.
 [[nodiscard]] TOLLGATE_DECL digest hmac_sha256(const keyed_message& input);
 
-/// For text such as signatures and form tokens: its time depends on the sizes alone, which are no secret.
+/// For signatures and form tokens: the time depends only on the sizes, which are not secret.
 [[nodiscard]] TOLLGATE_DECL bool equal_in_constant_time(std::string_view a, std::string_view b) noexcept;
 
 inline std::optional<digest> digest::from(std::string_view raw) noexcept {
@@ -478,7 +480,7 @@ inline std::optional<digest> digest::from(std::string_view raw) noexcept {
     return made;
 }
 
-/// Compares in constant time, so that the time says nothing about the bytes.
+/// Constant time.
 inline bool operator==(const digest& a, const digest& b) noexcept {
     using texts = std::array<std::uint64_t, digest::size_bytes / sizeof(std::uint64_t)>;
     const auto x = std::bit_cast<texts>(a.bytes_);
@@ -490,7 +492,7 @@ inline bool operator==(const digest& a, const digest& b) noexcept {
 
 template <>
 struct std::hash<tollgate::digest> {
-    /// The bytes of a digest are spread evenly already, so the first few are as good a hash as any.
+    /// A digest is uniformly distributed, so its first bytes are a good hash.
     [[nodiscard]] std::size_t operator()(const tollgate::digest& of) const noexcept {
         std::size_t first = 0;
         std::memcpy(&first, of.bytes().data(), sizeof first);
@@ -502,23 +504,23 @@ struct std::hash<tollgate::digest> {
 
 namespace tollgate::inline v0 {
 
-/// What names one stored thing: a number from 1 to 9223372036854775807. `Tag` keeps a hook's number from being taken
-/// for an account's. There is no "no id" value; where an id may be missing, say `std::optional`.
+/// The id of a stored object: a number from 1 to 9223372036854775807. `Tag` makes each kind a distinct type. No value
+/// means "none"; use `std::optional` where an id may be missing.
 template <class Tag>
 class id {
 public:
     /// Precondition: value > 0.
     explicit constexpr id(std::int64_t value) noexcept : value_{value} { assert(value > 0); }
 
-    /// For numbers that come from elsewhere, such as a row of a table: empty when the number is not positive.
+    /// For numbers from outside, such as a table row: empty unless positive.
     static constexpr std::optional<id> from(std::int64_t value) noexcept {
         return value > 0 ? std::optional{id{value}} : std::nullopt;
     }
 
-    /// Digits only, without sign, space or leading zero: one id has one spelling, so every other one is a 404.
+    /// Digits only, without sign, space or leading zero. Each id has one spelling, so that any other one is a 404.
     static constexpr std::optional<id> parse(std::string_view text) noexcept;
 
-    /// The number, 1 or greater unless the id was default constructed.
+    /// The number; 1 or greater unless the id was default-constructed.
     [[nodiscard]] constexpr std::int64_t value() const noexcept { return value_; }
 
     friend constexpr auto operator<=>(const id&, const id&) noexcept = default;
@@ -533,9 +535,9 @@ using account_id = id<struct account_tag>;  ///< unique within its service
 using hook_id = id<struct hook_tag>;
 using token_id = id<struct token_tag>;  ///< a personal token
 using application_id = id<struct application_tag>;
-using grant_id = id<struct grant_tag>;  ///< what one user allowed one application
+using grant_id = id<struct grant_tag>;  ///< the authorization that one user gave one application
 using event_id = id<struct event_tag>;
-using delivery_id = id<struct delivery_tag>;  ///< one event on its way to one hook
+using delivery_id = id<struct delivery_tag>;  ///< one event for one hook
 
 template <class Tag>
 constexpr std::optional<id<Tag>> id<Tag>::parse(std::string_view text) noexcept {
@@ -564,11 +566,11 @@ struct std::hash<tollgate::id<Tag>> {
 
 namespace tollgate::inline v0 {
 
-/// An IPv4 or IPv6 address as 16 bytes in network order; an IPv4 address is kept in its mapped form (RFC 4291 section
-/// 2.5.5.2), so that the two spellings of one host are one address.
+/// An IPv4 or IPv6 address as 16 bytes in network order. An IPv4 address is stored in its mapped form (RFC 4291 section
+/// 2.5.5.2), so that both spellings compare equal.
 class ip_address {
 public:
-    /// `::`, which no peer has.
+    /// `::`, which is not the address of any peer.
     constexpr ip_address() noexcept = default;
 
     static constexpr ip_address v4(std::uint8_t a, std::uint8_t b, std::uint8_t c, std::uint8_t d) noexcept {
@@ -586,7 +588,7 @@ public:
     /// Dotted decimal of four parts without leading zeros, or RFC 4291 text; no port, brackets or zone.
     static TOLLGATE_DECL std::optional<ip_address> parse(std::string_view text) noexcept;
 
-    /// Whether it is an IPv4 address, kept in its mapped form.
+    /// Whether it is an IPv4 address in mapped form.
     [[nodiscard]] constexpr bool is_v4() const noexcept {
         for (std::size_t i = 0; i < 10; ++i)
             if (bytes_[i] != 0) return false;
@@ -604,12 +606,13 @@ private:
     std::array<std::uint8_t, 16> bytes_{};
 };
 
-/// A CIDR block such as `10.0.0.0/8` or `2001:db8::/32`; a bare address is a block of one.
+/// A CIDR block such as `10.0.0.0/8` or `2001:db8::/32`; a bare address is a block of one address.
 struct ip_network {
     ip_address first;
     unsigned prefix_bits = 128;  ///< of the 16-byte form: an IPv4 /8 is 104
 
-    /// Empty for anything else, and for host bits that are set below the prefix (`10.0.0.1/8`): mostly a typing error.
+    /// Empty for anything else, including host bits set below the prefix (`10.0.0.1/8`), which is usually a typing
+    /// error.
     static TOLLGATE_DECL std::optional<ip_network> parse(std::string_view text) noexcept;
 
     /// Whether the address is in this network.
@@ -623,8 +626,8 @@ struct ip_network {
     }
 };
 
-/// The header field in which a trusted proxy names its client. Only one counts: proxies pass the other one on as the client
-/// sent it.
+/// The header field in which a trusted proxy names its client. Only this one is read: a proxy passes the other one on
+/// unchanged from the client.
 enum class forwarding_field : std::uint8_t {
     x_forwarded_for,
     forwarded,  ///< RFC 7239
@@ -636,14 +639,14 @@ enum class forwarding_field : std::uint8_t {
 
 namespace tollgate::inline v0 {
 
-/// The kind of a failure. The pipeline turns it into a status: 4xx for mistakes of the client, 5xx for those of the server.
+/// The kind of a failure. The pipeline maps it to a status: 4xx for errors of the client, 5xx for errors of the server.
 enum class error_kind {
-    malformed,     ///< the syntax of the request is wrong: 400
+    malformed,     ///< syntax error in the request: 400
     unauthorized,  ///< credentials are missing or wrong: 401
-    forbidden,     ///< the caller is known but not allowed to do this: 403
-    not_found,     ///< unknown, or not visible to the caller, who cannot tell which: 404
-    invalid,       ///< the syntax is right, but the value of a member is not acceptable: 422
-    conflict,      ///< it contradicts what is stored already: 409
+    forbidden,     ///< the caller is known but not allowed: 403
+    not_found,     ///< does not exist, or is not visible to the caller: 404
+    invalid,       ///< valid syntax, but an unacceptable value: 422
+    conflict,      ///< contradicts stored data: 409
     unavailable,   ///< a dependency is down or too slow; the client may retry: 503
     internal,      ///< a defect of the server: 500
 };
@@ -663,7 +666,7 @@ struct error {
     return {error_kind::unavailable, "The service is temporarily unavailable. Try again in a moment.", std::move(cause)};
 }
 
-/// An error that is a fault of this program: a 500 to the client.
+/// An error that is a defect of this program: 500 for the client.
 [[nodiscard]] inline error internal_error(std::string cause) {
     return {error_kind::internal, "Something went wrong on our side.", std::move(cause)};
 }
@@ -675,7 +678,7 @@ struct error {
 /// The same text for what does not exist and for what belongs to another user, so that the two cannot be told apart.
 [[nodiscard]] inline error not_found() { return {error_kind::not_found, "Not Found", {}}; }
 
-/// For the end of `main`: prints the error to stderr as one line, its cause if it has one, and returns the exit code 1.
+/// For the end of `main`: prints the error and its cause to stderr as one line and returns the exit code 1.
 ///
 ///     auto store = sqlite_store::open("tollgate.db");
 ///     if (!store) return report(store.error());
@@ -684,15 +687,15 @@ inline int report(const error& why) noexcept {
     return 1;
 }
 
-/// Thrown by `result::value()` if there is an error instead of a value: like std::bad_expected_access. `what()` is the cause
-/// for the operator, or the message if there is no cause.
+/// Thrown by `result::value()` on an error, like std::bad_expected_access. `what()` is the cause, or the message if
+/// there is no cause.
 class bad_result_access : public std::logic_error {
 public:
     /// Thrown by `value()` of a result that holds `why`.
     explicit bad_result_access(tollgate::error why)
         : std::logic_error{why.cause.empty() ? why.message : why.cause}, error_{std::move(why)} {}
 
-    /// The error that the result held.
+    /// The error of the result.
     [[nodiscard]] tollgate::error& error() & noexcept { return error_; }
     [[nodiscard]] const tollgate::error& error() const& noexcept { return error_; }
     [[nodiscard]] tollgate::error&& error() && noexcept { return std::move(error_); }
@@ -711,7 +714,7 @@ inline constexpr bool is_result = false;
 template <class T>
 inline constexpr bool is_result<result<T>> = true;
 
-// What `and_then` and its like do, once for every value category: `self` is forwarded to `f`.
+// Shared by `and_then` and the other monadic operations for every value category; `self` is forwarded to `f`.
 template <class Self, class F>
 auto and_then(Self&& self, F&& f) {
     constexpr bool of_nothing = std::is_void_v<typename std::remove_cvref_t<Self>::value_type>;
@@ -764,17 +767,17 @@ auto transform_error(Self&& self, F&& f) -> std::remove_cvref_t<Self> {
 
 }  // namespace base_detail
 
-/// A value, or the error that prevented it. Has the interface of C++23's `std::expected<T, tollgate::error>`, except that
-/// an `error` converts to it without `std::unexpected`. Whatever may fail returns one; nothing is thrown across a contract.
+/// A value or an error. Has the interface of C++23's `std::expected<T, tollgate::error>`, except that an `error`
+/// converts to it without `std::unexpected`. Every function of a contract that can fail returns one; none throws.
 ///
 ///     result<balance> found = users.balance_of(user);
 ///     if (!found) return found.error();
 ///     use(found->amount);
 ///
-/// A move never throws, so assignment leaves the old value or the new one, never neither. Not thread-safe, as any value.
+/// Moves never throw, so an assignment leaves the old value or the new one. Not thread-safe.
 ///
-/// A union written by hand instead of std::variant, because a program instantiates dozens of results, and the variants
-/// were a tenth of its compile time.
+/// Implemented as a union rather than std::variant: a program instantiates dozens of results, and variants took a tenth
+/// of its compile time.
 template <class T>
 class [[nodiscard]] result {
     static_assert(std::is_object_v<T> && !std::is_array_v<T>, "tollgate: a result holds an object");
@@ -788,10 +791,10 @@ public:
     result()
         requires std::default_initializable<T>
         : value_{}, has_value_{true} {}
-    /// Holds a value, or an error.
+    /// Holds `value`; without an argument, a default-constructed value.
     result(T value) noexcept : value_{std::move(value)}, has_value_{true} {}
     result(tollgate::error why) noexcept : error_{std::move(why)}, has_value_{false} {}
-    /// From what converts to T, and from a result of it.
+    /// Converts from a type that converts to T, or from a result of one.
     template <class U>
         requires(!std::is_same_v<std::remove_cvref_t<U>, T> && !std::is_same_v<std::remove_cvref_t<U>, tollgate::error> &&
                  !base_detail::is_result<std::remove_cvref_t<U>> && std::convertible_to<U, T>)
@@ -806,7 +809,7 @@ public:
         requires std::constructible_from<T, Args...>
     explicit result(std::in_place_t, Args&&... args) : value_(std::forward<Args>(args)...), has_value_{true} {}
 
-    /// Copies or moves what is held; the type of the error never throws when it moves.
+    /// Copies or moves the content.
     result(result&& from) noexcept : has_value_{from.has_value_} {
         if (has_value_) std::construct_at(std::addressof(value_), std::move(from.value_));
         else std::construct_at(std::addressof(error_), std::move(from.error_));
@@ -817,7 +820,7 @@ public:
         if (has_value_) std::construct_at(std::addressof(value_), from.value_);
         else std::construct_at(std::addressof(error_), from.error_);
     }
-    /// Replaces what is held.
+    /// Replaces the content.
     result& operator=(result&& from) noexcept {
         if (this == &from) return *this;
         std::destroy_at(this);
@@ -833,7 +836,7 @@ public:
         else std::destroy_at(std::addressof(error_));
     }
 
-    /// Replaces what is held. If the constructor throws, nothing changes.
+    /// Replaces the content with a value constructed from `args`. If the constructor throws, nothing changes.
     template <class... Args>
         requires std::constructible_from<T, Args...>
     T& emplace(Args&&... args) {
@@ -855,7 +858,7 @@ public:
     [[nodiscard]] T* operator->() noexcept { return assert(has_value_), std::addressof(value_); }
     [[nodiscard]] const T* operator->() const noexcept { return assert(has_value_), std::addressof(value_); }
 
-    /// Throws bad_result_access without a value.
+    /// The value. Throws bad_result_access on an error.
     T& value() & { return check(), value_; }
     const T& value() const& { return check(), value_; }
     T&& value() && { return check(), std::move(value_); }
@@ -867,7 +870,7 @@ public:
     [[nodiscard]] tollgate::error&& error() && noexcept { return assert(!has_value_), std::move(error_); }
     [[nodiscard]] const tollgate::error&& error() const&& noexcept { return assert(!has_value_), std::move(error_); }
 
-    /// The value, or `otherwise` where there is an error.
+    /// The value, or `otherwise` on an error.
     template <class U = T>
     [[nodiscard]] T value_or(U&& otherwise) const& {
         return has_value_ ? value_ : static_cast<T>(std::forward<U>(otherwise));
@@ -876,13 +879,13 @@ public:
     [[nodiscard]] T value_or(U&& otherwise) && {
         return has_value_ ? std::move(value_) : static_cast<T>(std::forward<U>(otherwise));
     }
-    /// The error, or `otherwise` where there is a value.
+    /// The error, or `otherwise` on success.
     [[nodiscard]] tollgate::error error_or(tollgate::error otherwise) const& { return has_value_ ? std::move(otherwise) : error_; }
     [[nodiscard]] tollgate::error error_or(tollgate::error otherwise) && {
         return has_value_ ? std::move(otherwise) : std::move(error_);
     }
 
-    /// `f(value)`, which returns a result; or this error.
+    /// Returns `f(value)`, which is a result; on an error, this error.
     template <class F>
     auto and_then(F&& f) & { return base_detail::and_then(*this, std::forward<F>(f)); }
     template <class F>
@@ -890,7 +893,7 @@ public:
     template <class F>
     auto and_then(F&& f) && { return base_detail::and_then(std::move(*this), std::forward<F>(f)); }
 
-    /// A result with what `f(value)` returns; or this error.
+    /// Returns a result with the value `f(value)`; on an error, this error.
     template <class F>
     auto transform(F&& f) & { return base_detail::transform(*this, std::forward<F>(f)); }
     template <class F>
@@ -898,13 +901,13 @@ public:
     template <class F>
     auto transform(F&& f) && { return base_detail::transform(std::move(*this), std::forward<F>(f)); }
 
-    /// This value; or `f(error)`, which returns a result of the same type.
+    /// Returns this value; on an error `f(error)`, which is a result of the same type.
     template <class F>
     result or_else(F&& f) const& { return base_detail::or_else(*this, std::forward<F>(f)); }
     template <class F>
     result or_else(F&& f) && { return base_detail::or_else(std::move(*this), std::forward<F>(f)); }
 
-    /// This value; or `f(error)`, which returns an error.
+    /// Returns this value; on an error a result with the error `f(error)`.
     template <class F>
     result transform_error(F&& f) const& { return base_detail::transform_error(*this, std::forward<F>(f)); }
     template <class F>
@@ -922,7 +925,7 @@ private:
     bool has_value_;
 };
 
-/// Success, or the error that prevented it.
+/// Success or an error.
 template <>
 class [[nodiscard]] result<void> {
 public:
@@ -931,11 +934,11 @@ public:
     using error_type = tollgate::error;
 
     result() = default;
-    /// Holds an error, or success.
+    /// Holds an error.
     result(tollgate::error why) noexcept : error_{std::move(why)} {}
     explicit result(std::in_place_t) noexcept {}
 
-    /// Makes it a success, or swaps what is held.
+    /// Sets success.
     void emplace() noexcept { error_.reset(); }
     void swap(result& with) noexcept { std::swap(*this, with); }
     friend void swap(result& a, result& b) noexcept { a.swap(b); }
@@ -996,14 +999,14 @@ template <class T, class U>
     else return *a == *b;
 }
 
-/// Whether it holds a value that is equal to `value`.
+/// Whether it holds a value equal to `value`.
 template <class T, class U>
     requires(!std::is_void_v<T> && !base_detail::is_result<U> && !std::is_same_v<U, error>)
 [[nodiscard]] bool operator==(const result<T>& a, const U& value) {
     return a.has_value() && static_cast<bool>(*a == value);
 }
 
-/// Whether it holds an error that is equal to `why`.
+/// Whether it holds an error equal to `why`.
 template <class T>
 [[nodiscard]] bool operator==(const result<T>& a, const error& why) {
     return !a.has_value() && a.error() == why;
@@ -1015,48 +1018,47 @@ template <class T>
 
 namespace tollgate::inline v0 {
 
-/// What a secret lets its holder do. Its prefix says so to people, and to scanners that look for leaked secrets.
+/// What a secret grants. Its prefix identifies the kind to people and to scanners for leaked secrets.
 enum class secret_kind : std::uint8_t {
     personal_token,      ///< `tgp_`
     access_token,        ///< `tga_`
     refresh_token,       ///< `tgr_`
     authorization_code,  ///< `tgc_`
     client_secret,       ///< `tgs_`
-    session,             ///< `tgw_`, a cookie's
+    session,             ///< `tgw_`, in a cookie
 };
 
-/// `prefix digits checksum`: 4 characters for the kind, 43 base-62 digits for 256 random bits, and 6 for their
-/// CRC-32. `[A-Za-z0-9_]` only, so it needs no escaping in a URL, a form, a shell or a header, and is picked with a
-/// double click.
+/// `prefix digits checksum`: 4 characters for the kind, 43 base-62 digits for 256 random bits, and 6 for their CRC-32.
+/// Only `[A-Za-z0-9_]`, so it needs no escaping in a URL, a form, a shell or a header, and a double click selects it.
 using secret_text = inline_text<limits::secret_text_bytes_max>;
 inline constexpr std::size_t secret_text_bytes = 53;
 static_assert(secret_text_bytes <= secret_text::bytes_max);
 
-/// The same bytes make the same secret, so they come from a random_source and are used once.
+/// The same bytes make the same secret: take them from a random_source and use them once.
 [[nodiscard]] TOLLGATE_DECL secret_text make_secret(secret_kind kind, std::span<const std::byte, 32> random) noexcept;
 
-/// Whether `text` could be a secret of this kind: right prefix, characters and checksum. Quick, so that what somebody
-/// mistyped or made up is refused without a digest and without asking a store.
+/// Whether `text` has the prefix, characters and checksum of this kind. Rejects mistyped and invented secrets without a
+/// digest or a store look-up.
 [[nodiscard]] TOLLGATE_DECL bool is_well_formed(secret_kind kind, std::string_view text) noexcept;
 
-/// What is kept of a secret. Throws as `sha256` does.
+/// The digest that stores keep of a secret. Throws as `sha256` does.
 [[nodiscard]] inline digest digest_of(std::string_view secret) { return sha256(secret); }
 
-/// What a public name names.
+/// What a public id identifies.
 enum class public_id_kind : std::uint8_t {
     username,   ///< `tgu_`, the user name of a personal token
     client_id,  ///< `tgi_`, an OAuth application (RFC 6749 section 2.2)
     message,    ///< `msg_`, a webhook's `webhook-id`
 };
 
-/// A name that nobody else has and nobody guesses, but no secret: prefix and 22 base-62 digits for 128 random bits.
+/// A unique, unguessable name that is not secret: prefix and 22 base-62 digits for 128 random bits.
 using public_id = inline_text<limits::token_username_bytes_max>;
 [[nodiscard]] TOLLGATE_DECL public_id make_public_id(public_id_kind kind,
                                                      std::span<const std::byte, 16> random) noexcept;
 
-/// Overwrites bytes in a way that no compiler leaves out, although nobody reads them again.
+/// Overwrites bytes; compilers do not optimise it away.
 TOLLGATE_DECL void secure_wipe(std::span<std::byte> bytes) noexcept;
-/// The same for text, which is empty afterwards.
+/// Overwrites the text and empties it.
 TOLLGATE_DECL void secure_wipe(std::string& text) noexcept;
 
 }  // namespace tollgate
@@ -1065,12 +1067,12 @@ TOLLGATE_DECL void secure_wipe(std::string& text) noexcept;
 
 namespace tollgate::inline v0 {
 
-/// A moment in UTC, to the millisecond. Always an argument: nothing below the clock policy asks what time it is.
+/// A point in time, UTC, in milliseconds. Always passed as an argument: only the time source reads the clock.
 using instant = std::chrono::sys_time<std::chrono::milliseconds>;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Whole seconds since 1970 as stores keep them.
+/// Whole seconds since 1970, as stores keep them.
 [[nodiscard]] constexpr std::int64_t to_unix_seconds(instant at) noexcept {
     return std::chrono::floor<seconds>(at).time_since_epoch().count();
 }
@@ -1078,11 +1080,11 @@ using std::chrono::seconds;
 [[nodiscard]] constexpr instant from_unix_milliseconds(std::int64_t count) noexcept { return instant{milliseconds{count}}; }
 [[nodiscard]] constexpr instant from_unix_seconds(std::int64_t count) noexcept { return instant{seconds{count}}; }
 
-/// The next whole second at or after `at`: what a client may safely wait for.
+/// The first whole second at or after `at`, for values that clients wait for.
 [[nodiscard]] constexpr instant round_up_to_seconds(instant at) noexcept { return std::chrono::ceil<seconds>(at); }
 
-/// `YYYY-MM-DDTHH:MM:SSZ` (ISO 8601, RFC 3339), 20 characters; fractions of a second are cut off.
-/// Holds for years 0 to 9999; a moment outside is shown as the nearest one inside.
+/// `YYYY-MM-DDTHH:MM:SSZ` (ISO 8601, RFC 3339), 20 characters. Fractions of a second are truncated, and years outside 0
+/// to 9999 are clamped.
 struct iso8601_text {
     std::array<char, 20> characters;
     [[nodiscard]] constexpr std::string_view view() const noexcept { return {characters.data(), characters.size()}; }
@@ -1132,7 +1134,7 @@ constexpr char* put_text(char* out, std::string_view text) noexcept {
 
 }  // namespace detail
 
-/// Fractions of a second are cut off.
+/// Truncates fractions of a second.
 constexpr iso8601_text to_iso8601(instant at) noexcept {
     const auto civil = detail::to_civil(at);
     iso8601_text made{};
@@ -1153,7 +1155,7 @@ constexpr iso8601_text to_iso8601(instant at) noexcept {
     return made;
 }
 
-/// Fractions of a second are cut off.
+/// Truncates fractions of a second.
 constexpr http_date_text to_http_date(instant at) noexcept {
     constexpr std::string_view day_names = "SunMonTueWedThuFriSat";
     constexpr std::string_view month_names = "JanFebMarAprMayJunJulAugSepOctNovDec";
@@ -1184,14 +1186,14 @@ constexpr http_date_text to_http_date(instant at) noexcept {
 
 namespace tollgate::inline v0 {
 
-/// The machine's own clock.
+/// The system clock.
 struct system_clock {
     [[nodiscard]] instant now() const noexcept {
         return std::chrono::time_point_cast<milliseconds>(std::chrono::system_clock::now());
     }
 };
 
-/// OpenSSL's generator for secrets, seeded by the operating system.
+/// OpenSSL's random generator for secrets, seeded by the operating system.
 struct system_random {
     [[nodiscard]] TOLLGATE_DECL bool fill(std::span<std::byte> bytes) const noexcept;
 };
@@ -1204,27 +1206,25 @@ struct system_random {
 #include <emmintrin.h>
 #endif
 
-/// Finding the end of a piece of a message: 16 bytes at a time where the processor has SSE2 (every x86-64 has), 8 at a
-/// time elsewhere. All of them return `end` when every byte belongs to the piece, and never read a byte outside [at,
-/// end).
+/// Finds the end of a part of a message: 16 bytes at a time with SSE2 (on every x86-64), 8 at a time elsewhere. All
+/// functions return `end` if every byte belongs to the part, and never read outside [at, end).
 namespace tollgate::inline v0::http::detail {
 
-/// The first byte that no field value holds (RFC 9110 section 5.5): a control character other than HTAB. Bytes of 0x80
-/// and above are obs-text, which is data.
+/// The first byte not allowed in a field value (RFC 9110 section 5.5): a control character other than HTAB. Bytes of
+/// 0x80 and above are allowed (obs-text).
 [[nodiscard]] inline const char* find_value_end(const char* at, const char* end) noexcept;
 
-/// The first byte that no request target holds: a control character, a blank, `#` (a fragment is never sent), DEL, or
-/// any byte of 0x80 and above, which a URI writes percent-encoded.
+/// The first byte not allowed in a request target: a control character, a blank, `#` (fragments are never sent), DEL,
+/// or any byte of 0x80 and above, which must be percent-encoded.
 [[nodiscard]] inline const char* find_target_end(const char* at, const char* end) noexcept;
 
-/// The first byte that is no tchar (RFC 9110 section 5.6.2).
+/// The first byte that is not a tchar (RFC 9110 section 5.6.2).
 [[nodiscard]] inline const char* find_token_end(const char* at, const char* end) noexcept {
     while (at != end && is_token_char(*at)) ++at;
     return at;
 }
 
-/// The first colon, if it is among the next few bytes that can be looked at together; otherwise null, which says
-/// nothing.
+/// The first colon if it is in the next block; otherwise null, which does not mean that there is none.
 [[nodiscard]] inline const char* find_near_colon(const char* at, const char* end) noexcept;
 
 inline constexpr byte_set value_ends = [] {
@@ -1249,7 +1249,7 @@ inline constexpr std::ptrdiff_t block_bytes = 16;
     return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
 }
 
-/// Marks tabs too: so rare in a value that it is cheaper to look closer than to tell them apart in every block.
+/// Also marks tabs, which are so rare that a second look is cheaper than excluding them in every block.
 [[nodiscard]] inline block_marks mark_value_end(const char* at) noexcept {
     const __m128i bytes = load_block(at);
     const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1f)), bytes);
@@ -1259,7 +1259,7 @@ inline constexpr std::ptrdiff_t block_bytes = 16;
 
 [[nodiscard]] inline block_marks mark_target_end(const char* at) noexcept {
     const __m128i bytes = load_block(at);
-    // Signed: a byte of 0x80 and above is negative, so not greater than a blank either.
+    // Signed comparison: bytes of 0x80 and above are negative, so they are marked too.
     const __m128i visible = _mm_cmpgt_epi8(bytes, _mm_set1_epi8(0x20));
     const __m128i del = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7f));
     const __m128i fragment = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('#'));
@@ -1283,7 +1283,7 @@ template <const byte_set& Ends>
 
 #else
 
-/// The high bit of each of the 8 bytes; a byte behind a marked one may be marked wrongly, so a mark says "look closer".
+/// The high bit of each of the 8 bytes. A byte after a marked one may be marked wrongly, so marks are checked again.
 using block_marks = std::uint64_t;
 inline constexpr std::ptrdiff_t block_bytes = 8;
 
@@ -1314,7 +1314,7 @@ inline constexpr std::ptrdiff_t block_bytes = 8;
 
 inline const char* find_near_colon(const char*, const char*) noexcept { return nullptr; }
 
-/// The first byte that is in `Ends`, in whatever order this processor keeps the bytes of a word; null if none.
+/// The first byte that is in `Ends`, on either endianness; null if none.
 template <const byte_set& Ends>
 [[nodiscard]] inline const char* first_marked(const char* at, block_marks) noexcept {
     for (std::ptrdiff_t i = 0; i < block_bytes; ++i)
@@ -1324,7 +1324,7 @@ template <const byte_set& Ends>
 
 #endif
 
-/// Whole blocks while there are some, then byte by byte.
+/// Whole blocks as long as possible, then single bytes.
 template <block_marks (*Marks)(const char*) noexcept, const byte_set& Ends>
 [[nodiscard]] inline const char* find_end(const char* at, const char* end) noexcept {
     if (end - at >= block_bytes) {
@@ -1384,7 +1384,7 @@ enum class status : std::uint16_t {
 /// The three digits of a status (RFC 9110 section 15).
 [[nodiscard]] constexpr unsigned to_number(status s) noexcept { return static_cast<unsigned>(s); }
 
-/// The reason phrase of the registry; "Status" for a number that is not listed above.
+/// The registered reason phrase; "Status" for a number not listed above.
 [[nodiscard]] constexpr std::string_view to_reason(status s) noexcept {
     switch (s) {
         case status::ok: return "OK";
@@ -1415,27 +1415,27 @@ enum class status : std::uint16_t {
     return "Status";
 }
 
-/// The name of a response field: a literal token, checked while compiling.
+/// The name of a response field: a literal token, checked at compile time.
 class field_name {
 public:
-    /// From a literal that is a token (RFC 9110 section 5.6.2); another one does not compile.
+    /// From a literal that is a token (RFC 9110 section 5.6.2); any other does not compile.
     consteval field_name(const char* literal) : text_{literal} {
         if (text_.empty()) throw "a field name is not empty";
         for (char c : text_)
             if (!is_token_char(c)) throw "a field name is a token (RFC 9110 section 5.6.2)";
     }
-    /// The text as it goes on the wire.
+    /// The text as sent.
     [[nodiscard]] constexpr std::string_view view() const noexcept { return text_; }
 
 private:
     std::string_view text_;
 };
 
-/// The value of a response field. There is no way to make one that holds a control character: a literal is checked while
-/// compiling, other text by `from`. So no value that we set can end a line and begin another (response splitting).
+/// The value of a response field. It cannot contain a control character: literals are checked at compile time, other
+/// text by `from`. This prevents response splitting.
 class field_value {
 public:
-    /// From a literal without control characters; another one does not compile.
+    /// From a literal without control characters; any other does not compile.
     consteval field_value(const char* literal) : text_{literal} {
         if (!is_safe(text_)) throw "a field value holds visible characters, spaces and tabs only (RFC 9110 section 5.5)";
     }
@@ -1446,7 +1446,7 @@ public:
         return field_value{unchecked{}, text};
     }
 
-    /// The text as it goes on the wire.
+    /// The text as sent.
     [[nodiscard]] constexpr std::string_view view() const noexcept { return text_; }
 
 private:
@@ -1462,12 +1462,12 @@ private:
     std::string_view text_;
 };
 
-/// One response. The host owns it and uses it again for the next request: after the first few, none allocates.
+/// One response. The host owns it and reuses it for the next request: after the first few, no request allocates.
 ///
-/// Fields are kept as they go on the wire (`Name: value\r\n`). The host adds `Date`, `Content-Length` and `Connection`.
+/// Fields are stored in wire format (`Name: value\r\n`). The host adds `Date`, `Content-Length` and `Connection`.
 class response {
 public:
-    /// Empty, 200, and the memory kept, unless one large answer has made it unreasonable to keep.
+    /// Resets to an empty 200. Keeps the memory, unless a large response has made it too large to keep.
     void clear() noexcept {
         status_ = http::status::ok;
         keep_reasonable(fields_);
@@ -1479,7 +1479,7 @@ public:
     /// Sets the status line.
     void set_status(http::status s) noexcept { status_ = s; }
 
-    /// Appends a field with a text, a number, or a moment in ISO 8601. Existing fields of that name stay.
+    /// Appends a field with a text, a number, or a time in ISO 8601. Existing fields of that name stay.
     void add(field_name name, field_value value) { add_line(name.view(), value.view()); }
     void add(field_name name, std::unsigned_integral auto number) {
         char digits[20];
@@ -1488,26 +1488,26 @@ public:
     }
     void add(field_name name, instant at) { add_line(name.view(), to_iso8601(at).view()); }
 
-    /// Lines that were checked already, ending in CRLF, such as a constant block of security fields.
+    /// Appends checked lines ending in CRLF, such as a constant block of security fields.
     /// Precondition: every line is `token: value\r\n`.
     void add_prepared_lines(std::string_view lines) { fields_.append(lines); }
 
-    /// All fields as they go on the wire, each ending in CRLF.
+    /// All fields in wire format, each ending in CRLF.
     [[nodiscard]] std::string_view field_block() const noexcept { return fields_; }
 
-    /// Calls `visit(name, value)` for each field: for hosts with a response type of their own.
+    /// Calls `visit(name, value)` for each field, for hosts with their own response type.
     template <std::invocable<std::string_view, std::string_view> Visit>
     void for_each_field(Visit&& visit) const;
 
-    /// The first value of a field, in any case; empty when there is none.
+    /// The first value of a field, case-insensitively; empty if there is none.
     [[nodiscard]] std::string_view find(std::string_view name) const noexcept;
 
-    /// What is sent after the fields: write into it.
+    /// The body; writable.
     [[nodiscard]] std::string& body() noexcept { return body_; }
     [[nodiscard]] const std::string& body() const noexcept { return body_; }
 
 private:
-    static constexpr std::size_t capacity_kept_max = 64 * 1024;  // one odd response must not pin memory for ever
+    static constexpr std::size_t capacity_kept_max = 64 * 1024;  // one large response must not keep its memory forever
 
     static void keep_reasonable(std::string& text) noexcept {
         if (text.capacity() > capacity_kept_max) std::string{}.swap(text);
@@ -1550,7 +1550,7 @@ inline std::string_view response::find(std::string_view name) const noexcept {
 
 namespace tollgate::inline v0::http {
 
-/// The request fields that some stage asks for on every request, found without comparing names again.
+/// The request fields that are read on every request, found without comparing names again.
 enum class field_id : std::uint8_t {
     other,
     host,
@@ -1566,45 +1566,45 @@ enum class field_id : std::uint8_t {
     cookie,
     origin,
     referer,
-    count_,  ///< how many there are; no field
+    count_,  ///< the number of ids; not a field
 };
 
 [[nodiscard]] constexpr field_id to_field_id(std::string_view name) noexcept;
 
-/// One field of a message, in the bytes of the message: it is valid for as long as they are.
+/// One field of a message. A view: valid as long as the message's bytes.
 struct field {
     std::string_view name;   ///< a token, as sent
-    std::string_view value;  ///< without whitespace at its ends, otherwise as sent
+    std::string_view value;  ///< without surrounding whitespace, otherwise as sent
 };
 
-/// Field lines in the order they came: views of somebody else's bytes, a bounded number, nothing on the heap.
+/// Field lines in the order of the message: a bounded number of views, without heap memory.
 class field_lines {
 public:
-    /// How many fields one message may have; another one is refused.
+    /// The maximum number of fields in one message; more are refused.
     static constexpr std::size_t size_max = limits::field_count_max;
 
-    /// Removes all fields and keeps the memory.
+    /// Removes all fields.
     void clear() noexcept {
         size_ = 0;
         lookup_ = {};
     }
 
-    /// False, and unchanged, when there are `size_max` already.
+    /// Returns false and changes nothing if there are already `size_max`.
     bool add(std::string_view name, std::string_view value) noexcept { return add(to_field_id(name), name, value); }
     bool add(field_id id, std::string_view name, std::string_view value) noexcept;
 
-    /// How many lines carry this name.
+    /// How many lines have this name.
     [[nodiscard]] std::size_t count(field_id id) const noexcept { return lookup_[index(id)].lines; }
 
-    /// The first line's value; empty when there is none (use `count` to tell that from an empty value).
+    /// The first line's value; empty if there is none (`count` distinguishes that from an empty value).
     [[nodiscard]] std::string_view find(field_id id) const noexcept {
         const auto& known = lookup_[index(id)];
         return known.lines == 0 ? std::string_view{} : lines_[known.first].value;
     }
-    /// The same by name, in any case; walks the lines.
+    /// The same by name, case-insensitively; a linear search.
     [[nodiscard]] std::string_view find(std::string_view name) const noexcept;
 
-    /// The bytes that the lines are views of have moved: what was at address `from` is at `to` now.
+    /// Updates the views after their bytes moved from address `from` to `to`.
     void relocate(std::uintptr_t from, const char* to) noexcept;
 
     /// The fields in the order of the message.
@@ -1627,8 +1627,8 @@ private:
 
 namespace detail {
 
-/// A lower-case name of 4 to 17 bytes as two words that may overlap, so that a field name on the wire is told in any
-/// case by two comparisons: this runs for every field line of every request.
+/// A lower-case name of 4 to 17 bytes as two words that may overlap, so that a field name is matched case-insensitively
+/// by two comparisons. This runs for every field line of every request.
 class known_name {
 public:
     consteval known_name(const char* lower, field_id id) : text_{lower}, id_{id} {
@@ -1640,11 +1640,10 @@ public:
         }
     }
 
-    /// `id` if `name`, which has as many bytes as the known one, is the same in any case; otherwise `other`.
+    /// `id` if `name`, which has the same length, is equal ignoring case; otherwise `other`.
     [[nodiscard]] constexpr field_id match(std::string_view name) const noexcept {
         if (std::is_constant_evaluated()) return ascii_iequals(name, text_) ? id_ : field_id::other;
-        // Only where the known name has a letter is a case folded, so that no other byte can pass for one of the
-        // name's.
+        // Case is folded only at the letters of the known name, so that no other byte can match one of them.
         const bool same = text_.size() < 8 ? matches<std::uint32_t>(name.data()) : matches<std::uint64_t>(name.data());
         return same ? id_ : field_id::other;
     }
@@ -1691,7 +1690,7 @@ inline constexpr known_name transfer_encoding_name{"transfer-encoding", field_id
 
 }  // namespace detail
 
-/// The id of a field name, compared without case (RFC 9110 section 5.1); `field_id::other` for a name without one.
+/// The id of a field name, compared case-insensitively (RFC 9110 section 5.1); `field_id::other` if it has none.
 constexpr field_id to_field_id(std::string_view name) noexcept {
     using namespace detail;
     switch (name.size()) {
@@ -1724,8 +1723,8 @@ inline bool field_lines::add(field_id id, std::string_view name, std::string_vie
     return true;
 }
 
-/// `view` of the same bytes where they are now. Addresses as numbers: the old place may be gone, and a pointer into it
-/// with it.
+/// `view` after its bytes moved. The old address is a number because the old memory may have been freed, which makes
+/// pointers into it invalid.
 [[nodiscard]] inline std::string_view relocated(std::string_view view, std::uintptr_t from, const char* to) noexcept {
     if (view.data() == nullptr) return view;
     return {to + (reinterpret_cast<std::uintptr_t>(view.data()) - from), view.size()};
@@ -1746,20 +1745,20 @@ inline std::string_view field_lines::find(std::string_view name) const noexcept 
 
 namespace tollgate::inline v0::http::detail {
 
-/// What reading one field line came to.
+/// The result of reading one field line.
 enum class line_result : std::uint8_t {
     unfinished,          ///< call again when there are more bytes
     field,               ///< one field line was read
     section_end,         ///< the empty line was read
-    folded,              ///< begins with a blank: a folded line, or a blank before the first field
+    folded,              ///< starts with a blank: a folded line, or a blank before the first field
     blank_before_colon,
-    no_name,             ///< empty, or a byte that no token holds
-    bad_value,           ///< a control character
+    no_name,             ///< empty, or contains a byte that is not a tchar
+    bad_value,           ///< contains a control character
     bare_cr,
     bare_lf,
 };
 
-/// A sentence for the client, for each result that is a fault.
+/// The message for the client, for each result that is an error.
 [[nodiscard]] constexpr std::string_view to_reason(line_result fault) noexcept {
     switch (fault) {
         case line_result::folded: return "A field line begins with a blank.";
@@ -1775,24 +1774,24 @@ enum class line_result : std::uint8_t {
     return {};
 }
 
-/// Field lines (RFC 9112 section 5), one a call, of a header section or a trailer section.
+/// Reads field lines (RFC 9112 section 5), one per call, of a header section or a trailer section.
 ///
-/// A line that is not all there yet is gone on with where the last call stopped: only offsets are kept.
+/// An incomplete line is continued where the last call stopped; only offsets are kept.
 class field_line_reader {
 public:
-    /// The next line begins at `offset`.
+    /// Starts with the line at `offset`.
     void start(std::size_t offset) noexcept {
         begin_ = seen_ = offset;
         colon_ = 0;
     }
 
-    /// Reads from `bytes` (all of them, from the message's first) not further than `bytes_end`.
+    /// Reads from `bytes` (the whole message from its first byte), at most up to `bytes_end`.
     [[nodiscard]] line_result read(const char* bytes, std::size_t bytes_end, field_id& id, field& line) noexcept;
 
-    /// Whether the next byte begins a line.
+    /// Whether the next byte starts a line.
     [[nodiscard]] bool at_line_begin() const noexcept { return seen_ == begin_; }
 
-    /// Behind the last line that was read.
+    /// The end of the last line that was read.
     [[nodiscard]] std::size_t at() const noexcept { return begin_; }
 
 private:
@@ -1803,8 +1802,8 @@ private:
     }
 
     std::size_t begin_ = 0;  // of the line
-    std::size_t seen_ = 0;   // everything before it was looked at
-    std::size_t colon_ = 0;  // behind the name, once it was found
+    std::size_t seen_ = 0;   // everything before it was examined
+    std::size_t colon_ = 0;  // end of the name, once found
 };
 
 inline line_result field_line_reader::read(const char* bytes, std::size_t bytes_end, field_id& id,
@@ -1837,7 +1836,7 @@ inline line_result field_line_reader::read(const char* bytes, std::size_t bytes_
     return line_result::field;
 }
 
-/// A line that is no field: the empty one, or a fault at `at`, the first byte that no name has.
+/// Handles anything but a field: the empty line, or an error at `at`, the first byte that is not a tchar.
 inline line_result field_line_reader::read_other(const char* begin, const char* at, const char* end) noexcept {
     const bool blank = *at == ' ' || *at == '\t';
     if (at != begin) return blank ? line_result::blank_before_colon : line_result::no_name;
@@ -1850,7 +1849,7 @@ inline line_result field_line_reader::read_other(const char* begin, const char* 
     return line_result::section_end;
 }
 
-/// Whether a comma-separated field value holds this member, in any case (RFC 9110 section 5.6.1).
+/// Whether a comma-separated field value contains this member, case-insensitively (RFC 9110 section 5.6.1).
 [[nodiscard]] constexpr bool list_holds(std::string_view list, std::string_view member) noexcept {
     for (;;) {
         const auto comma = list.find(',');
@@ -1864,19 +1863,19 @@ inline line_result field_line_reader::read_other(const char* begin, const char* 
 
 namespace tollgate::inline v0::http {
 
-/// Field lines as they go on the wire, each ended by CRLF: for messages that we send as a client. Names and values have
-/// types that hold no line end. Used again, it allocates nothing.
+/// Field lines in wire format, each ended by CRLF, for the requests of the webhook client. The types of names and
+/// values exclude line ends. Reusing a block does not allocate.
 class field_block {
 public:
     /// Removes all lines and keeps the memory.
     void clear() noexcept { lines_.clear(); }
 
-    /// Appends one line. Allocates where the block has to grow.
+    /// Appends one line. Allocates if the block has to grow.
     void add(field_name name, field_value value) {
         lines_.append(name.view()).append(": ").append(value.view()).append("\r\n");
     }
 
-    /// All lines as they go on the wire, each ended by CRLF; valid until the block changes.
+    /// All lines in wire format; valid until the block changes.
     [[nodiscard]] std::string_view view() const noexcept { return lines_; }
 
 private:
@@ -1892,7 +1891,7 @@ namespace tollgate::inline v0::http {
 /// Methods of RFC 9110 section 9 and RFC 5789 (PATCH); any other token is `other`. Names are case-sensitive.
 enum class method : std::uint8_t { get, head, post, put, delete_, patch, options, connect, trace, other };
 
-/// The method of a name, compared with case (RFC 9110 section 9.1); `method::other` for one without a constant.
+/// The method with this name, case-sensitively (RFC 9110 section 9.1); `method::other` for any other token.
 [[nodiscard]] constexpr method to_method(std::string_view name) noexcept {
     switch (name.size()) {
         case 3: return name == "GET" ? method::get : name == "PUT" ? method::put : method::other;
@@ -1921,15 +1920,15 @@ enum class method : std::uint8_t { get, head, post, put, delete_, patch, options
     return {};
 }
 
-/// A request target (RFC 9112 section 3.2) as it was sent: nothing is decoded and no dot segment is removed, so that what
-/// a router compares is what the client wrote.
+/// A request target (RFC 9112 section 3.2) as sent: nothing is decoded and no dot segment is removed, so routers
+/// compare what the client wrote.
 struct target {
-    std::string_view path;       ///< begins with `/`, or is `*` (OPTIONS); of an absolute-form target only its path
-    std::string_view query;      ///< behind the `?`, without it
-    bool has_query = false;      ///< tells `/a?` from `/a`
-    std::string_view authority;  ///< of an absolute-form target, which then replaces `Host`; otherwise empty
+    std::string_view path;       ///< begins with `/`, or is `*` (OPTIONS); of an absolute-form target the path only
+    std::string_view query;      ///< after the `?`
+    bool has_query = false;      ///< distinguishes `/a?` from `/a`
+    std::string_view authority;  ///< of an absolute-form target, replacing `Host`; otherwise empty
 
-    /// Origin-form and asterisk-form text cut at the first `?`.
+    /// Splits origin-form and asterisk-form text at the first `?`.
     static constexpr target from(std::string_view text) noexcept {
         const auto mark = text.find('?');
         if (mark == std::string_view::npos) return {text, {}, false, {}};
@@ -1942,38 +1941,39 @@ enum class version : std::uint8_t { http_1_0, http_1_1 };
 
 /// How much of a request's body has arrived when a handler sees the request.
 enum class body_state : std::uint8_t {
-    complete,   ///< `body` holds all of it (it may be empty)
-    pending,    ///< only the head is known: `body` is empty, and a part of the body has still to arrive
-    too_large,  ///< over the host's bound: `body` is empty, and the host closes the connection after the response
+    complete,   ///< `body` is complete (it may be empty)
+    pending,    ///< only the head has arrived completely: `body` is empty
+    too_large,  ///< over the host's bound: `body` is empty, and the connection is closed after the response
 };
 
-/// One request, as views of its host's memory: valid during `handle`, never kept.
+/// One request, as views of the host's memory: valid during `handle`, never kept.
 ///
-/// A host that is not Tollgate's own server fills it by hand: `method`, `target`, `fields`, `body`, `peer`, `secure`.
+/// A host other than `tollgate::server` sets `method`, `target`, `fields`, `body`, `peer` and `secure`.
 struct request {
     http::method method = http::method::get;
     std::string_view method_name;  ///< as sent; set for every method, needed only for `method::other`
     http::target target;
     http::version version = http::version::http_1_1;
-    bool secure = false;           ///< came over TLS
+    bool secure = false;           ///< received over TLS
     http::body_state body_state = http::body_state::complete;
     field_lines fields;
     std::string_view body;
-    ip_address peer;               ///< the other end of the connection, whatever a field claims
+    ip_address peer;               ///< the peer of the connection, whatever the fields say
 
-    /// Whom the client means to ask: `host` or `host:port` (RFC 9112 section 3.3). Empty if it did not say (HTTP/1.0).
+    /// The host that the client addresses: `host` or `host:port` (RFC 9112 section 3.3). Empty if it named none
+    /// (HTTP/1.0).
     [[nodiscard]] std::string_view authority() const noexcept {
         return target.authority.empty() ? fields.find(field_id::host) : target.authority;
     }
 
-    /// The bytes that all of it is views of have moved: what was at address `from` is at `to` now.
+    /// Updates all views after the bytes moved from address `from` to `to`.
     void relocate(std::uintptr_t from, const char* to) noexcept {
         for (std::string_view* view : {&method_name, &target.path, &target.query, &target.authority, &body})
             *view = relocated(*view, from, to);
         fields.relocate(from, to);
     }
 
-    /// Ready for the next request on the same memory; `peer` and `secure` belong to the connection and stay.
+    /// Prepares for the next request on the connection; `peer` and `secure` stay.
     void clear() noexcept {
         method = http::method::get;
         method_name = {};
@@ -1991,17 +1991,18 @@ struct request {
 
 namespace tollgate::inline v0::http {
 
-/// What a server refused before there was a request to handle: malformed bytes (400), too slow (408), too long (414), too
-/// many fields (431), overload (503). A handler only writes the response; the server closes the connection after it.
+/// A request that the server refused before a handler was called: malformed bytes (400), time-out (408), target too
+/// long (414), too many fields (431), overload (503). A handler only writes the response; the server closes the
+/// connection.
 struct refusal {
     http::status status = http::status::bad_request;
-    std::string_view reason;  ///< one sentence for the client, of static storage; says which rule was broken
+    std::string_view reason;  ///< one sentence for the client, with static storage: the rule that was broken
     ip_address peer;
     bool secure = false;
 };
 
 /// A function from request to response. `account_api`, `authorization_server`, `account_pages` and `site` are handlers;
-/// our `server`, Boost.Beast, another framework and a unit test call one.
+/// they are called by `server`, by another framework such as Boost.Beast, or by a unit test.
 ///
 /// Exemplar:
 ///
@@ -2011,23 +2012,23 @@ struct refusal {
 ///     };
 template <class H>
 concept handler = requires(H& h, const request& whole, const refusal& refused, response& response) {
-    // Answers one request, whose body is complete, into `response`, which comes cleared. Called from many threads at once.
-    // Nothing thrown leaves it. It may block only if `H::blocking` is true; it keeps no view of the request.
+    // Answers one request, whose body is complete, into `response`, which is empty. Called from many threads at once.
+    // Never throws. May block only if `H::blocking` is true; keeps no view of the request.
     { h.handle(whole, response) } noexcept -> std::same_as<void>;
     // Writes the response to a request that the server refused; sets its status to `refused.status`. Never blocks.
     { h.handle(refused, response) } noexcept -> std::same_as<void>;
 };
 
-/// Whether `handle(request)` may wait for a disk or another machine: `static constexpr bool blocking`, false if missing.
-/// A server calls a blocking handler on worker threads, never on a thread that serves sockets.
+/// Whether `handle(request)` may wait for a disk or another machine: `static constexpr bool blocking`, false if
+/// missing. A server calls a blocking handler on worker threads, never on an I/O thread.
 template <class H>
 [[nodiscard]] constexpr bool handler_blocks() noexcept {
     if constexpr (requires { { H::blocking } -> std::convertible_to<bool>; }) return H::blocking;
     else return false;
 }
 
-/// Whether `handle(request)` looks at the body: `static constexpr bool reads_body`, true if missing. A handler that does not is
-/// called as soon as the head has arrived.
+/// Whether `handle(request)` reads the body: `static constexpr bool reads_body`, true if missing. A handler that does
+/// not is called as soon as the head has arrived.
 template <class H>
 [[nodiscard]] constexpr bool handler_reads_body() noexcept {
     if constexpr (requires { { H::reads_body } -> std::convertible_to<bool>; }) return H::reads_body;
@@ -2043,22 +2044,23 @@ enum class handle_step : std::uint8_t {
 
 /// The thread that calls a handler.
 enum class thread_kind : std::uint8_t {
-    io,      ///< serves sockets, and so must not wait
+    io,      ///< serves sockets and must not wait
     worker,  ///< may wait for a disk or another machine
 };
 
-/// What a handler keeps of one request between two calls of `advance`, in memory of the server: an object of a type that the
-/// handler chooses, made by its first `get`. Used by one thread at a time.
+/// What a handler keeps of one request between two calls of `advance`, in the server's memory: an object of a type that
+/// the handler chooses, created by its first `get`. Used by one thread at a time.
 class handler_state {
 public:
-    static constexpr std::size_t bytes_max = 2048;  // a caller with the largest scope set, a route with all its parameters
+    // a caller with the largest scope set, and a route with all parameters
+    static constexpr std::size_t bytes_max = 2048;
 
     handler_state() noexcept = default;
     handler_state(const handler_state&) = delete;
     handler_state& operator=(const handler_state&) = delete;
     ~handler_state() { clear(); }
 
-    /// The object, made from `arguments` if there is none. One request uses one type.
+    /// The object, created from `arguments` if there is none. One request uses one type.
     template <class T, class... Arguments>
     [[nodiscard]] T& get(Arguments&&... arguments) {
         static_assert(sizeof(T) <= bytes_max && alignof(T) <= alignof(std::max_align_t), "the state of a handler is too large");
@@ -2069,22 +2071,23 @@ public:
         return *std::launder(reinterpret_cast<T*>(bytes_));
     }
 
-    /// Ready for the next request. Also the end of a request whose connection is gone.
+    /// Destroys the object, for the next request or when the connection is gone.
     void clear() noexcept {
         if (destroy_ != nullptr) std::exchange(destroy_, nullptr)(bytes_);
     }
 
 private:
-    void (*destroy_)(void*) noexcept = nullptr;  // of the object in bytes_; null when there is none
+    void (*destroy_)(void*) noexcept = nullptr;  // of the object in bytes_; null if there is none
     alignas(std::max_align_t) std::byte bytes_[bytes_max];
 };
 
-/// A handler that answers in steps: it refuses a request from the head alone, before the body is read, and moves to a worker
+/// A handler that answers in steps: it refuses a request from its head, before the body is read, and moves to a worker
 /// only when it has to wait.
 ///
-/// The server calls `advance` when the head has arrived (`body_state::pending` if a part of the body is missing), and then again
-/// each time it has what the last step asked for, until `done`. The request and the response stay the same, but the bytes that
-/// the request refers to may move between two calls. Nothing thrown leaves it. On a worker with a complete body it is done after
+/// The server calls `advance` when the head has arrived (`body_state::pending` if part of the body is missing), and
+/// again each time it has what the last step asked for, until `done`. The request and the response stay the same
+/// objects, but the bytes that the request refers to may move between calls. Never throws. With a complete body, a call
+/// on a worker returns `done`.
 /// one call.
 template <class H>
 concept resumable_handler = handler<H> && requires(H& h, const request& request, response& response, handler_state& state,
@@ -2092,7 +2095,7 @@ concept resumable_handler = handler<H> && requires(H& h, const request& request,
     { h.advance(request, response, state, thread) } noexcept -> std::same_as<handle_step>;
 };
 
-/// `advance` of any handler. One that is not resumable is called once, on the right thread, when it has all it needs.
+/// `advance` for any handler. One that is not resumable is called once, on the right thread, with all it needs.
 template <handler H>
 [[nodiscard]] handle_step advance(H& target, const request& request, response& response, handler_state& state,
                                   thread_kind thread) noexcept {
@@ -2106,16 +2109,16 @@ template <handler H>
     }
 }
 
-/// A handler that knows its places on a site by itself. Each is one as `mount` (in site.hpp) reads it.
+/// A handler that knows the paths it serves. Each is read as by `mount` (in site.hpp).
 template <class H>
 concept knows_its_mounts = requires(const H& h) {
     { h.mounts() } -> std::same_as<std::vector<std::string>>;
 };
 
-/// A handler of any type behind one: what lets `server` be no template. A view; the handler must outlive it.
+/// A type-erased reference to a handler, so that `server` is not a template. The handler must outlive it.
 class handler_ref {
 public:
-    /// Refers to `target`, which outlives it.
+    /// Refers to `target`, which must outlive it.
     template <class H>
         requires(!std::same_as<std::remove_cvref_t<H>, handler_ref>) && handler<H>
     handler_ref(H& target) noexcept
@@ -2131,7 +2134,7 @@ public:
           }},
           blocking_{handler_blocks<H>()} {}
 
-    /// Passes a request, what the server refused, or a step of a request to the handler.
+    /// Forward to the handler: a request, a refusal, or a step of a request.
     void handle(const request& request, response& response) const noexcept { handle_request_(target_, request, response); }
     void handle(const refusal& refused, response& response) const noexcept { handle_refusal_(target_, refused, response); }
     [[nodiscard]] handle_step advance(const request& request, response& response, handler_state& state,
@@ -2164,19 +2167,19 @@ enum class json_kind : std::uint8_t { null, boolean, integer, number, text, obje
 struct json_member {
     std::string name;   ///< unescaped
     json_kind kind = json_kind::null;
-    /// Text: unescaped, valid UTF-8, may hold NUL (from `\u0000`). An integer (no fraction or exponent; fits 64 bits,
-    /// signed or unsigned): its digits. Any other number: as sent. `true` or `false`. Of null, an object and an array:
-    /// empty.
+    /// Text: unescaped, valid UTF-8, may contain NUL (from `\u0000`). An integer (no fraction or exponent; fits 64
+    /// bits, signed or unsigned): its digits. Any other number: as sent. A boolean: `true` or `false`. Null, objects
+    /// and arrays: empty.
     std::string value;
 };
 
-/// The members of a JSON object, in the order they came; no name comes twice.
+/// The members of a JSON object, in document order, with unique names.
 class json_object {
 public:
     /// From members in the order of the document.
     explicit json_object(std::vector<json_member> members) noexcept : members_{std::move(members)} {}
 
-    /// Null if there is none of this name.
+    /// Null if there is no member with this name.
     [[nodiscard]] const json_member* find(std::string_view name) const noexcept {
         for (const json_member& member : members_)
             if (member.name == name) return &member;
@@ -2192,14 +2195,14 @@ private:
     std::vector<json_member> members_;
 };
 
-/// One JSON object (RFC 8259), as strictly as a body should be read that is to mean the same to everyone: `malformed`
-/// for anything else than JSON, bytes behind it, a top level that is no object, a name twice in one object at any
-/// depth, nesting deeper than `limits::json_depth_max`, more than `limits::json_members_max` members in one object,
-/// bytes that are no UTF-8. Blanks around it are JSON's; a byte order mark and a bare NUL are not. Nested values are
-/// checked and dropped.
+/// Parses one JSON object (RFC 8259) strictly, so that every reader understands the same. Error (malformed) for
+/// anything but JSON, trailing bytes, a top level that is not an object, a repeated name in one object at any depth,
+/// nesting deeper than `limits::json_depth_max`, more than `limits::json_members_max` members in one object, and
+/// invalid UTF-8. JSON whitespace around the object is allowed; a byte order mark and NUL are not. Nested values are
+/// checked and discarded.
 [[nodiscard]] TOLLGATE_DECL result<json_object> parse_json_object(std::string_view bytes);
 
-/// Whether `bytes` are one JSON value of any kind under the same rules.
+/// Checks that `bytes` are one JSON value of any kind, by the same rules.
 [[nodiscard]] TOLLGATE_DECL result<void> check_json(std::string_view bytes);
 
 }  // namespace tollgate::http
@@ -2208,12 +2211,13 @@ private:
 
 namespace tollgate::inline v0::http {
 
-/// The name of a member that we write: a literal, checked while compiling to need no escape.
+/// The name of a member: a literal, checked at compile time to need no escaping.
 class json_name {
 public:
-    static constexpr std::size_t bytes_max = 60;  // ours have under 30; a bound lets one be put together on the stack
+    // the library's names have under 30; bounded so that it can be assembled on the stack
+    static constexpr std::size_t bytes_max = 60;
 
-    /// From a literal that needs no escaping; another one does not compile.
+    /// From a literal that needs no escaping; any other does not compile.
     consteval json_name(const char* literal) : text_{literal} {
         if (text_.size() > bytes_max) throw "a member's name is at most 60 bytes";
         for (char c : text_)
@@ -2227,9 +2231,9 @@ private:
     std::string_view text_;
 };
 
-/// Writes JSON (RFC 8259) behind what `out` holds, which must outlive it; nothing else is written to `out` meanwhile.
-/// Commas come by themselves. What would be no JSON (a value without a name in an object, an end without a begin) is a
-/// mistake of ours and asserted. Text may be any bytes: what is no UTF-8 arrives as U+FFFD, so the result always is.
+/// Appends JSON (RFC 8259) to `out`, which must outlive the writer and not be changed otherwise meanwhile. Commas are
+/// inserted automatically. Invalid structure (a value without a name in an object, an end without a begin) is asserted.
+/// Text may be any bytes: invalid UTF-8 becomes U+FFFD, so the output is always valid.
 ///
 /// Exemplar:
 ///
@@ -2240,9 +2244,10 @@ private:
 ///     json.end_object();
 class json_writer {
 public:
-    static constexpr unsigned depth_max = 64;  // one bit a level, for the assertions; our deepest document has 8
+    // one bit per level, for the assertions; the library's deepest document has 8
+    static constexpr unsigned depth_max = 64;
 
-    /// Appends to `out`, which outlives the writer.
+    /// Appends to `out`, which must outlive the writer.
     explicit json_writer(std::string& out) noexcept : out_{&out}, begin_{out.size()} {}
 
     /// Opens or closes an object or array. At most `depth_max` may be open at once.
@@ -2253,22 +2258,22 @@ public:
 
     /// The name of the next value, in an object.
     json_writer& member(json_name name);
-    /// The same for a name that is no literal, such as a path; escaped as text is.
+    /// The same for a name that is not a literal, such as a path; escaped like text.
     json_writer& member_named(std::string_view name);
 
-    /// A value: a text (UTF-8, which is escaped), a whole number, a truth value, or null.
+    /// A text value; escaped.
     json_writer& string(std::string_view value);
-    /// A whole number.
+    /// An integer value.
     json_writer& integer(std::integral auto value)
         requires(!std::same_as<decltype(value), bool> && !std::same_as<decltype(value), char>);
-    /// A truth value, or null.
+    /// A boolean value, or null.
     json_writer& boolean(bool value) { return raw(value ? "true" : "false"); }
     json_writer& null() { return raw("null"); }
 
-    /// A number as these characters, which must be one: how money keeps its digits. There is no way to write a float.
+    /// A number in these characters, which must be valid: a decimal keeps its digits. There is no function for floats.
     json_writer& number(std::string_view digits) { return raw(digits); }
 
-    /// A whole value that is JSON already, checked by `check_json`.
+    /// A complete JSON value, already checked by `check_json`.
     json_writer& value(std::string_view json) { return raw(json); }
 
 private:
@@ -2282,15 +2287,15 @@ private:
     [[nodiscard]] bool in_object() const noexcept { return depth_ != 0 && (objects_ >> (depth_ - 1) & 1) != 0; }
 
     std::string* out_;
-    std::size_t begin_;            // where the document begins in `out_`
-    std::uint64_t objects_ = 0;    // a bit a level: object or array
+    std::size_t begin_;            // start of the document in `out_`
+    std::uint64_t objects_ = 0;    // one bit per level: object or array
     unsigned depth_ = 0;
-    bool named_ = false;           // a name waits for its value
+    bool named_ = false;           // a name was written and its value is due
 };
 
 namespace detail {
 
-/// Whether a byte stands for itself in a JSON string; bytes of 0x80 and above are looked at as UTF-8 first.
+/// Whether a byte represents itself in a JSON string; bytes of 0x80 and above are checked as UTF-8 first.
 [[nodiscard]] constexpr bool is_plain_json(char c) noexcept {
     const auto byte = static_cast<unsigned char>(c);
     return byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\';
@@ -2298,8 +2303,8 @@ namespace detail {
 
 }  // namespace detail
 
-/// Whether there is a value in front. The last character tells: text ends in a quote, so a bracket or colon at the end
-/// is never a value's.
+/// Whether a value precedes. The last character tells: text ends in a quote, so a bracket or colon at the end never
+/// belongs to a value.
 inline bool json_writer::needs_comma() const noexcept {
     if (out_->size() == begin_) return false;
     const char last = out_->back();
@@ -2390,12 +2395,12 @@ inline json_writer& json_writer::string(std::string_view value) {
 
 namespace tollgate::inline v0::http {
 
-/// A handler and the parts of a site that it answers for. The handler must outlive the site.
+/// A handler and the part of a site that it serves. The handler must outlive the site.
 template <handler H>
 struct mount {
-    /// `/v1` means `/v1` and all below it, not `/v10`; `/v1/`, with the slash, means that one path; empty means everything.
+    /// `/v1` matches `/v1` and everything below it, not `/v10`; `/v1/` matches that one path; empty matches everything.
     std::vector<std::string> prefixes;
-    std::string host;  ///< whom the client names, without a port; empty means any
+    std::string host;  ///< the host that the client names, without a port; empty matches any
     H& target;
 };
 
@@ -2405,7 +2410,7 @@ template <handler H>
     return {{std::move(prefix)}, {}, target};
 }
 
-/// `mounted(pages)`: where the handler says that it belongs, on any host.
+/// `mounted(pages)`: at the handler's own paths, on any host.
 template <handler H>
     requires knows_its_mounts<H>
 [[nodiscard]] mount<H> mounted(H& target) {
@@ -2418,7 +2423,7 @@ struct place {
     std::string prefix;
 };
 
-/// A handler and the paths that it serves; the handler outlives the mount.
+/// Combines a handler, which must outlive the mount, with the paths that it serves.
 template <handler H>
 [[nodiscard]] mount<H> mounted(place where, H& target) {
     return {{std::move(where.prefix)}, std::move(where.host), target};
@@ -2441,17 +2446,17 @@ namespace detail {
 
 }  // namespace detail
 
-/// The hosts that a server answers for, without ports; none means any. A request that names another one was not meant for
-/// this server: an attacker's name may resolve to it (DNS rebinding), or a proxy is configured wrongly. Respond with 421
-/// (RFC 9110 section 15.5.20).
+/// The hosts that a server serves, without ports; empty means any. A request for another host was not meant for this
+/// server: either an attacker's name resolves to it (DNS rebinding), or a proxy is misconfigured. Respond with 421 (RFC
+/// 9110 section 15.5.20).
 class allowed_hosts {
 public:
     allowed_hosts() = default;
-    /// Host names, with a port where it is not the default one. Throws std::invalid_argument for another text.
+    /// Host names, with a port where it is not the default one. Throws std::invalid_argument for invalid text.
     explicit allowed_hosts(std::vector<std::string> hosts) : hosts_{std::move(hosts)} {}
 
     [[nodiscard]] bool allows(const request& request) const noexcept {
-        // Browsers always name a host; health checks with HTTP/1.0 may not.
+        // Browsers always name a host; health checks over HTTP/1.0 may not.
         return hosts_.empty() || request.authority().empty() ||
                std::any_of(hosts_.begin(), hosts_.end(), [&](const std::string& each) {
                    return detail::is_for_host(request, each);
@@ -2462,8 +2467,8 @@ private:
     std::vector<std::string> hosts_;
 };
 
-/// Several handlers on one listener. The first mount that fits answers; the last one also answers for what none fits and
-/// words what the host refuses.
+/// Several handlers on one listener. The first matching mount serves a request; the last one also serves requests that
+/// match none, and writes the responses to refusals.
 ///
 ///     http::site site{http::mounted("/v1", api), http::mounted("/docs", documentation), http::mounted(pages)};
 template <handler... H>
@@ -2473,20 +2478,20 @@ public:
     /// Whether a handler of the site may block.
     static constexpr bool blocking = (handler_blocks<H>() || ...);
 
-    /// From mounts; the first one that matches serves a request.
+    /// From mounts; the first matching one serves a request.
     explicit site(mount<H>... mounts) : mounts_{std::move(mounts)...} {}
 
-    /// Passes a request to the handler of its path.
+    /// Passes a request to the handler of its mount.
     void handle(const request& request, response& response) noexcept {
         with_fitting(request, mounts_, [&](auto& target) { target.handle(request, response); });
     }
 
-    /// Passes what the server refused to the last handler.
+    /// Passes a refusal to the last handler.
     void handle(const refusal& refused, response& response) noexcept {
         std::get<sizeof...(H) - 1>(mounts_).target.handle(refused, response);
     }
 
-    /// Steps of the handler at the request's mount: a handler that waits for a database does not hold up one that does not.
+    /// Advances the handler at the request's mount: one that waits for a database does not delay one that does not.
     [[nodiscard]] handle_step advance(const request& request, response& response, handler_state& state,
                                       thread_kind thread) noexcept {
         handle_step step{};
@@ -2518,49 +2523,50 @@ private:
 
 namespace tollgate::inline v0::http {
 
-/// Whether `text` is `uri-host [":" port]` with a host that is not empty (RFC 9110 section 7.2, RFC 3986
-/// section 3.2.2): a name, an IPv4 address, or an IPv6 address in brackets; a port of 0 to 65535, or none behind the
-/// colon. No user information, path or blank; no comma either, though a name may have one: it is how two `Host` lines
-/// look after a proxy has joined them.
+/// Whether `text` is `uri-host [":" port]` with a non-empty host (RFC 9110 section 7.2, RFC 3986 section 3.2.2): a
+/// name, an IPv4 address, or an IPv6 address in brackets; a port of 0 to 65535, or none after the colon. No user
+/// information, path or blank. No comma either, although a name may contain one, because proxies join two `Host` lines
+/// with a comma.
 [[nodiscard]] TOLLGATE_DECL bool is_authority(std::string_view text) noexcept;
 
-/// The schemes that a URL may have here.
+/// The supported schemes.
 enum class url_scheme : std::uint8_t { http, https };
 
-/// An absolute `http` or `https` URL, taken apart: where a webhook goes, or where a browser is sent back to.
+/// An absolute `http` or `https` URL in parts: the target of a webhook, or a redirect URI.
 ///
-/// A host that any client could take for an IPv4 address is one here too: the rules are the WHATWG URL Standard's
+/// Any host that a client could read as an IPv4 address is parsed as one, by the rules of the WHATWG URL Standard
 /// ("host parsing"), which browsers, curl and most libraries follow for `127.1`, `0x7f000001`, `2130706433` or
 /// `%31%32%37.1`.
 struct url {
     url_scheme scheme = url_scheme::https;
-    std::string host;                   ///< decoded, in lower case, without brackets or a final dot; an address canonical
-    std::optional<ip_address> address;  ///< set exactly when the host is one
-    std::uint16_t port = 0;             ///< as given, or the scheme's own
-    std::string path;                   ///< as sent, no dot segment removed; `/` when there was none
-    std::string query;                  ///< behind the `?`, without it, as sent
-    bool has_query = false;             ///< tells `/a?` from `/a`
+    /// decoded, lower case, without brackets or a final dot; an address in canonical form
+    std::string host;
+    std::optional<ip_address> address;  ///< set exactly if the host is an address
+    std::uint16_t port = 0;             ///< as given, or the default port of the scheme
+    std::string path;                   ///< as sent, dot segments kept; `/` if there was none
+    std::string query;                  ///< after the `?`, as sent
+    bool has_query = false;             ///< distinguishes `/a?` from `/a`
     bool has_user_info = false;         ///< `user:password@`, or just `@`
-    bool has_fragment = false;          ///< `#`, perhaps with nothing behind it
+    bool has_fragment = false;          ///< `#`, perhaps with nothing after it
 
-    /// Empty for everything else. What a browser would repair is refused, because whoever reads the text next may
-    /// repair it differently: backslashes, blanks, control characters, bytes over 0x7e (a name is sent in punycode),
-    /// less or more than two slashes, a stray `%`, an empty port, and more than limits::target_url_bytes_max bytes. So
-    /// are IPv6 zones, names that DNS could not hold, and hosts that end in a number without being an IPv4 address.
+    /// Empty for everything else. What browsers repair is refused, because the next reader may repair it differently:
+    /// backslashes, blanks, control characters, bytes over 0x7e (names are sent in punycode), less or more than two
+    /// slashes, a stray `%`, an empty port. Also refused: more than limits::target_url_bytes_max bytes, IPv6 zones,
+    /// names that DNS cannot represent, and hosts that end in a number without being an IPv4 address.
     static TOLLGATE_DECL std::optional<url> parse(std::string_view text);
 
-    /// The port of the scheme: 80 or 443 (RFC 9110 section 4.2).
+    /// The default port of the scheme: 80 or 443 (RFC 9110 section 4.2).
     [[nodiscard]] constexpr std::uint16_t default_port() const noexcept {
         return scheme == url_scheme::http ? 80 : 443;
     }
 
-    /// `host[:port]` as the `Host` field carries it: an IPv6 address in brackets, the scheme's own port left out.
+    /// `host[:port]` as in the `Host` field: an IPv6 address in brackets, the default port omitted.
     [[nodiscard]] TOLLGATE_DECL std::string authority() const;
 
     /// Scheme, host and port, such as `https://example.com` (RFC 6454 section 6.2).
     [[nodiscard]] TOLLGATE_DECL std::string origin() const;
 
-    /// `path[?query]`, what a request line carries (RFC 9112 section 3.2.1).
+    /// `path[?query]`, as in a request line (RFC 9112 section 3.2.1).
     [[nodiscard]] TOLLGATE_DECL std::string request_target() const;
 };
 
@@ -2639,8 +2645,8 @@ struct new_application {
 
 namespace tollgate::inline v0 {
 
-// Decoders are strict: of all texts that could stand for some bytes they take one. Those that write into the caller's
-// memory return how many bytes they wrote; when they refuse, what they wrote means nothing.
+// Decoders are strict: each sequence of bytes has exactly one accepted encoding. Those that write to the caller's
+// buffer return the number of bytes written; after a refusal the buffer's contents are unspecified.
 
 /// RFC 4648 section 4, padded.
 [[nodiscard]] TOLLGATE_DECL std::string base64_encode(std::string_view bytes);
@@ -2648,7 +2654,7 @@ namespace tollgate::inline v0 {
 /// Refuses missing or extra padding, blanks, line ends, and trailing bits that are not zero (RFC 4648 section 3.5).
 [[nodiscard]] TOLLGATE_DECL std::optional<std::string> base64_decode(std::string_view text);
 
-/// Refuses, too, what may not fit: `out` needs room for base64_decoded_bytes_max(text.size()).
+/// Also refuses input that may not fit: `out` must hold base64_decoded_bytes_max(text.size()) bytes.
 [[nodiscard]] TOLLGATE_DECL std::optional<std::size_t> base64_decode_into(std::string_view text,
                                                                           std::span<char> out) noexcept;
 
@@ -2656,26 +2662,27 @@ namespace tollgate::inline v0 {
     return text_bytes / 4 * 3 + 2;
 }
 
-/// RFC 4648 section 5, without padding, as PKCE (RFC 7636) and JOSE want it.
+/// RFC 4648 section 5, without padding, as used by PKCE (RFC 7636) and JOSE.
 [[nodiscard]] TOLLGATE_DECL std::string base64url_encode(std::string_view bytes);
 [[nodiscard]] TOLLGATE_DECL std::optional<std::string> base64url_decode(std::string_view text);
 
-/// Two lower-case digits a byte.
+/// Two lower-case digits per byte.
 [[nodiscard]] TOLLGATE_DECL std::string hex_encode(std::string_view bytes);
-/// Digits of either case.
+/// Accepts digits of either case.
 [[nodiscard]] TOLLGATE_DECL std::optional<std::string> hex_decode(std::string_view text);
 
-/// What a `+` is: itself in a path (RFC 3986), a space in a form or in a query made from one (WHATWG URL, section 5.1).
+/// The meaning of `+`: literal in a path (RFC 3986), a space in a form and in a query made from one (WHATWG URL,
+/// section 5.1).
 enum class plus_sign : std::uint8_t { literal, space };
 
-/// Everything but unreserved characters as `%XX` (RFC 3986 section 2.3), so that it can stand anywhere in a URL.
+/// Encodes everything but unreserved characters as `%XX` (RFC 3986 section 2.3); the result is safe anywhere in a URL.
 [[nodiscard]] TOLLGATE_DECL std::string percent_encode(std::string_view bytes);
 
-/// Refuses a `%` without two hexadecimal digits. The bytes it gives may be any: zero, and what is no UTF-8.
+/// Refuses a `%` without two hexadecimal digits. The result may be any bytes, including zero and invalid UTF-8.
 [[nodiscard]] TOLLGATE_DECL std::optional<std::string> percent_decode(std::string_view text,
                                                                       plus_sign plus = plus_sign::literal);
 
-/// Refuses, too, text longer than `out`. It may decode onto itself: `out` may begin where `text` does.
+/// Also refuses text longer than `out`. May decode in place: `out` may begin where `text` does.
 [[nodiscard]] TOLLGATE_DECL std::optional<std::size_t> percent_decode_into(
     std::string_view text, std::span<char> out, plus_sign plus = plus_sign::literal) noexcept;
 
@@ -2685,18 +2692,18 @@ enum class plus_sign : std::uint8_t { literal, space };
 
 namespace tollgate::inline v0 {
 
-/// How a hook came to be.
+/// How a hook was created.
 enum class hook_source { api, manual };
 
-/// The name under which it is served and stored.
+/// The name in the API and in stores.
 [[nodiscard]] constexpr std::string_view to_text(hook_source source) noexcept {
     return source == hook_source::api ? "api" : "manual";
 }
 
-/// Why a hook gets nothing any more, until its owner enables it again.
+/// Why a hook receives nothing until its owner enables it again.
 enum class disable_reason {
-    gone,     ///< its target answered 410
-    failing,  ///< there was no success for too long
+    gone,     ///< its target responded with 410
+    failing,  ///< no delivery succeeded for too long
 };
 
 /// When and why a webhook was disabled.
@@ -2707,21 +2714,21 @@ struct hook_disablement {
     friend bool operator==(const hook_disablement&, const hook_disablement&) noexcept = default;
 };
 
-/// Where the payloads of one event of one account go.
+/// The target of one event of one account.
 struct hook {
     hook_id id;
     account_ref account;
     std::string event;
     hook_source source = hook_source::api;
     std::string type;        ///< the payload format's name
-    std::string target_url;  ///< byte for byte as it was given
+    std::string target_url;  ///< byte for byte as given
     instant created_at;
     std::optional<hook_disablement> disabled{};
-    std::optional<instant> failing_since{};  ///< when the first attempt failed that no success has followed
+    std::optional<instant> failing_since{};  ///< time of the first failed attempt since the last success
 };
 
-/// What is needed to make one. `secret` signs deliveries, so it is kept as it is; it is shown once and never listed. A
-/// store also keeps the one before it, for the time in which both sign.
+/// A hook to be stored. `secret` signs deliveries, so it is stored in plain text; it is shown once and never listed.
+/// After a replacement the store keeps the previous one as long as both sign.
 struct new_hook {
     account_ref account;
     std::string event;
@@ -2732,7 +2739,7 @@ struct new_hook {
     instant created_at;
 };
 
-/// The host whose load a hook's deliveries add to: scheme, host and port of its target in one spelling, or the target
+/// The host that a hook's deliveries are counted for: scheme, host and port of its target, normalised, or the target
 /// itself if it is not a URL.
 [[nodiscard]] inline std::string delivery_host(const std::string& target_url) {
     const auto url = http::url::parse(target_url);
@@ -2769,27 +2776,27 @@ using message_seed = std::array<std::byte, 16>;
 /// Throws as `sha256` does.
 [[nodiscard]] TOLLGATE_DECL public_id message_id_of(const message_seed& seed, hook_id to);
 
-/// The state of one event on its way to one hook.
+/// The state of a delivery.
 enum class delivery_state : std::uint8_t {
-    waiting,    ///< for its next attempt, or for the end of the present one
-    delivered,  ///< answered with a 2xx
+    waiting,    ///< for its next attempt, or for the end of the current one
+    delivered,  ///< a response with a 2xx status
     given_up,   ///< after its last attempt, or a 410
     held,       ///< its hook was disabled before it was delivered; waits until the hook is enabled
 };
 
 /// How an attempt ended.
 enum class attempt_end : std::uint8_t {
-    answered,         ///< with a status, whatever it is
+    answered,         ///< a response with any status
     no_address,       ///< the host name does not resolve
     refused_address,  ///< the host resolves to an address that the target rule refuses
-    no_connection,    ///< nothing listens there
+    no_connection,    ///< nothing listens at the address
     no_tls,           ///< the TLS handshake failed, usually because of a bad certificate
     timed_out,
     broken_off,       ///< the connection ended before the response did
-    bad_answer,       ///< not HTTP, or beyond a bound
+    bad_answer,       ///< not HTTP, or over a bound
 };
 
-/// One HTTP request of a delivery, and what came of it.
+/// One HTTP request of a delivery and its result.
 struct attempt {
     instant at;  ///< when it began
     milliseconds duration{};
@@ -2809,7 +2816,7 @@ struct delivery {
     instant created_at;  ///< when the event was reported
     delivery_state state = delivery_state::waiting;
     unsigned attempts_made = 0;                ///< since it was created, or last resent
-    std::optional<instant> next_attempt_at{};  ///< while it waits; the end of its lease while it is being sent
+    std::optional<instant> next_attempt_at{};  ///< while it waits; during an attempt, the end of its lease
 };
 
 /// One attempt of a hook's history.
@@ -2820,7 +2827,7 @@ struct recorded_attempt {
     attempt made;
 };
 
-/// A hook that may have a delivery to send: what a scheduler needs to choose.
+/// A hook that may have a delivery to send.
 struct due_hook {
     hook_id hook;
     account_ref account;
@@ -2839,20 +2846,20 @@ struct due_hook_page {
 struct lease_request {
     hook_id hook;
     std::size_t deliveries_max = 0;
-    /// Leases in force for the hook's host, held by any worker, including those that this request adds.
+    /// The bound of leases in force for the hook's host, held by any worker, including those of this request.
     std::size_t host_leases_max = 0;
-    /// If this bound keeps back a delivery that is due, the hook is not listed again before this time.
+    /// If this bound delays a delivery that is due, the hook is not listed again before this time.
     instant full_host_retry_at;
 };
 
 /// The time of a lease.
 struct lease_time {
     instant now;
-    instant until;  ///< later than the attempt can end; a result that comes after this may be too late
+    instant until;  ///< later than the attempt can end; a result after this time may be too late
 };
 
-/// The right to send one delivery, for a time. Each lease of a delivery has its own number, so that a worker that returns
-/// after another one has leased the delivery cannot complete it any more.
+/// The right to send one delivery, for a limited time. Each lease of a delivery has its own number, so that a worker
+/// cannot complete the delivery after another worker has leased it.
 struct delivery_lease {
     delivery_id delivery;
     std::int64_t number = 0;
@@ -2860,7 +2867,7 @@ struct delivery_lease {
     friend bool operator==(const delivery_lease&, const delivery_lease&) noexcept = default;
 };
 
-/// All that sending a delivery needs.
+/// Everything needed to send a delivery.
 struct due_delivery {
     delivery_lease lease;
     hook_id hook;
@@ -2869,7 +2876,7 @@ struct due_delivery {
     std::string type;  ///< the payload format's name
     std::string target_url;
     std::string secret;
-    std::vector<std::string> previous_secrets{};  ///< still valid, so they sign too; the last to be replaced first
+    std::vector<std::string> previous_secrets{};  ///< still valid, so they sign too; most recently replaced first
     unsigned attempts_made = 0;  ///< before this one, since it was created or last resent
 };
 
@@ -2888,20 +2895,21 @@ struct attempt_result {
     attempt made;
     delivery_outcome outcome = delivery_outcome::given_up;
     instant retry_at{};  ///< only for `retry` and `not_attempted`
-    /// If this attempt failed and the hook has been failing since then or longer, the hook is disabled. A failure whose
-    /// predecessor was made before this time begins a new series: the time between them says nothing about the hook.
+    /// If this attempt failed and the hook has been failing since this time or longer, the hook is disabled. A failure
+    /// whose predecessor was made before this time starts a new series: the pause in between says nothing about the
+    /// hook.
     std::optional<instant> disable_if_failing_since{};
 };
 
-/// What `complete` made of one result.
+/// The effect of `complete` on one result.
 enum class completion : std::uint8_t {
     done,
     hook_disabled,  ///< done, and the hook is now disabled
-    too_late,       ///< another worker had leased it, or it is gone: only the history changed
+    too_late,       ///< another worker has leased it, or it does not exist any more: only the history changed
 };
 
 inline public_id message_id_of(const message_seed& seed, hook_id to) {
-    // Keyed by the seed: one id does not reveal those of the same event's other deliveries.
+    // Keyed by the seed: one id reveals nothing about the ids of the same event's other deliveries.
     const std::string message = "webhook-id " + std::to_string(to.value());
     const digest mixed = hmac_sha256({{reinterpret_cast<const char*>(seed.data()), seed.size()}, message});
     std::array<std::byte, 16> chosen;
@@ -2935,18 +2943,18 @@ public:
     /// of scopes. An empty list is an empty set. Takes linear time: lists come from unauthenticated requests.
     static constexpr std::optional<scope_set> parse(std::string_view list) noexcept;
 
-    /// False, and unchanged, if it does not fit. Adding an existing scope is true.
+    /// Returns false and changes nothing if it does not fit. Adding an existing scope returns true.
     constexpr bool add(std::string_view scope) noexcept;
 
     /// Whether the scope is in the set, by its exact name.
     [[nodiscard]] constexpr bool contains(std::string_view scope) const noexcept;
-    /// By name only, whatever one scope covers of another.
+    /// Compares names only, not whether one scope covers another.
     [[nodiscard]] constexpr bool contains_all(const scope_set& others) const noexcept;
     [[nodiscard]] constexpr bool empty() const noexcept { return text_.empty(); }
     /// Separated by single spaces (RFC 6749 section 5.1).
     [[nodiscard]] constexpr std::string_view text() const noexcept { return text_.view(); }
 
-    /// Calls `visit(scope)` for each until it returns false; false if it did.
+    /// Calls `visit(scope)` for each until it returns false; returns false in that case.
     template <class Visit>
     constexpr bool for_each(Visit&& visit) const;
 
@@ -2986,10 +2994,10 @@ constexpr bool scope_set::add(std::string_view scope) noexcept {
 
 namespace detail {
 
-/// Where the scopes of a set begin, by their hashes: linear probing in a table that is never more than half full.
+/// The start positions of the scopes of a set, by hash: linear probing in a table that is at most half full.
 class scope_positions {
 public:
-    /// True if `scope` is in `text`; otherwise remembers that it will be at the end of it.
+    /// True if `scope` is in `text`; otherwise records it as the next one.
     constexpr bool find_or_add(std::string_view text, std::string_view scope, std::size_t begins_at) noexcept {
         std::uint32_t hash = 2166136261U;  // FNV-1a
         for (char c : scope) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
@@ -3059,7 +3067,7 @@ struct new_authorization_code {
     bool only_if_granted = false;
 };
 
-/// The result of storing a code. Submitting a form twice asks for the same code twice.
+/// The result of storing a code. Submitting a form twice requests the same code twice.
 enum class code_result : std::uint8_t {
     created,
     waiting,  ///< it exists and was not redeemed yet
@@ -3097,7 +3105,7 @@ enum class redemption_result : std::uint8_t {
     reused,             ///< redeemed before: the tokens made from it are revoked
 };
 
-/// What the exchange of a code came to.
+/// The result of redeeming a code, with the user and the scopes.
 struct redeemed_code {
     redemption_result result = redemption_result::unknown;
     std::optional<user_id> user;  ///< set exactly if redeemed
@@ -3115,14 +3123,14 @@ struct token_refresh {
     seconds refresh_lifetime;  ///< from `now`, at most until the token's absolute end
 };
 
-/// What a refresh came to.
+/// The result of a refresh.
 enum class refresh_result : std::uint8_t {
     refreshed,
     unknown,  ///< unknown, expired, revoked, or another application's
     too_wide,  ///< a scope that the refresh token does not have
 };
 
-/// The result of a refresh, with the grant of the token.
+/// A refresh result with the grant of the token.
 struct refreshed_token {
     refresh_result result = refresh_result::unknown;
     scope_set scopes;  ///< the new access token's, if refreshed
@@ -3142,15 +3150,15 @@ struct quota {
     friend constexpr bool operator==(const quota&, const quota&) noexcept = default;
 };
 
-/// A user's own quota, if it came with another look-up.
-struct quota_told {
-    bool is_told = false;  ///< false: ask the directory
-    std::optional<quota> own{};  ///< if it is told: empty means the default
+/// A user's own quota, if another look-up returned it.
+struct known_quota {
+    bool is_known = false;  ///< false: call the directory
+    std::optional<quota> own{};  ///< if known: empty means the default
 
-    friend constexpr bool operator==(const quota_told&, const quota_told&) noexcept = default;
+    friend constexpr bool operator==(const known_quota&, const known_quota&) noexcept = default;
 };
 
-/// What a limit counts by.
+/// What a limit is counted by.
 enum class limit_kind : std::uint8_t { user, address };
 
 /// What a request is counted against: a user, whatever token they use, or a client's address.
@@ -3179,12 +3187,12 @@ private:
     std::uint64_t value_;
 };
 
-/// A limiter's decision about one request, and the values of `X-RateLimit-*`.
+/// A limiter's decision about one request, with the values of `X-RateLimit-*`.
 struct verdict {
     bool admitted = false;
     std::uint32_t limit = 0;  ///< requests per window
     std::uint32_t remaining = 0;  ///< left in the window after this request
-    instant resets_at{};  ///< when the window ends; for a key without a window, when one that begins now would end
+    instant resets_at{};  ///< end of the window; for a key without one, the end of a window that starts now
 };
 
 constexpr limit_key limit_key::of(const ip_address& client) noexcept {
@@ -3253,7 +3261,7 @@ struct token_credential {
     std::optional<instant> expires_at;  ///< invalid from this time on; empty: valid until revoked
     std::optional<application_id> application;
     std::optional<instant> last_used_at{};  ///< as recorded; always empty if the store does not record uses
-    quota_told owner_quota{};  ///< the owner's quota, if the store looked it up with the credential
+    known_quota owner_quota{};  ///< the owner's quota, if the store looked it up with the credential
 };
 
 }  // namespace tollgate
@@ -3268,7 +3276,7 @@ struct service_definition {
     std::vector<std::string> events = {};
 };
 
-/// One product whose accounts the API serves.
+/// A product whose accounts the API serves.
 struct service {
     service_name name;
     std::string read_scope;           ///< `{name}:read`
@@ -3321,7 +3329,8 @@ inline constexpr std::string_view balance_scope = "user:balance";
 
 namespace tollgate::inline v0 {
 
-/// Decides whether a User-Agent will do. Operators want to know whom to write to before they block a program.
+/// Decides whether a User-Agent is accepted. Operators use it to reach a client's developer before they block the
+/// client.
 ///
 /// Exemplar:
 ///
@@ -3330,7 +3339,7 @@ namespace tollgate::inline v0 {
 ///     };
 template <class A>
 concept agent_rule = requires(const A& a, std::string_view user_agent) {
-    // The field's value as sent, empty when there was none; false is a 403. Called from many threads at once.
+    // `user_agent` is the field value as sent, empty if missing; false is a 403. Called from many threads at once.
     { a.accepts(user_agent) } noexcept -> std::same_as<bool>;
 };
 
@@ -3353,7 +3362,7 @@ struct caller {
     scope_set scopes;
     credential_kind credential = credential_kind::other;
     std::optional<application_id> application;  ///< the application that acts for the user, with an access token
-    quota_told user_quota{};  ///< the user's quota, if it was looked up with the credential
+    known_quota user_quota{};  ///< the user's quota, if it was looked up with the credential
 };
 
 }  // namespace tollgate
@@ -3362,18 +3371,19 @@ struct caller {
 
 namespace tollgate::inline v0 {
 
-/// Tells who is calling from the Authorization field of one scheme (RFC 9110 section 11). An API has several, one a scheme.
+/// Authenticates the caller from the Authorization field of one scheme (RFC 9110 section 11). An API has one
+/// authenticator per scheme.
 ///
-/// `Store` is whatever the integrator gave the API; an authenticator that needs none of it takes it as `auto&`.
+/// `Store` is the integrator's store; an authenticator that does not use it takes it as `auto&`.
 ///
 /// `identify` runs on a worker if the store blocks. An authenticator that only looks a token up may also be a
 /// `token_authenticator`: its requests are then answered without a worker if they are malformed or the token is cached.
 ///
 /// Exemplar:
 ///
-///     struct guest_pass {
-///         static constexpr std::string_view scheme = "Guest";
-///         static constexpr std::string_view challenge = "Guest realm=\"api\"";
+///     struct shared_password {
+///         static constexpr std::string_view scheme = "Shared";
+///         static constexpr std::string_view challenge = "Shared realm=\"api\"";
 ///         result<std::optional<caller>> identify(std::string_view credentials, auto&, instant) const {
 ///             if (credentials != "please") return std::optional<caller>{};
 ///             return std::optional{caller{user_id{1}, *scope_set::parse("user:balance"), credential_kind::other, {}}};
@@ -3381,13 +3391,13 @@ namespace tollgate::inline v0 {
 ///     };
 template <class A, class Store>
 concept authenticator_over = requires(const A& a, std::string_view credentials, Store& store, instant now) {
-    // The auth-scheme, compared without regard to case.
+    // The auth-scheme, compared case-insensitively.
     { A::scheme } -> std::convertible_to<std::string_view>;
-    // What `WWW-Authenticate` offers for it: visible ASCII, scheme first. A constant.
+    // The challenge in `WWW-Authenticate`: visible ASCII, scheme first. A constant.
     { A::challenge } -> std::convertible_to<std::string_view>;
-    // Who it is; none for credentials that let nobody in, of whatever form (a 401, never a 5xx). An `error` only when it
-    // could not be found out, such as a store that is down. `credentials` is what follows the scheme and one or more
-    // spaces. Called from many threads at once; compares secrets in constant time.
+    // The caller; empty for any unacceptable credentials (a 401, never a 5xx). An `error` only if it could not be
+    // determined, for instance because a store is down. `credentials` is what follows the scheme and its spaces. Called
+    // from many threads at once; must compare secrets in constant time.
     { a.identify(credentials, store, now) } -> std::same_as<result<std::optional<caller>>>;
 };
 
@@ -3398,14 +3408,15 @@ struct presented_token {
     digest secret_digest;                                    ///< of the secret; finds an access token
 };
 
-/// An authenticator whose credentials are tokens of a `credential_source`, so that the lookup can be left to the caller. It accepts
-/// a token that the source holds with the same digest and that has not expired.
+/// An authenticator whose credentials are tokens of a `credential_source`, so that the caller can do the look-up. It
+/// accepts a token that the source has with the same digest and that has not expired.
 ///
 /// Exemplar: `basic_token`.
 template <class A>
 concept token_authenticator = requires(const A& a, std::string_view credentials, presented_token& into,
                                        const std::optional<instant>& last_used_at, instant now) {
-    // Reads the token from the credentials into a new `presented_token`; false if they are malformed. Asks no store.
+    // Reads the token from the credentials into a new `presented_token`; false if they are malformed. Does not use a
+    // store.
     { a.read(credentials, into) } -> std::same_as<bool>;
     // Whether to record this use of a token that was accepted. True makes the caller record it.
     { a.use_is_due(last_used_at, now) } noexcept -> std::same_as<bool>;
@@ -3417,28 +3428,28 @@ concept token_authenticator = requires(const A& a, std::string_view credentials,
 
 namespace tollgate::inline v0 {
 
-/// Keeps webhooks. Every verb is one atomic intent, and durable (as far as the store is) when it returns.
+/// Stores webhooks. Every verb is one atomic intent; its effect is as durable as the store when it returns.
 ///
 /// Thread rule: callable from many threads at once. Blocking: allowed if the store declares
 /// `static constexpr bool blocking = true`. Errors: an `error`; nothing is thrown.
 ///
-/// Exemplar: `memory_store`, `sqlite_store`. An adapter of one's own is right when it passes
-/// `tollgate/testing/store_suite.hpp`.
+/// Exemplar: `memory_store`, `sqlite_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
 template <class S>
 concept hook_store = requires(S& s, const new_hook& made, const account_ref& account, const service_name& service, hook_id id,
                               std::size_t hooks_per_event_max, const std::string& secret, instant old_valid_until) {
-    // A hook with a new id; ids are never used again. error_kind::invalid when the account has `hooks_per_event_max`
-    // hooks for this event already: counted and created in one step, so that parallel calls cannot pass the bound.
+    // Creates a hook with a new id; ids are never reused. error_kind::invalid if the account already has
+    // `hooks_per_event_max` hooks for this event: counting and creating is one step, so that parallel calls cannot
+    // exceed the bound.
     { s.create_hook(made, hooks_per_event_max) } -> std::same_as<result<hook_id>>;
     // The account's hooks, oldest first.
     { s.hooks_of(account) } -> std::same_as<result<std::vector<hook>>>;
-    // Which account of this service a hook belongs to, which never changes; none when there is no such hook.
+    // The account of this service that a hook belongs to, which never changes; empty if the hook does not exist.
     { s.account_of_hook(service, id) } -> std::same_as<result<std::optional<account_ref>>>;
-    // Whether the account has such a hook. `secret` signs from now on, and the one that it replaces until
-    // `old_valid_until`, too, as do those that were replaced before until their own time is over: of all of them the last
+    // Whether the account has such a hook. From now on `secret` signs. The replaced secret also signs until
+    // `old_valid_until`, and so do those replaced earlier until their own expiry, of all of them the last
     // `limits::previous_secrets_max`.
     { s.replace_hook_secret(account, id, secret, old_valid_until) } -> std::same_as<result<bool>>;
-    // Whether the account had such a hook; it is gone when this returns.
+    // Deletes a hook; whether the account had it.
     { s.delete_hook(account, id) } -> std::same_as<result<bool>>;
 };
 
@@ -3448,64 +3459,63 @@ concept hook_store = requires(S& s, const new_hook& made, const account_ref& acc
 
 namespace tollgate::inline v0 {
 
-/// Keeps OAuth applications.
+/// Stores OAuth applications.
 ///
 /// Thread rule, here and below: callable from many threads at once. Blocking: allowed if the store declares
-/// `static constexpr bool blocking = true`. Errors: an `error`; nothing is thrown. Every verb is one atomic intent, and
-/// durable (as far as the store is) when it returns.
+/// `static constexpr bool blocking = true`. Errors: an `error`; never throws. Every verb is one atomic intent; its
+/// effect is as durable as the store when it returns.
 template <class S>
 concept application_store = requires(S& s, const new_application& made, std::string_view client_id, user_id owner,
                                      application_id id, const digest& secret, std::size_t applications_per_user_max) {
-    // error_kind::conflict when the client_id is taken, invalid when the owner has `applications_per_user_max` already.
+    // error_kind::conflict if the client_id is taken, invalid if the owner already has `applications_per_user_max`.
     { s.create_application(made, applications_per_user_max) } -> std::same_as<result<application_id>>;
-    // None when there is none of this client_id.
+    // Empty if there is no application with this client_id.
     { s.find_application(client_id) } -> std::same_as<result<std::optional<application>>>;
-    // The owner's, oldest first.
+    // The owner's applications, oldest first.
     { s.applications_of(owner) } -> std::same_as<result<std::vector<application>>>;
-    // Whether the owner has such an application; the old secret is worth nothing from the moment this returns.
+    // Whether the owner has such an application. The old secret is invalid as soon as this returns.
     { s.replace_client_secret(owner, id, secret) } -> std::same_as<result<bool>>;
-    // Whether the owner had such an application. Its codes, grants, access and refresh tokens go with it.
+    // Whether the owner had such an application. Its codes, grants, access and refresh tokens are deleted with it.
     { s.delete_application(owner, id) } -> std::same_as<result<bool>>;
 };
 
-/// Keeps what users let applications do, and the codes and tokens made of it. What expires at a moment is not good at that
-/// moment any more.
+/// Stores grants, and the codes and tokens made from them. Whatever expires at a time is already invalid at that time.
 ///
-/// One user and one application cannot fill a store: of more codes, refresh or access tokens than `limits::codes_per_grant_max`
-/// and its like, the oldest (of refresh tokens, the one unused for the longest time) may go, and in ours do.
+/// One user and one application cannot fill a store: beyond `limits::codes_per_grant_max` and the corresponding bounds
+/// for refresh and access tokens, a store may delete the oldest (of refresh tokens, the least recently used); the
+/// stores of this library do.
 template <class S>
 concept grant_store = requires(S& s, const new_authorization_code& code, const code_redemption& redemption,
                                const token_refresh& refresh, const digest& token, user_id user, application_id application,
                                const scope_set& scopes, instant now, std::size_t rows_max) {
-    // What this user granted this application before; none when nothing, or when it was revoked.
+    // The scopes that this user has granted this application; empty if none, or if revoked.
     { s.granted_scopes(user, application) } -> std::same_as<result<std::optional<scope_set>>>;
-    // Keeps the code, and adds its scopes to what the user has granted the application: one step. Nothing changes for a
-    // digest that is there already, nor where a code is `only_if_granted` and would add a scope: a revocation in the same
-    // moment is not undone. error_kind::not_found when there is no such application (any more), invalid when the user's
-    // scopes would be more than a scope_set holds.
+    // Stores the code and adds its scopes to the grant, in one step. Changes nothing if the digest already exists, or
+    // if the code is `only_if_granted` and would add a scope, so that a concurrent revocation is not undone.
+    // error_kind::not_found if the application does not exist (any more), invalid if the user's scopes would exceed a
+    // scope_set.
     { s.create_code(code) } -> std::same_as<result<code_result>>;
-    // Redeems a code once: of N calls at the same time, from any number of threads and processes, exactly one is `redeemed`,
-    // and its tokens exist when it returns. A failure leaves the code as it was. A code is remembered after its redemption
-    // for `limits::spent_code_seconds` longer than it would have been good, so that reuse is seen. Reuse by its application
-    // revokes the refresh token made from it, and the access tokens made from either. error_kind::conflict when one of the
-    // new digests is there already.
+    // Redeems a code once: of N simultaneous calls, from any number of threads and processes, exactly one is
+    // `redeemed`, and its tokens exist when it returns. A failure leaves the code unchanged. A redeemed code is kept
+    // for `limits::spent_code_seconds` after its expiry, so that reuse is detected. Reuse by its application revokes
+    // the refresh token made from it and the access tokens made from either. error_kind::conflict if one of the new
+    // digests exists.
     { s.redeem_code(redemption) } -> std::same_as<result<redeemed_code>>;
-    // A new access token out of a refresh token, which stays good: in parallel, too. error_kind::conflict when the access
-    // token's digest is there already.
+    // Creates an access token from a refresh token, which remains valid; parallel calls all succeed.
+    // error_kind::conflict if the access token's digest exists.
     { s.refresh_access_token(refresh) } -> std::same_as<result<refreshed_token>>;
-    // RFC 7009: an access or refresh token of this application. A refresh token takes along the access tokens that were made
-    // with it. Whether there was such a token is nobody's business.
+    // Revokes an access or refresh token of this application (RFC 7009). A refresh token takes the access tokens made
+    // with it along. The result does not tell whether the token existed.
     { s.revoke_oauth_token(application, token) } -> std::same_as<result<void>>;
-    // What a user let applications do, oldest first.
+    // The user's grants, oldest first.
     { s.grants_of(user) } -> std::same_as<result<std::vector<grant>>>;
-    // Whether there was such a grant. Codes, access and refresh tokens of this user and application go with it.
+    // Whether there was such a grant. Its codes, access and refresh tokens are deleted with it.
     { s.revoke_grant(user, application) } -> std::same_as<result<bool>>;
-    // Forgets codes and tokens that are of no use at `now` any more, at most `rows_max`; how many they were.
+    // Deletes codes and tokens that are no longer of use at `now`, at most `rows_max`; returns how many.
     { s.sweep_expired(now, rows_max) } -> std::same_as<result<std::size_t>>;
 };
 
-/// Exemplar: `memory_store`, `sqlite_store`. An adapter of one's own is right when it passes
-/// `tollgate/testing/store_suite.hpp`.
+/// Exemplar: `memory_store`, `sqlite_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
 template <class S>
 concept oauth_store = application_store<S> && grant_store<S>;
 
@@ -3578,11 +3588,11 @@ concept delivery_observer = observer<O> && requires(const O& o, const delivery_r
 
 namespace tollgate::inline v0 {
 
-/// Takes events. Integrators report to it; every outbox is one.
+/// Accepts events. Every outbox is an event sink; integrators publish to it.
 ///
 /// Thread rule, here and below: callable from many threads at once. Blocking: allowed if the store declares
-/// `static constexpr bool blocking = true`. Errors: an `error`; nothing is thrown. Every verb is atomic, and its effect is
-/// durable (as far as the store is) when it returns.
+/// `static constexpr bool blocking = true`. Errors: an `error`; never throws. Every verb is atomic; its effect is as
+/// durable as the store when it returns.
 template <class S>
 concept event_sink = requires(S& s, const event& happened, const message_seed& seed, instant now) {
     // One delivery, due now, for each enabled hook of the event's account and name: all of them or, with an error, none.
@@ -3602,7 +3612,7 @@ concept event_sink = requires(S& s, const event& happened, const message_seed& s
 /// A store that is full may refuse an event (unavailable), preferably of the account that fills it. If one host fills it,
 /// it may give up an event's deliveries to that host at once, on record, while the others are due.
 ///
-/// Exemplars: `memory_store`, `sqlite_store`, and `examples/own_store`, the shortest one. An adapter is right when it
+/// Exemplars: `memory_store`, `sqlite_store`, and `examples/own_store`, the shortest one. An adapter is correct if it
 /// passes `tollgate/testing/store_suite.hpp`.
 template <class S>
 concept outbox = event_sink<S> && requires(S& s, std::span<const lease_request> requests, const lease_time& lease,
@@ -3661,9 +3671,9 @@ concept shared_outbox = outbox<S> && requires(const S& s) {
 
 namespace tollgate::inline v0 {
 
-/// Says how a delivery looks on the wire: its body, and the header fields that describe and sign it.
+/// Writes a delivery's HTTP request: its body, and the header fields that describe and sign it.
 ///
-/// Thread rule: called from many threads at once. It does not block.
+/// Thread rule: called from many threads at once. Must not block.
 ///
 /// Exemplar:
 ///
@@ -3688,7 +3698,7 @@ concept payload_format = requires(const F& f, const due_delivery& sent, instant 
 
 namespace tollgate::inline v0 {
 
-/// Gives random bytes that nobody can guess: what every secret is made of.
+/// Provides unpredictable random bytes. Every secret is made from them.
 ///
 /// Exemplar:
 ///
@@ -3700,7 +3710,8 @@ namespace tollgate::inline v0 {
 ///     };
 template <class R>
 concept random_source = requires(const R& r, std::span<std::byte> bytes) {
-    // Fills all of `bytes`, or returns false: then the request fails with 500, and no weak secret is made. Called from many
+    // Fills `bytes` completely, or returns false: then the request fails with 500 and no weak secret is created. Called
+    // from many threads at once.
     // threads at once.
     { r.fill(bytes) } noexcept -> std::same_as<bool>;
 };
@@ -3711,15 +3722,16 @@ concept random_source = requires(const R& r, std::span<std::byte> bytes) {
 
 namespace tollgate::inline v0 {
 
-/// Counts requests and says when there were too many.
+/// Counts requests and decides which are admitted.
 ///
-/// Thread rule: both functions may be called from many threads at once, and of requests that arrive together exactly as
-/// many are admitted as there is room for. Blocking: never, unless it declares `static constexpr bool blocking = true`; of
-/// those, one that blocks or not as it was set up says which: `bool may_block() const noexcept`, the same all its life; and
-/// one that often need not wait may have `try_take` and `try_peek`, with the arguments of `take` and `peek`: they return
-/// `std::optional<verdict>`, empty (and nothing counted) where `take` and `peek` would have to wait.
-/// Nothing is thrown: a limiter that cannot count, because what it counts in is down, decides for itself whether to
-/// admit.
+/// Thread rule: both functions may be called from many threads at once; simultaneous requests are admitted exactly as
+/// often as the quota allows. Never throws: a limiter that cannot count, because its server is down, decides by itself
+/// whether to admit.
+///
+/// Blocking: never, unless it declares `static constexpr bool blocking = true`. If that depends on its settings, it
+/// also has `bool may_block() const noexcept`, constant during its life. If it can often decide without waiting, it may
+/// also have `try_take` and `try_peek` with the arguments of `take` and `peek`: they return `std::optional<verdict>`,
+/// empty (with nothing counted) where `take` and `peek` would wait.
 ///
 /// Exemplar (`days` and `hours` are std::chrono's):
 ///
@@ -3735,10 +3747,10 @@ namespace tollgate::inline v0 {
 ///     };
 template <class L>
 concept rate_limiter = requires(L& l, const limit_key& key, const quota& allowed, instant now) {
-    // Counts one request against `key` if `allowed` has room for it; a refused request is not counted. `allowed` is
-    // what holds at this moment: a quota that was raised since the last call counts at once. `now` may go backwards.
+    // Counts one request against `key` if `allowed` permits it; a refused request is not counted. `allowed` is the
+    // current quota: a changed one applies at once. `now` may go backwards.
     { l.take(key, allowed, now) } noexcept -> std::same_as<verdict>;
-    // What `take` would say of the next request, and how much remains now; counts nothing.
+    // What `take` would return for the next request, with what remains now; counts nothing.
     { l.peek(key, allowed, now) } noexcept -> std::same_as<verdict>;
 };
 
@@ -3748,13 +3760,13 @@ concept rate_limiter = requires(L& l, const limit_key& key, const quota& allowed
 
 namespace tollgate::inline v0 {
 
-/// One line of a route table: `/{service}/{account}/hooks` has a literal segment and two parameters. Of static storage.
+/// One row of a route table: `/{service}/{account}/hooks` has a literal segment and two parameters. Has static storage.
 struct route_pattern {
     http::method method;
     std::string_view path;  ///< begins with `/`; below the base URL's path
 };
 
-/// A few methods, as `Allow` lists them.
+/// A set of methods, as `Allow` lists them.
 class method_set {
 public:
     /// Adds a method; adding it twice changes nothing.
@@ -3770,16 +3782,17 @@ private:
     std::uint16_t bits_ = 0;
 };
 
-/// What a router says of one path.
+/// The result of a look-up.
 struct route_match {
     enum class kind : std::uint8_t { unknown_path, other_method, found };
 
     /// Whether the path and the method are known.
     kind result = kind::unknown_path;
-    std::uint16_t route = 0;      ///< found: which line of the table; other_method: one of those that the path fits
-    std::uint8_t captured = 0;    ///< how many parameters that line has
-    method_set allowed;           ///< other_method: what the path does answer to
-    std::array<std::string_view, limits::path_parameters_max> captures;  ///< that line's: views of the path, left to right
+    std::uint16_t route = 0;      ///< found: the row of the table; other_method: one of the rows that match the path
+    std::uint8_t captured = 0;    ///< the number of the route's parameters
+    method_set allowed;           ///< other_method: the methods that the path supports
+    /// of the route: views of the path, left to right
+    std::array<std::string_view, limits::path_parameters_max> captures;
 };
 
 /// Finds the route for a method and a path.
@@ -3788,10 +3801,10 @@ struct route_match {
 template <class R>
 concept router = requires(R& building, const R& built, std::span<const route_pattern> patterns, http::method m,
                           std::string_view path) {
-    // Called once, before any `find`, with the whole table. A literal segment goes before a parameter.
+    // Called once with the whole table, before any `find`. A literal segment takes precedence over a parameter.
     building.build(patterns);
-    // `path` is below the base URL's path, as sent, nothing decoded. An empty segment, a percent sign or a dot segment
-    // never matches. HEAD is asked for as GET. Called from many threads at once.
+    // `path` is relative to the base URL's path, as sent, not decoded. An empty segment, a percent sign or a dot
+    // segment never matches. HEAD is looked up as GET. Called from many threads at once.
     { built.find(m, path) } noexcept -> std::same_as<route_match>;
 };
 
@@ -3801,7 +3814,7 @@ concept router = requires(R& building, const R& built, std::span<const route_pat
 
 namespace tollgate::inline v0 {
 
-/// Decides whether what a credential was granted covers what a route asks for.
+/// Decides whether the granted scopes of a credential cover the scope that a route requires.
 ///
 /// Exemplar:
 ///
@@ -3844,31 +3857,30 @@ struct stored_session {
 
 namespace tollgate::inline v0 {
 
-/// Checks a login and its password. Only the built-in sign-in page needs one.
+/// Checks a login and its password. Only the built-in sign-in page needs it.
 ///
 /// Thread rule: callable from many threads at once. Blocking: usually; declare `static constexpr bool blocking = true`.
-/// Errors: an `error` if it could not be checked (unavailable also if too many checks are running); nothing is thrown.
+/// Errors: an `error` if it could not be checked (unavailable also if too many checks are running); never throws.
 ///
-/// A source that has `check_password(const sign_in_attempt&)` as well is called with that, so that it can share its capacity
-/// fairly between clients. One that has `result<bool> is_active(user_id)` is asked for the user of each session: sessions of
-/// users who were disabled or deleted then end at once.
+/// A source that also has `check_password(const sign_in_attempt&)` is called with that instead, so that it can share
+/// its capacity fairly between clients. If it has `result<bool> is_active(user_id)`, that is called for the user of each
+/// session, so that the sessions of disabled and deleted users end at once.
 template <class P>
 concept password_source = requires(P& p, std::string_view login, std::string_view password) {
-    // The user, or empty if login or password is wrong. Takes as long for an unknown login as for a wrong password.
+    // The user, or empty if login or password is wrong. Must take as long for an unknown login as for a wrong password.
     { p.check_password(login, password) } -> std::same_as<result<std::optional<user_id>>>;
 };
 
-/// Tells which person a browser belongs to. An integrator whose site has sessions already answers from those;
-/// `cookie_sessions` keeps its own.
+/// Finds the session of a request. Implement it on the sessions that your site has; `cookie_sessions` keeps its own.
 ///
 /// Thread rule: callable from many threads at once. Blocking: allowed if it declares `static constexpr bool blocking = true`.
-/// Errors: an `error`; nothing is thrown.
+/// Errors: an `error`; never throws.
 ///
 /// Exemplar:
 ///
 ///     struct site_sessions {
-///         result<std::optional<session>> session_of(const http::request& asked, instant) {
-///             const auto cookie = asked.fields.find(http::field_id::cookie);
+///         result<std::optional<session>> session_of(const http::request& request, instant) {
+///             const auto cookie = request.fields.find(http::field_id::cookie);
 ///             if (cookie != "site=ann-is-here") return std::optional<session>{};
 ///             return std::optional{session{user_id{1}, "ann", std::string{cookie}}};
 ///         }
@@ -3880,7 +3892,7 @@ template <class S>
 concept session_source = requires(S& s, const http::request& request, instant now, std::string_view return_to) {
     // The session of this request, if any.
     { s.session_of(request, now) } -> std::same_as<result<std::optional<session>>>;
-    // Where to send someone who is not signed in, so that they come back to `return_to`, a path and query of this site.
+    // Where to send a user who is not signed in, so that they return to `return_to`, a path and query of this site.
     // Visible ASCII.
     { s.sign_in_url(return_to) } -> std::same_as<std::string>;
 };
@@ -3890,34 +3902,34 @@ struct sign_in_attempt {
     std::string_view login;
     std::string_view password;
     ip_address client;  ///< behind trusted proxies, the one they name
-    bool is_known_browser = false;  ///< one that has signed in with this login before
+    bool is_known_browser = false;  ///< has signed in with this login before
 };
 
-/// What an attempt to sign in came to.
+/// The result of an attempt to sign in.
 enum class sign_in_result : std::uint8_t {
     signed_in,
-    refused,  ///< unknown login or wrong password; which of them is not disclosed
-    throttled,  ///< too many failures before; the password was not checked
+    refused,  ///< unknown login or wrong password; clients are not told which
+    throttled,  ///< too many failures; the password was not checked
 };
 
-/// The result of an attempt.
+/// The result, with its session or waiting time.
 struct sign_in_answer {
     sign_in_result result = sign_in_result::refused;
     std::optional<session> who;  ///< the new session, if signed in
     seconds retry_after{};  ///< if throttled: the time to wait; at least 1
 };
 
-/// A session source with sign-in and sign-out, which the built-in sign-in pages need. `cookie_sessions` is one. An
-/// integrator with a sign-in page needs only a `session_source`, whose `sign_in_url` leads to that page.
+/// A session source with sign-in and sign-out, for the built-in sign-in pages. `cookie_sessions` is one. If your site
+/// has a sign-in page, a `session_source` is enough: its `sign_in_url` leads to that page.
 ///
 /// Thread rule and errors: as for `session_source`. Blocking: `sign_in` computes a slow password hash, so it is called
 /// on a worker thread, whatever `blocking` says.
 template <class S>
 concept sign_in_source = session_source<S> && requires(S& s, const http::request& request, const sign_in_attempt& attempt,
                                                        instant now, http::response& response) {
-    // Checks the password, ends the session that the request came with, if any, and begins a new one, whose Set-Cookie
-    // is added to `out`. Adds nothing to `out` unless the result is `signed_in`. The caller has checked that the form
-    // came from this site.
+    // Checks the password, ends the session that the request came with, if any, and starts a new one, whose Set-Cookie
+    // is added to `response`. Adds nothing unless the result is `signed_in`. The caller has checked that the form came
+    // from this site.
     { s.sign_in(request, attempt, now, response) } -> std::same_as<result<sign_in_answer>>;
     // Ends the session that the request came with, if any, and clears the cookie.
     { s.sign_out(request, now, response) } -> std::same_as<result<void>>;
@@ -3929,30 +3941,30 @@ concept sign_in_source = session_source<S> && requires(S& s, const http::request
 
 namespace tollgate::inline v0 {
 
-/// Keeps who is signed in. Only `cookie_sessions` needs one; an integrator with sessions of their own has none.
+/// Stores sessions. Only `cookie_sessions` needs it.
 ///
 /// Thread rule: callable from many threads at once. Blocking: allowed if the store declares
-/// `static constexpr bool blocking = true`. Errors: an `error`; nothing is thrown.
+/// `static constexpr bool blocking = true`. Errors: an `error`; never throws.
 ///
-/// One person who signs in again and again cannot fill a store: of more than `limits::sessions_per_user_max` sessions of one
-/// user, the one unused for the longest time may go, and in ours does.
+/// One user cannot fill a store by signing in repeatedly: beyond `limits::sessions_per_user_max` sessions of one user,
+/// a store may delete the least recently used; the stores of this library do.
 ///
-/// Exemplar: `memory_store`, `sqlite_store`. An adapter of one's own is right when it passes
-/// `tollgate/testing/store_suite.hpp`.
+/// Exemplar: `memory_store`, `sqlite_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
 template <class S>
 concept session_store = requires(S& s, const stored_session& made, const digest& cookie, user_id user, instant now,
                                  instant created_before, instant seen_before, std::size_t rows_max) {
-    // error_kind::conflict when the digest is there already.
+    // error_kind::conflict if the digest exists.
     { s.create_session(made) } -> std::same_as<result<void>>;
-    // As it stands; none when there is none.
+    // Empty if there is none.
     { s.find_session(cookie) } -> std::same_as<result<std::optional<stored_session>>>;
-    // Says that the session was used now. No problem when it is gone.
+    // Records that the session was used now. Not an error if it does not exist.
     { s.touch_session(cookie, now) } -> std::same_as<result<void>>;
-    // Whether there was one; it lets nobody in from the moment this returns.
+    // Whether there was one. It is invalid as soon as this returns.
     { s.end_session(cookie) } -> std::same_as<result<bool>>;
-    // All of one user's: for a new password.
+    // Ends all sessions of one user, for instance after a password change.
     { s.end_sessions_of(user) } -> std::same_as<result<void>>;
-    // Forgets sessions that began before one moment or were last used before another, at most `rows_max`; how many.
+    // Deletes sessions created before `created_before` or last used before `seen_before`, at most `rows_max`; returns
+    // how many.
     { s.sweep_sessions(created_before, seen_before, rows_max) } -> std::same_as<result<std::size_t>>;
 };
 
@@ -3962,9 +3974,10 @@ concept session_store = requires(S& s, const stored_session& made, const digest&
 
 namespace tollgate::inline v0 {
 
-/// Says where webhooks may go: an API that posts to any URL is a way into the network it stands in.
+/// Decides where webhooks may go. Without such a rule, anyone who can create a hook can send requests into the server's
+/// private network.
 ///
-/// Thread rule: both functions may be called from many threads at once. Neither blocks: names are not looked up here.
+/// Thread rule: both functions may be called from many threads at once. Neither blocks or resolves names.
 ///
 /// Exemplar:
 ///
@@ -3991,7 +4004,7 @@ concept target_rule = requires(const R& r, const http::url& target, const ip_add
 
 namespace tollgate::inline v0 {
 
-/// Tells the time. The only place from which a handler learns it, so that a test can be the clock.
+/// Provides the current time. Handlers get the time only from here, so that tests can set it.
 ///
 /// Exemplar:
 ///
@@ -4000,7 +4013,7 @@ namespace tollgate::inline v0 {
 ///     };
 template <class C>
 concept time_source = requires(const C& c) {
-    // UTC. Called at the start of each request, from many threads at once; it may go backwards, as real clocks do.
+    // UTC. Called at the start of each request, from many threads at once. May go backwards, as system clocks do.
     { c.now() } noexcept -> std::same_as<instant>;
 };
 
@@ -4010,7 +4023,7 @@ concept time_source = requires(const C& c) {
 
 namespace tollgate::inline v0 {
 
-/// What a cache says about a key:
+/// The result of a cache look-up:
 ///
 ///     lookup<user> cached = cache.find(id);
 ///     if (cached.is_unknown()) return ask_the_database(id);
@@ -4037,7 +4050,7 @@ public:
     [[nodiscard]] constexpr T&& operator*() && noexcept { return *std::move(value_); }
     [[nodiscard]] constexpr const T* operator->() const noexcept { return &*value_; }
 
-    /// The value of a hit, std::nullopt of a miss: what the store would have said. Precondition: !is_unknown().
+    /// The value of a hit, std::nullopt of a miss, as the store returns it. Precondition: !is_unknown().
     [[nodiscard]] constexpr const std::optional<T>& found() const& noexcept { return assert(!is_unknown()), value_; }
     [[nodiscard]] constexpr std::optional<T>&& found() && noexcept { return assert(!is_unknown()), std::move(value_); }
 
@@ -4058,65 +4071,64 @@ private:
 
 namespace tollgate::inline v0 {
 
-/// Reads the credentials that requests carry: all that identification needs of a store.
+/// Looks up the credentials of requests. This is all that authentication needs of a store.
 ///
-/// A store that lives beside the directory, in one database, may tell the owner's quota along with the credential
-/// (`token_credential::owner_quota`): what `quota_of` would say at that moment, which is then not asked. Of a user who is
-/// gone it tells nothing, so that the directory is asked and says so.
+/// A store in the same database as the directory may return the owner's quota with the credential
+/// (`token_credential::owner_quota`): the value that `quota_of` would return, which is then not called. For a user that
+/// no longer exists it returns no quota, so that the directory is called and reports it.
 ///
 /// Thread rule: callable from many threads at once. Blocking: allowed if the store declares
-/// `static constexpr bool blocking = true`. Errors: an `error` (unavailable, internal); nothing is thrown.
+/// `static constexpr bool blocking = true`. Errors: an `error` (unavailable, internal); never throws.
 template <class S>
 concept credential_source = requires(S& s, std::string_view username, const digest& token) {
-    // The personal token of this username, as it stands now; none when there is none or it was revoked.
+    // The personal token with this username; empty if there is none or it was revoked.
     { s.find_personal_token(username) } -> std::same_as<result<std::optional<token_credential>>>;
-    // The access token of this digest, expired or not; none when there is none or it was revoked.
+    // The access token with this digest, expired or not; empty if there is none or it was revoked.
     { s.find_access_token(token) } -> std::same_as<result<std::optional<token_credential>>>;
 };
 
-/// A blocking store that caches credentials. Optional: a request that needs nothing else is then answered on the thread that read
-/// it. Where the answer is `unknown`, the store is asked by `find_personal_token` or `find_access_token` on a worker.
+/// A blocking store that caches credentials. Optional: requests that need nothing else are then answered on the I/O
+/// thread. For `unknown`, `find_personal_token` or `find_access_token` is called on a worker.
 ///
-/// Never blocks and never asks the store; called for every request with well-formed credentials.
+/// Never blocks and never queries the store; called for every request with well-formed credentials.
 template <class S>
 concept credential_cache = credential_source<S> && requires(const S& s, std::string_view username, const digest& token) {
-    // What `find_personal_token` would return now; unknown if the store would have to be asked.
+    // What `find_personal_token` would return now; unknown if that would need a query.
     { s.cached_personal_token(username) } noexcept -> std::same_as<lookup<token_credential>>;
-    // The same of `find_access_token`.
+    // The same for `find_access_token`.
     { s.cached_access_token(token) } noexcept -> std::same_as<lookup<token_credential>>;
 };
 
-/// Keeps personal tokens and access tokens. Every verb is one atomic intent, and durable (as far as the store is) when it
-/// returns.
+/// Stores personal tokens and access tokens. Every verb is one atomic intent; its effect is as durable as the store
+/// when it returns.
 ///
-/// Exemplar: `memory_store`, `sqlite_store`. An adapter of one's own is right when it passes
-/// `tollgate/testing/store_suite.hpp`.
+/// Exemplar: `memory_store`, `sqlite_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
 template <class S>
 concept token_store = credential_source<S> && requires(S& s, const new_personal_token& personal,
                                                        std::size_t tokens_per_user_max, const new_access_token& access,
                                                        user_id user, token_id id, const digest& token) {
-    // error_kind::conflict when the username is taken, invalid when the user has `tokens_per_user_max` already: counted
-    // and created in one step, so that parallel calls cannot pass the bound.
+    // error_kind::conflict if the username is taken, invalid if the user already has `tokens_per_user_max`: counting
+    // and creating is one step, so that parallel calls cannot exceed the bound.
     { s.create_personal_token(personal, tokens_per_user_max) } -> std::same_as<result<token_id>>;
     // The user's tokens, oldest first.
     { s.personal_tokens_of(user) } -> std::same_as<result<std::vector<personal_token>>>;
-    // Whether there was such a token; it lets nobody in from the moment this returns.
+    // Whether there was such a token. It is invalid as soon as this returns.
     { s.revoke_personal_token(id) } -> std::same_as<result<bool>>;
-    // error_kind::conflict when the digest is there already.
+    // error_kind::conflict if the digest exists.
     { s.create_access_token(access) } -> std::same_as<result<void>>;
     // Whether there was such a token.
     { s.revoke_access_token(token) } -> std::same_as<result<bool>>;
 };
 
-/// Keeps when a credential was used last, for its owner to see. Nobody has to: a store without these two is whole.
+/// Records when a credential was last used, for its owner to see. Optional.
 ///
-/// Called for one credential once an hour and in all about once a second, so each may be a write to a disk. A problem is
-/// nobody's business but the store's: the request goes on.
+/// Called about once an hour for one credential and about once a second in all, so each call may write to disk. An
+/// error does not affect the request.
 template <class S>
 concept use_recorder = requires(S& s, std::string_view username, const digest& token, instant now) {
-    // From now on this is the token's `last_used_at`, in lists, too. No problem when there is no such token.
+    // Sets the token's `last_used_at`. Not an error if there is no such token.
     { s.record_personal_token_use(username, now) } -> std::same_as<result<void>>;
-    // The same, and the `last_used_at` of the grant that the token belongs to, if it does to one.
+    // The same, and the `last_used_at` of the grant that the token belongs to, if any.
     { s.record_access_token_use(token, now) } -> std::same_as<result<void>>;
 };
 
@@ -4126,11 +4138,11 @@ concept use_recorder = requires(S& s, std::string_view username, const digest& t
 
 namespace tollgate::inline v0 {
 
-/// The integrator's users: what the process that Tollgate is a guest of knows about them already.
+/// The integrator's users.
 ///
 /// Thread rule: every function may be called from many threads at once. Blocking: allowed if the directory declares
-/// `static constexpr bool blocking = true`. Errors: an `error`; `error_kind::not_found` for a user who is gone, whose
-/// credentials then no longer let anyone in. Nothing is thrown.
+/// `static constexpr bool blocking = true`. Errors: an `error`; `error_kind::not_found` for a user that does not exist
+/// any more, whose credentials are then invalid. Never throws.
 ///
 /// Exemplar:
 ///
@@ -4140,21 +4152,22 @@ namespace tollgate::inline v0 {
 ///         result<std::optional<quota>> quota_of(user_id user);
 ///     };
 ///
-/// A directory may also have `result<bool> has_account(user_id, const account_ref&)`, where asking for one account is
-/// cheaper than listing them all. One that blocks may also say what it has cached, see `cached_quota_of`.
+/// A directory may also have `result<bool> has_account(user_id, const account_ref&)` if looking up one account is
+/// cheaper than listing all. A blocking one may also return cached values, see `cached_quota_of`.
 template <class D>
 concept user_directory = requires(D& d, user_id user, std::string_view service) {
-    // What the user has, in the currency of their settings.
+    // The user's balance, in the currency of their settings.
     { d.balance_of(user) } -> std::same_as<result<balance>>;
-    // The user's accounts at one service, in a stable order; empty when there are none or the service is not known.
+    // The user's accounts at one service, in a stable order; empty if there are none or the service is unknown.
     { d.accounts_of(user, service) } -> std::same_as<result<std::vector<account>>>;
-    // The user's own rate limit; none for the default. Asked on every request whose credential did not come with
-    // it, so it should be quick and without heap memory; what it says counts at once.
+    // The user's own rate limit; empty for the default. Called on every request whose credential does not include it,
+    // so it should be quick and not allocate. A changed value applies at once.
     { d.quota_of(user) } -> std::same_as<result<std::optional<quota>>>;
 };
 
-/// What a directory says of a user without blocking: `lookup<std::optional<quota>> cached_quota_of(user_id) const noexcept`, optional.
-/// It returns what `quota_of` would; a miss is a user who is gone, and unknown means that `quota_of` has to be asked.
+/// Optional: `lookup<std::optional<quota>> cached_quota_of(user_id) const noexcept` returns what `quota_of` would
+/// return, without blocking. A miss is a user that does not exist any more; unknown means that `quota_of` must be
+/// called.
 template <user_directory D>
 [[nodiscard]] lookup<std::optional<quota>> cached_quota_of(const D& directory, user_id user) noexcept {
     if constexpr (requires { { directory.cached_quota_of(user) } noexcept -> std::same_as<lookup<std::optional<quota>>>; })
@@ -4162,7 +4175,7 @@ template <user_directory D>
     else return lookup<std::optional<quota>>::unknown();
 }
 
-/// The same of `balance_of`: `lookup<balance> cached_balance_of(user_id) const noexcept`, optional.
+/// Optional: the same for `balance_of`: `lookup<balance> cached_balance_of(user_id) const noexcept`.
 template <user_directory D>
 [[nodiscard]] lookup<balance> cached_balance_of(const D& directory, user_id user) noexcept {
     if constexpr (requires { { directory.cached_balance_of(user) } noexcept -> std::same_as<lookup<balance>>; })
@@ -4170,7 +4183,7 @@ template <user_directory D>
     else return lookup<balance>::unknown();
 }
 
-/// Whether the account is one of the user's.
+/// Whether the account belongs to the user.
 template <user_directory D>
 [[nodiscard]] result<bool> has_account(D& directory, user_id user, const account_ref& wanted) {
     if constexpr (requires { { directory.has_account(user, wanted) } -> std::same_as<result<bool>>; }) {
@@ -4190,31 +4203,31 @@ template <user_directory D>
 
 namespace tollgate::inline v0 {
 
-/// Written as compilers recognise it: one instruction where the machine has one.
+/// In the form that compilers recognise and turn into one instruction.
 [[nodiscard]] constexpr std::uint32_t swap_bytes(std::uint32_t value) noexcept {
     return value << 24 | (value << 8 & 0x00ff'0000U) | (value >> 8 & 0x0000'ff00U) | value >> 24;
 }
 
-/// The number whose least significant byte is the first of the four at `from`, whatever their alignment.
+/// Loads four bytes as a little-endian number, at any alignment.
 [[nodiscard]] inline std::uint32_t load_little_endian_32(const char* from) noexcept {
     std::uint32_t value = 0;
     std::memcpy(&value, from, sizeof value);
     return std::endian::native == std::endian::little ? value : swap_bytes(value);
 }
 
-/// The number whose bytes in memory are those of `value`, the most significant one first.
+/// A number whose bytes in memory are those of `value`, most significant first.
 [[nodiscard]] constexpr std::uint32_t in_big_endian_order(std::uint32_t value) noexcept {
     return std::endian::native == std::endian::big ? value : swap_bytes(value);
 }
 
-/// The CRC-32 of zlib, PNG and Ethernet (reflected polynomial 0xedb88320): finds typing errors, stops no forger.
+/// The CRC-32 of zlib, PNG and Ethernet (reflected polynomial 0xedb88320). Detects typing errors, not forgery.
 [[nodiscard]] inline std::uint32_t crc32(std::string_view text) noexcept;
 
 namespace detail {
 
 using crc32_table = std::array<std::uint32_t, 256>;
 
-/// Table `n` moves one byte past `n` bytes that follow it, so that four bytes are taken in one step.
+/// Table `n` is for a byte that `n` bytes follow, so that four bytes are processed in one step.
 constexpr std::array<crc32_table, 4> make_crc32_tables() noexcept {
     std::array<crc32_table, 4> tables{};
     for (std::uint32_t byte = 0; byte < 256; ++byte) {
@@ -4249,7 +4262,7 @@ inline std::uint32_t crc32(std::string_view text) noexcept {
     return ~value;
 }
 
-/// 128 bits that nobody else knows.
+/// A secret 128-bit key.
 struct siphash_key {
     std::uint64_t first = 0;
     std::uint64_t second = 0;
@@ -4259,19 +4272,19 @@ struct siphash_tag {
     std::uint64_t first = 0;
     std::uint64_t second = 0;
 
-    /// Takes as long whatever the bits are.
+    /// Constant time.
     friend constexpr bool operator==(const siphash_tag& a, const siphash_tag& b) noexcept {
         return ((a.first ^ b.first) | (a.second ^ b.second)) == 0;
     }
 };
 
-/// SipHash (Aumasson and Bernstein, 2012) of eight bytes, the least significant first: for tables whose keys come from
-/// strangers, who without `secret` cannot choose keys that meet in one place. 1-3 rounds, as in Rust's and Python's
-/// tables; 2-4 is the variant of the published vectors.
+/// SipHash (Aumasson and Bernstein, 2012) of eight bytes, least significant first: for hash tables with keys chosen by
+/// clients, who cannot produce collisions without `secret`. 1-3 rounds, as in Rust's and Python's tables; 2-4 is the
+/// variant of the published test vectors.
 template <int compression_rounds = 1, int finalization_rounds = 3>
 [[nodiscard]] constexpr std::uint64_t siphash(const siphash_key& secret, std::uint64_t eight_bytes) noexcept;
 
-/// SipHash-2-4 with 128 bits of output: a tag that nobody finds two texts for, or a text for, without `secret`.
+/// SipHash-2-4 with 128 bits of output. Without `secret`, neither collisions nor preimages can be found.
 [[nodiscard]] inline siphash_tag siphash128(const siphash_key& secret, std::string_view text) noexcept;
 
 namespace detail {
@@ -4312,7 +4325,7 @@ template <int compression_rounds, int finalization_rounds>
 constexpr std::uint64_t siphash(const siphash_key& secret, std::uint64_t eight_bytes) noexcept {
     detail::siphash_state state{secret};
     state.compress(eight_bytes, compression_rounds);
-    state.compress(std::uint64_t{8} << 56, compression_rounds);  // the last word holds the length
+    state.compress(std::uint64_t{8} << 56, compression_rounds);  // the last word contains the length
     state.v2 ^= 0xff;
     state.mix(finalization_rounds);
     return state.folded();
@@ -4344,9 +4357,9 @@ inline siphash_tag siphash128(const siphash_key& secret, std::string_view text) 
 
 namespace tollgate::inline v0 {
 
-/// How many keys a window_limiter counts at a time; each number is rounded up to a power of two. 24 bytes a key, set
-/// aside at the start and touched when they are needed: 6 MiB for each of the defaults, which is room for 73 new
-/// addresses every second with a window of an hour.
+/// How many keys a window_limiter counts at once; each number is rounded up to a power of two. 24 bytes per key,
+/// allocated at the start and touched on first use: 6 MiB for each default, enough for 73 new addresses a second with a
+/// window of one hour.
 struct key_capacity {
     std::size_t users = std::size_t{1} << 18;
     std::size_t addresses = std::size_t{1} << 18;
@@ -4354,34 +4367,37 @@ struct key_capacity {
 
 /// The default limiter: an exact fixed window that starts with a key's first request.
 ///
-/// **Memory** is bounded and never grows. Users and addresses have a table each, so that a flood of addresses costs no
-/// user their window. A table is made of sets of eight keys, and a secret hash says which set a key belongs to. Where a
-/// ninth comes, it takes the place of one whose window is over, else of the one with the fewest requests counted, of
-/// equals the oldest: whoever is forgotten had used the least, and begins anew. So overflow admits too much, never too
-/// little, and who is close to the limit stays counted.
+/// The default limiter: an exact fixed window that starts with a key's first request.
 ///
-/// **Time** may go backwards: a window then ends one length after the present at the latest, and keeps its count. A new
-/// quota, its window's length too, counts from the next call on.
+/// **Memory** is bounded and never grows. Users and addresses have separate tables, so a flood of addresses evicts no
+/// user. A table consists of sets of eight keys; a keyed hash selects the set. When a set is full, a new key replaces
+/// one whose window has ended, else the one with the fewest requests, and of equals the oldest. The evicted key starts
+/// a new window, so overflow can only admit too much, never too little, and keys close to their limit stay counted.
 ///
-/// **Threads**: any number. A call holds one of many small locks for some dozen instructions, and allocates nothing.
+/// **Time** may go backwards: a window then ends at most one length after the present and keeps its count. A new quota,
+/// including its window length, applies from the next call.
+///
+/// **Threads**: any number. A call holds one of many small locks for a few dozen instructions and does not allocate.
 class window_limiter {
 public:
-    /// The default capacity, and a seed that OpenSSL gives. Throws std::runtime_error when it gives none.
+    /// Default capacity, and a random hash key from OpenSSL. Throws std::runtime_error when OpenSSL has no random
+    /// bytes.
     TOLLGATE_DECL window_limiter();
     TOLLGATE_DECL explicit window_limiter(const key_capacity& capacity);
-    /// `seed` is what strangers must not know; a fixed one is for tests.
+    /// `seed` is the hash key and must be secret, or clients could choose addresses that evict others. A fixed one is
+    /// for tests.
     TOLLGATE_DECL window_limiter(const key_capacity& capacity, const siphash_key& seed);
 
-    /// Whoever was moved from may only be destroyed or assigned to.
+    /// A moved-from limiter may only be destroyed or assigned to.
     TOLLGATE_DECL window_limiter(window_limiter&&) noexcept;
     TOLLGATE_DECL window_limiter& operator=(window_limiter&&) noexcept;
     TOLLGATE_DECL ~window_limiter();
 
-    /// The contract `rate_limiter`.
+    /// Implements `rate_limiter`.
     [[nodiscard]] TOLLGATE_DECL verdict take(const limit_key& key, const quota& allowed, instant now) noexcept;
     [[nodiscard]] TOLLGATE_DECL verdict peek(const limit_key& key, const quota& allowed, instant now) const noexcept;
 
-    /// All the memory that it will ever use.
+    /// The table memory in bytes; it never grows.
     [[nodiscard]] TOLLGATE_DECL std::size_t memory_bytes() const noexcept;
 
 private:
@@ -4393,7 +4409,8 @@ private:
 
 static_assert(rate_limiter<window_limiter>);
 
-/// Admits everything: for an API behind a gateway that counts already. The fields say that the whole window remains.
+/// Admits everything, for an API behind a gateway that already limits. The response fields show the whole quota as
+/// remaining.
 struct unlimited {
     [[nodiscard]] constexpr verdict take(const limit_key& key, const quota& allowed, instant now) const noexcept {
         return peek(key, allowed, now);
@@ -4411,7 +4428,7 @@ static_assert(rate_limiter<unlimited>);
 
 namespace tollgate::inline v0 {
 
-// A slot a policy: a class of its own each, so that a set of policies can be put together by naming one and keeping the rest.
+// One class per slot, so that a policy set can be built by replacing one slot and keeping the rest.
 template <class T> struct router_slot { T router; };
 template <class T> struct authenticators_slot { T authenticators; };
 template <class T> struct scope_checker_slot { T scope_checker; };
@@ -4423,7 +4440,7 @@ template <class T> struct random_slot { T random; };
 template <class T> struct observer_slot { T observer; };
 template <class T> struct format_slot { T format; };
 
-/// A policy as it is used: a set holds it by value, or behind `std::ref` where several handlers share one.
+/// A policy as used: a set holds it by value, or by `std::ref` where several handlers share it.
 template <class T>
 [[nodiscard]] constexpr T& policy(T& held) noexcept { return held; }
 template <class T>
@@ -4436,11 +4453,12 @@ template <class T>
 template <class T>
 using policy_type = std::remove_cvref_t<std::unwrap_reference_t<T>>;
 
-/// One policy in each slot. `default_policies()` makes the first; each `with_x` moves it into a set that has another x:
+/// One policy in each slot. `default_policies()` returns the first set; each `with_x` moves it into a set with another
+/// x:
 ///
 ///     auto policies = tollgate::default_policies().with_limiter(night_limiter{}).with_observer(std::ref(log));
 ///
-/// A policy that does not keep its slot's contract stops the compiler at one message, which names the header to read.
+/// A policy that does not satisfy its contract causes one compiler error, which names the header to read.
 template <class... Slots>
 class policy_set : public Slots... {
 public:
@@ -4453,7 +4471,7 @@ public:
         return std::move(*this).template replace<router_slot, fits>(std::move(replacement));
     }
 
-    /// All schemes that the API knows, one authenticator each. Which store they need is checked where the API is made.
+    /// All authentication schemes of the API, one authenticator each. Whether they fit the store is checked by the API.
     template <class... Ts>
     constexpr auto with_authenticators(Ts... replacements) && {
         return std::move(*this).template replace<authenticators_slot, true>(std::tuple<Ts...>{std::move(replacements)...});
@@ -4539,7 +4557,7 @@ private:
     template <template <class> class Slot, class T>
     struct is_slot<Slot, Slot<T>> : std::true_type {};
 
-    // A misfit was reported already: leaving the slot as it was keeps the compiler from reporting its consequences too.
+    // A misfit was already reported: keeping the slot unchanged avoids follow-up errors.
     template <template <class> class Slot, bool Fits, class T>
     constexpr auto replace([[maybe_unused]] T replacement) && {
         if constexpr (!Fits) {
@@ -4560,18 +4578,18 @@ private:
 
 namespace tollgate::inline v0 {
 
-/// The default target rule: webhooks go to the public internet and nowhere else.
+/// The default target rule: webhooks may go to the public internet only.
 ///
-/// Refuses user information, fragments, names that only a local network knows (a single label, `localhost`, `.local`,
-/// `.localdomain`, `.internal`, `.home.arpa`), and every address that is not globally reachable (IANA's special-purpose
-/// registries, RFC 6890), in whatever wrapping: IPv4 inside IPv6, NAT64, 6to4, Teredo and ISATAP. What clouds answer at
-/// with credentials is among them: 169.254.169.254, fd00:ec2::254, 100.100.100.200, 168.63.129.16.
+/// Refuses user information, fragments, names that only a local network resolves (a single label, `localhost`,
+/// `.local`, `.localdomain`, `.internal`, `.home.arpa`), and every address that is not globally reachable (IANA's
+/// special-purpose registries, RFC 6890), also inside IPv6, NAT64, 6to4, Teredo and ISATAP addresses. This includes the
+/// metadata services of clouds: 169.254.169.254, fd00:ec2::254, 100.100.100.200, 168.63.129.16.
 struct public_targets {
-    /// Lets webhooks go to any host and address; user information and fragments are refused all the same. For
-    /// development, and for a service whose users are all inside.
+    /// Allows any host and address; user information and fragments are still refused. For development, and for services
+    /// whose users are all on the private network.
     bool private_allowed = false;
 
-    /// The contract `target_rule`.
+    /// Implements `target_rule`.
     [[nodiscard]] TOLLGATE_DECL result<void> check(const http::url& target) const;
     [[nodiscard]] TOLLGATE_DECL bool allows(const ip_address& address) const noexcept;
 };
@@ -4584,20 +4602,20 @@ static_assert(target_rule<public_targets>);
 
 namespace tollgate::inline v0 {
 
-/// Compares segment by segment. A table of routes is short, so a walk over those with as many segments as the path, the
-/// more literal ones first, is quicker than any tree and easier to read.
+/// Compares paths segment by segment. Route tables are short, so a linear search over the routes with as many segments
+/// as the path, those with more literals first, is faster than a tree and easier to read.
 class segment_router {
 public:
     TOLLGATE_DECL void build(std::span<const route_pattern> patterns);
     [[nodiscard]] TOLLGATE_DECL route_match find(http::method m, std::string_view path) const noexcept;
 
 private:
-    static constexpr std::size_t segments_max = 12;  // deeper than any API's paths: more is an unknown path
+    static constexpr std::size_t segments_max = 12;  // deeper than any route; longer paths are unknown
 
     struct segment {
         std::string_view literal;  // empty for a parameter
     };
-    // A path without parameters is found by one comparison: no pattern with a parameter could go before it.
+    // A path without parameters is found by one comparison: no pattern with a parameter can take precedence.
     struct literal_path {
         http::method method;
         std::uint16_t route;
@@ -4606,13 +4624,13 @@ private:
     struct line {
         http::method method;
         std::uint16_t route;
-        std::uint16_t literals;  // how many of its segments are literal: the order within one length
+        std::uint16_t literals;  // the number of its literal segments: the order within one length
         std::vector<segment> segments;
     };
 
     std::vector<literal_path> literal_paths_;
-    std::vector<line> lines_;  // by number of segments, the more literal first
-    std::array<std::uint16_t, segments_max + 2> first_line_{};  // of each number of segments: where its lines begin
+    std::vector<line> lines_;  // by number of segments, those with more literals first
+    std::array<std::uint16_t, segments_max + 2> first_line_{};  // for each number of segments, the first of its lines
 };
 
 static_assert(router<segment_router>);
@@ -4627,25 +4645,25 @@ inline constexpr std::size_t webhook_key_bytes_min = 24;  // the Standard Webhoo
 /// The longest key that the Standard Webhooks specification allows, in bytes.
 inline constexpr std::size_t webhook_key_bytes_max = 64;
 
-/// What is signed of a webhook: `id.timestamp.body`. Views.
+/// The signed content of a webhook: `id.timestamp.body`. Views.
 struct signed_webhook {
     std::string_view id;         ///< its `webhook-id`
     std::int64_t timestamp = 0;  ///< its `webhook-timestamp`: whole seconds since 1970
     std::string_view body;       ///< byte for byte as it is sent
 };
 
-/// The key in `whsec_<base64>`; problem (internal) when `secret` is none, which says nothing of what it holds instead.
+/// The key in `whsec_<base64>`. Error (internal) for any other `secret`, without quoting it.
 [[nodiscard]] TOLLGATE_DECL result<std::string> webhook_key(std::string_view secret);
 
-/// The 32 bytes of HMAC-SHA256 by which a webhook is known, with a key that `webhook_key` gave. Throws as `sha256` does.
+/// The 32 bytes of HMAC-SHA256 over a webhook, with a key from `webhook_key`. Throws as `sha256` does.
 [[nodiscard]] TOLLGATE_DECL std::string webhook_mac(std::string_view key, const signed_webhook& of);
 
-/// One signature as the header carries it: `v1,<base64>` (https://www.standardwebhooks.com). Throws as `sha256` does.
+/// One signature in header form: `v1,<base64>` (https://www.standardwebhooks.com). Throws as `sha256` does.
 [[nodiscard]] TOLLGATE_DECL result<std::string> sign_webhook(std::string_view secret, const signed_webhook& of);
 
-/// The Standard Webhooks specification (https://www.standardwebhooks.com): a JSON body
-/// `{"type": event, "timestamp": ISO 8601, "service": name, "account": id, "data": {...}}`, and `webhook-id`,
-/// `webhook-timestamp` and `webhook-signature`. While a secret that was replaced is valid, both sign.
+/// Implements the Standard Webhooks specification (https://www.standardwebhooks.com): a JSON body `{"type": event,
+/// "timestamp": ISO 8601, "service": name, "account": id, "data": {...}}`, and the fields `webhook-id`,
+/// `webhook-timestamp` and `webhook-signature`. While a replaced secret is valid, both secrets sign.
 ///
 /// The timestamp in the body is the event's, the one in the header the attempt's.
 struct standard_webhook {
@@ -4661,19 +4679,17 @@ static_assert(payload_format<standard_webhook>);
 
 namespace tollgate::inline v0 {
 
-/// The digests of secrets seen lately, so that a token's hundredth request need not compute what its first did: without
-/// SHA instructions (most servers before 2020, and every emulator) a digest costs as much as all else that is done to let
-/// a caller in.
+/// A cache of the digests of recently seen secrets. Without SHA instructions (most servers before 2020, and every
+/// emulator) a digest costs as much as the rest of authenticating a request.
 ///
-/// It changes no answer. An entry is found by a 128-bit keyed tag of the whole secret, compared in constant time, with a
-/// key that is random and never leaves the object: to be taken for another text's digest, a guess has to be one in 2^128.
-/// What it holds are digests, which stores hold too, and tags; never a secret. Nothing is decided here: who has revoked
-/// what is still asked of the store each time.
+/// An entry is found by a 128-bit tag of the whole secret, keyed with a random key that never leaves the object and
+/// compared in constant time: the chance that another text matches is 2^-128. The cache holds digests, as the stores
+/// do, and tags; never a secret. It decides nothing: revocation is still checked in the store each time.
 ///
-/// Bounded, of a fixed size, no heap memory. Not for two threads at once.
+/// Fixed size, no heap memory. Not thread-safe.
 class digest_memo {
 public:
-    static constexpr std::size_t entries_max = 256;  // 12 KiB: so many tokens are busy at one time on one thread
+    static constexpr std::size_t entries_max = 256;  // 12 KiB: more tokens than one thread serves at a time
 
     explicit digest_memo(const siphash_key& secret) noexcept : key_{secret} {}
 
@@ -4696,12 +4712,12 @@ private:
     std::array<entry, entries_max> entries_{};
 };
 
-/// The SHA-256 of a secret that a request carries, remembered by this thread. Throws as `sha256` does.
-[[nodiscard]] TOLLGATE_DECL digest recall_digest_of(std::string_view secret);
+/// The SHA-256 of a secret in a request, cached by this thread. Throws as `sha256` does.
+[[nodiscard]] TOLLGATE_DECL digest cached_digest_of(std::string_view secret);
 
 namespace detail {
 
-/// Null when there are no random bytes for a key: then nothing is remembered.
+/// Null when there are no random bytes for a key; then nothing is cached.
 inline std::unique_ptr<digest_memo> make_digest_memo() {
     siphash_key key;
     const bool has_key = RAND_priv_bytes(reinterpret_cast<unsigned char*>(&key), sizeof key) == 1;
@@ -4710,8 +4726,8 @@ inline std::unique_ptr<digest_memo> make_digest_memo() {
 
 }  // namespace detail
 
-inline digest recall_digest_of(std::string_view secret) {
-    // On the heap, so that threads that never see a secret carry a pointer and not a table.
+inline digest cached_digest_of(std::string_view secret) {
+    // On the heap, so that threads that never see a secret hold only a pointer.
     thread_local const std::unique_ptr<digest_memo> memo = detail::make_digest_memo();
     return memo ? memo->of(secret) : sha256(secret);
 }
@@ -4722,9 +4738,9 @@ inline digest recall_digest_of(std::string_view secret) {
 
 namespace tollgate::inline v0 {
 
-/// Decides whether to record that a credential was used: once an hour for one credential, because that is as exact as its owner
-/// needs it, and once a second over all, because each record may be a write that other requests wait for. A use that is not
-/// recorded is recorded with a later one.
+/// Decides whether to record that a credential was used: at most once an hour per credential, which is exact enough for
+/// its owner, and once a second in all, because each record may be a write that other requests wait for. A use that is
+/// not recorded is recorded with a later one.
 ///
 /// Thread rule: any thread. A copy is independent.
 class last_used_throttle {
@@ -4739,8 +4755,8 @@ public:
         return *this;
     }
 
-    /// Whether to record a use now. Of parallel calls at most one returns true. A clock that goes back delays the next record by
-    /// one interval at most.
+    /// Whether to record a use now. Of parallel calls at most one returns true. When the clock goes back, the next
+    /// record is delayed by at most one interval.
     [[nodiscard]] bool is_due(const std::optional<instant>& last_used_at, instant now) noexcept {
         if (is_recent(last_used_at, now)) [[likely]]
             return false;
@@ -4767,53 +4783,53 @@ private:
 
 namespace tollgate::inline v0 {
 
-/// `Authorization: Basic` with a personal token: its username, and its secret as the password (RFC 7617). Records the use of a
-/// token, throttled, in a store that keeps it. Thread rule: any thread.
+/// `Authorization: Basic` with a personal token: its username, and its secret as the password (RFC 7617). Records the
+/// use of a token, throttled, if the store supports it. Thread rule: any thread.
 class basic_token {
 public:
-    /// The authentication scheme, compared without regard to case (RFC 9110 section 11.1).
+    /// The authentication scheme, compared case-insensitively (RFC 9110 section 11.1).
     static constexpr std::string_view scheme = "Basic";
     /// The value of WWW-Authenticate in a 401.
     static constexpr std::string_view challenge = "Basic realm=\"api\", charset=\"UTF-8\"";
 
-    /// The contract `token_authenticator`. Throws as `sha256` does.
+    /// Implements `token_authenticator`. Throws as `sha256` does.
     [[nodiscard]] bool read(std::string_view credentials, presented_token& into) const;
     [[nodiscard]] bool use_is_due(const std::optional<instant>& last_used_at, instant now) const noexcept {
         return throttle_.is_due(last_used_at, now);
     }
 
-    /// The contract `authenticator_over`.
+    /// Implements `authenticator_over`.
     template <credential_source Store>
     [[nodiscard]] result<std::optional<caller>> identify(std::string_view credentials, Store& store, instant now) const;
 
 private:
-    // Longer credentials name no token of ours; the last few bytes are for the decoder, which writes groups of three.
+    // Longer credentials cannot name a token. The extra bytes are for the decoder, which writes groups of three.
     static constexpr std::size_t decoded_bytes_max = limits::token_username_bytes_max + 1 + limits::secret_text_bytes_max + 4;
 
     mutable last_used_throttle throttle_;
 };
 
-/// `Authorization: Bearer` with an OAuth 2.0 access token (RFC 6750 section 2.1). Records the use of a token, throttled, in a store
-/// that keeps it. Thread rule: any thread.
+/// `Authorization: Bearer` with an OAuth 2.0 access token (RFC 6750 section 2.1). Records the use of a token,
+/// throttled, if the store supports it. Thread rule: any thread.
 class bearer_token {
 public:
-    /// The authentication scheme, compared without regard to case (RFC 9110 section 11.1).
+    /// The authentication scheme, compared case-insensitively (RFC 9110 section 11.1).
     static constexpr std::string_view scheme = "Bearer";
     /// The value of WWW-Authenticate in a 401.
     static constexpr std::string_view challenge = "Bearer realm=\"api\"";
 
-    /// The contract `token_authenticator`. Throws as `sha256` does.
+    /// Implements `token_authenticator`. Throws as `sha256` does.
     [[nodiscard]] bool read(std::string_view credentials, presented_token& into) const {
         if (!is_well_formed(secret_kind::access_token, credentials)) return false;
         into.kind = credential_kind::access_token;
-        into.secret_digest = recall_digest_of(credentials);
+        into.secret_digest = cached_digest_of(credentials);
         return true;
     }
     [[nodiscard]] bool use_is_due(const std::optional<instant>& last_used_at, instant now) const noexcept {
         return throttle_.is_due(last_used_at, now);
     }
 
-    /// The contract `authenticator_over`.
+    /// Implements `authenticator_over`.
     template <credential_source Store>
     [[nodiscard]] result<std::optional<caller>> identify(std::string_view credentials, Store& store, instant now) const;
 
@@ -4828,37 +4844,38 @@ inline bool basic_token::read(std::string_view credentials, presented_token& int
     const auto decoded_bytes = base64_decode_into(credentials, buffer);
     if (!decoded_bytes) return false;
     const std::string_view decoded{buffer.data(), *decoded_bytes};
-    const auto colon = decoded.find(':');  // the first one: a username has none, a password may (RFC 7617 section 2)
+    // the first one: a password may contain a colon, a username may not (RFC 7617 section 2)
+    const auto colon = decoded.find(':');
     if (colon == std::string_view::npos || !into.username.append(decoded.substr(0, colon))) return false;
     const auto secret = decoded.substr(colon + 1);
     if (!is_well_formed(secret_kind::personal_token, secret)) return false;
     into.kind = credential_kind::personal_token;
-    into.secret_digest = recall_digest_of(secret);
+    into.secret_digest = cached_digest_of(secret);
     return true;
 }
 
 namespace detail {
 
-/// Asks the store for the token: the verb of its kind.
+/// Looks the token up in the store, by its kind.
 template <credential_source Store>
 [[nodiscard]] result<std::optional<token_credential>> find_token(Store& store, const presented_token& token) {
     if (token.kind == credential_kind::personal_token) return store.find_personal_token(token.username.view());
     return store.find_access_token(token.secret_digest);
 }
 
-/// Whether what a store holds is the token that was presented, and valid now. Digests are compared in constant time.
+/// Whether the stored token is the presented one and still valid. Compares digests in constant time.
 [[nodiscard]] inline bool accepts(const token_credential& stored, const presented_token& token, instant now) noexcept {
     if (token.kind == credential_kind::personal_token && stored.secret_digest != token.secret_digest) return false;
     return !stored.expires_at || now < *stored.expires_at;
 }
 
-/// Who presents an accepted token.
+/// The caller of an accepted token.
 inline void make_caller(std::optional<caller>& made, const token_credential& stored, credential_kind kind) noexcept {
     made.emplace(stored.user, stored.scopes, kind,
                  kind == credential_kind::access_token ? stored.application : std::nullopt, stored.owner_quota);
 }
 
-/// Records a use. A failure, of whatever kind, does not refuse the request.
+/// Records a use. No failure refuses the request.
 template <class Store>
 void record_use(Store& store, const presented_token& token, instant now) noexcept {
     if constexpr (use_recorder<Store>) {
@@ -4871,7 +4888,7 @@ void record_use(Store& store, const presented_token& token, instant now) noexcep
     }
 }
 
-/// `identify` of a token authenticator: all its steps.
+/// `identify` for a token authenticator: all its steps.
 template <token_authenticator Authenticator, credential_source Store>
 [[nodiscard]] result<std::optional<caller>> identify_token(const Authenticator& by, std::string_view credentials, Store& store,
                                                            instant now) {
@@ -4904,7 +4921,7 @@ result<std::optional<caller>> bearer_token::identify(std::string_view credential
 
 namespace tollgate::inline v0 {
 
-/// Nobody watches.
+/// Observes nothing.
 struct no_observer {
     void on_request(const request_record&) const noexcept {}
     void on_refusal(const http::refusal&) const noexcept {}
@@ -4915,8 +4932,8 @@ static_assert(observer<no_observer>);
 static_assert(time_source<system_clock>);
 static_assert(random_source<system_random>);
 
-/// A scope covers itself and everything that it is the part before a colon of: `sitesmaker` covers `sitesmaker:read`,
-/// never the other way round, and never a scope of another service.
+/// A scope covers itself and the scopes that it is the part before a colon of: `sitesmaker` covers `sitesmaker:read`,
+/// not the other way round, and no scope of another service.
 struct prefix_scopes {
     [[nodiscard]] constexpr bool covers(const scope_set& granted, std::string_view required) const noexcept {
         return !granted.for_each([required](std::string_view held) {
@@ -4927,14 +4944,14 @@ struct prefix_scopes {
 
 static_assert(scope_checker<prefix_scopes>);
 
-/// Any User-Agent that is not blank.
+/// Accepts any User-Agent that is not blank.
 struct require_agent {
     [[nodiscard]] constexpr bool accepts(std::string_view user_agent) const noexcept { return !trim_ows(user_agent).empty(); }
 };
 
 static_assert(agent_rule<require_agent>);
 
-/// A class with a name, so that `account_api` with default policies has a short type.
+/// A named class, so that `account_api` with default policies has a short type name.
 struct default_policy_set
     : policy_set<router_slot<segment_router>, authenticators_slot<std::tuple<basic_token, bearer_token>>,
                  scope_checker_slot<prefix_scopes>, limiter_slot<window_limiter>, agent_rule_slot<require_agent>,
@@ -4943,7 +4960,7 @@ struct default_policy_set
     default_policy_set() : policy_set{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}} {}
 };
 
-/// The policies of an API that sets none. `with_x` replaces one.
+/// The default policies. `with_x` replaces one.
 [[nodiscard]] inline default_policy_set default_policies() { return {}; }
 
 }  // namespace tollgate
@@ -5468,11 +5485,12 @@ namespace detail {
                                                          forwarding_field named_by) noexcept;
 }  // namespace detail
 
-/// The address of the client: the peer's, unless the peer is a trusted proxy, which names its client in `named_by`. Read from
-/// the right, because every proxy appends what it saw: the first address that does not belong to a trusted proxy counts. The
-/// client could have sent what is left of it, the other field, and either field over an untrusted peer.
+/// The address of the client: the peer's, unless the peer is a trusted proxy, which names its client in the field
+/// `named_by`. The field is read from the right, because every proxy appends its peer: the first address that is not a
+/// trusted proxy is the client's. Anything left of it, the other field, and both fields from an untrusted peer could be
+/// forged.
 ///
-/// If an entry cannot be read (`unknown`, an obfuscated name, garbage), the last trusted hop counts.
+/// If an entry is unreadable (`unknown`, an obfuscated name, garbage), the last trusted hop is returned.
 [[nodiscard]] inline ip_address client_address(const request& request, std::span<const ip_network> trusted,
                                                forwarding_field named_by = forwarding_field::x_forwarded_for) noexcept {
     return trusted.empty() ? request.peer : detail::forwarded_address(request, trusted, named_by);
@@ -5675,7 +5693,7 @@ template <class Store>
 template <user_directory Users>
 [[nodiscard]] bool find_quota(Users& users, http::thread_kind thread, authentication& auth, std::optional<quota>& own) {
     if (auth.state != auth_state::authenticated) return true;
-    if (auth.caller->user_quota.is_told) {
+    if (auth.caller->user_quota.is_known) {
         own = auth.caller->user_quota.own;
         return true;
     }
@@ -6652,45 +6670,46 @@ private:
 
 namespace tollgate::inline v0::http {
 
-/// The value of a cookie (RFC 6265 section 5.4), a view of the request. None when there is no cookie of this name, and
-/// none when there are several that differ: one of them was put there by somebody else (a neighbour on another
-/// subdomain, or with another path), and nothing says which. Names are case-sensitive.
+/// The value of a cookie (RFC 6265 section 5.4), a view of the request. Empty if there is no cookie of this name, or if
+/// there are several with different values: one of them was set by another site (on another subdomain or path), and
+/// nothing tells which. Names are case-sensitive.
 [[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> find_cookie(const field_lines& fields,
                                                                         std::string_view name) noexcept;
 
-/// When a browser sends a cookie with requests that other sites cause.
+/// The SameSite attribute: whether a browser sends the cookie with cross-site requests.
 enum class same_site : std::uint8_t {
-    lax,     ///< when a person follows a link from there
+    lax,     ///< only when the user follows a link
     strict,  ///< never
 };
 
-/// What a browser is told to keep (RFC 6265 section 4.1).
+/// A cookie to set (RFC 6265 section 4.1).
 struct new_cookie {
-    std::string_view name;   ///< a token; `__Host-` in front keeps neighbours from setting it, and needs `secure`
+    std::string_view name;   ///< a token; the prefix `__Host-` keeps subdomains from setting it, and needs `secure`
     std::string_view value;  ///< visible ASCII without `"`, `,`, `;` and `\`
-    std::optional<seconds> max_age = std::nullopt;  ///< none: until the browser is closed; zero or less: forget it now
+    std::optional<seconds> max_age = std::nullopt;  ///< none: until the browser is closed; zero or less: delete it
     bool secure = true;
     http::same_site same_site = http::same_site::lax;
 };
 
-/// Adds a `Set-Cookie` for the whole site (`Path=/`), out of reach for scripts (`HttpOnly`). False, and nothing is
-/// added, for a name or a value with a byte that it must not have.
+/// Adds a `Set-Cookie` for the whole site (`Path=/`), not readable by scripts (`HttpOnly`). Returns false and adds
+/// nothing if the name or value contains an invalid byte.
 [[nodiscard]] TOLLGATE_DECL bool add_cookie(response& out, const new_cookie& made);
 
 }  // namespace tollgate::http
 
 // <tollgate/limits/detail/window_set.hpp>
 
-/// What `window_limiter` and `sign_in_throttle` count in.
+/// The counting tables of `window_limiter` and `sign_in_throttle`.
 namespace tollgate::inline v0::detail {
 
-/// What is counted for one key.
+/// The window of one key.
 struct counted_window {
     std::int64_t began_at_milliseconds;
-    std::uint32_t requests;  ///< 0 for a place that is free
+    std::uint32_t requests;  ///< 0 in a free slot
     std::uint32_t length_seconds;
 
-    /// One that begins after `now`, because the clock went back, is taken to begin now: nobody waits longer than that.
+    /// The start of the window. If the clock went back, a start after `now` is treated as `now`, so that nobody waits
+    /// longer than one window.
     [[nodiscard]] std::int64_t began_by(std::int64_t now) const noexcept {
         return (std::min)(began_at_milliseconds, now);
     }
@@ -6699,26 +6718,26 @@ struct counted_window {
         return requests != 0 && now < began_by(now) + std::int64_t{seconds} * 1000;
     }
 
-    /// What would be lost by forgetting it.
+    /// The requests that would be forgotten if this window were replaced.
     [[nodiscard]] std::uint32_t worth(std::int64_t now) const noexcept {
         return is_open(now, length_seconds) ? requests : 0;
     }
 };
 
-/// Three cache lines, of which the first holds all keys: finding one touches two.
+/// Three cache lines. The first holds all keys, so a look-up touches two.
 struct alignas(64) window_set {
     static constexpr std::size_t ways = 8;
     std::uint64_t keys[ways];
     counted_window windows[ways];
 
-    /// The key's own place; `ways` if it has none.
+    /// The slot of the key; `ways` if it has none.
     [[nodiscard]] std::size_t find(std::uint64_t key) const noexcept {
         std::size_t place = 0;
         while (place < ways && (keys[place] != key || windows[place].requests == 0)) ++place;
         return place;
     }
 
-    /// The place whose loss matters least: free or over, else fewest requests, of equals the oldest.
+    /// The slot to replace: free or expired, else with the fewest requests, and of equals the oldest.
     [[nodiscard]] std::size_t least_worth(std::int64_t now) const noexcept {
         std::size_t least = 0;
         for (std::size_t place = 1; place < ways; ++place) {
@@ -6733,7 +6752,7 @@ struct alignas(64) window_set {
 };
 static_assert(sizeof(window_set) == 192);
 
-/// A quota in numbers that cannot overflow a moment: a window of more than a century is one of a century.
+/// A quota whose window cannot overflow an instant: windows above a century are reduced to one.
 struct bounded_quota {
     std::uint32_t requests;
     std::uint32_t window_seconds;
@@ -6751,7 +6770,7 @@ struct bounded_quota {
 
 inline siphash_key random_siphash_key() {
     std::array<std::byte, sizeof(siphash_key)> bytes;
-    if (!system_random{}.fill(bytes)) throw std::runtime_error{"OpenSSL gives no random bytes"};
+    if (!system_random{}.fill(bytes)) throw std::runtime_error{"OpenSSL returned no random bytes"};
     return std::bit_cast<siphash_key>(bytes);
 }
 
@@ -7632,72 +7651,73 @@ static_assert(page_theme<plain_theme>);
 
 namespace tollgate::inline v0::http {
 
-/// Bounds of one answer. Whatever a server sends, a parser keeps `line_bytes_max` and `kept_bytes_max` at the most.
+/// Bounds of one response. The parser keeps at most `line_bytes_max` and `kept_bytes_max` bytes, whatever the server
+/// sends.
 struct response_settings {
     std::size_t line_bytes_max = 8 * 1024;  ///< of the status line, and of a field line
-    /// Of all sections together, those of interim answers and trailers included.
+    /// Of all sections together, including those of interim responses and trailers.
     std::size_t header_bytes_max = limits::header_bytes_default;
-    std::size_t field_count_max = limits::field_count_max;          ///< the same
-    std::size_t kept_bytes_max = limits::attempt_answer_bytes_max;  ///< of the body; what is behind them is dropped
-    std::size_t body_bytes_max = 64 * 1024;  ///< read in the hope of an end: then `complete`, and `body_cut()`
+    std::size_t field_count_max = limits::field_count_max;          ///< of the same sections
+    std::size_t kept_bytes_max = limits::attempt_answer_bytes_max;  ///< of the body; further bytes are dropped
+    /// of the body, kept or not; beyond it the result is `complete` with `body_cut()`
+    std::size_t body_bytes_max = 64 * 1024;
 };
 
 enum class response_step : std::uint8_t {
-    needs_more,  ///< call again with the bytes that come next
-    complete,    ///< the answer is here; `consumed()` says how many of the last bytes were its own
-    refused,     ///< no HTTP, or beyond a bound; `refused_reason()` says why
+    needs_more,  ///< call again with the following bytes
+    complete,    ///< the response is complete; `consumed()` is how many of the last bytes belong to it
+    refused,     ///< not HTTP, or over a bound; see `refused_reason()`
 };
 
-/// One final HTTP/1.1 or HTTP/1.0 answer (RFC 9112) out of bytes, for a client that wants to know the status and a little
-/// of the body. No input or output, no clock.
+/// Parses one final HTTP/1.1 or HTTP/1.0 response (RFC 9112), for a client that needs the status and the start of the
+/// body. No input or output, no clock.
 ///
 /// The rules between a parser and its host:
 ///
-/// 1. `step` gets each byte once, in whatever pieces they come; nothing of the piece is looked at after the call.
-/// 2. When the peer ends the connection in an orderly way, `finish` says whether that was the answer's end.
-/// 3. The outcome does not depend on how the bytes were cut.
-/// 4. Interim answers (1xx) are skipped; 101 is refused, for nobody asked to switch.
-/// 5. What two parties could read in two ways is refused, never repaired: doubled or odd lengths, bare CR or LF, folded
-///    lines, blanks around names, any coding but one `chunked`. One liberty is taken: a status line may end right behind
-///    the status.
-/// 6. The connection may be used again exactly if `keep_alive()`, and the host has nothing left behind `consumed()`: that
-///    would be what nobody asked for.
+/// 1. `step` gets each byte once, in pieces of any size; it keeps no reference to a piece.
+/// 2. When the peer closes the connection cleanly, `finish` tells whether that was the end of the response.
+/// 3. The outcome does not depend on how the bytes are split.
+/// 4. Interim responses (1xx) are skipped; 101 is refused, because no upgrade was requested.
+/// 5. Anything that two implementations could read differently is refused, never repaired: repeated or unusual lengths,
+///    bare CR or LF, folded lines, blanks around names, any coding but a single `chunked`. One exception: a status line
+///    may end right after the status.
+/// 6. The connection may be reused exactly if `keep_alive()` and the host has no bytes left after `consumed()`: those
+///    would be an unrequested response.
 ///
-/// May throw std::bad_alloc, from `step` alone; `start` makes it as new.
+/// Only `step` may throw, std::bad_alloc; `start` then resets the parser.
 class response_parser {
 public:
     response_parser() = default;
     TOLLGATE_DECL explicit response_parser(const response_settings& settings);
 
-    /// Ready for the first byte of an answer, to HEAD or to anything else. Memory is kept.
+    /// Prepares for the first byte of a response, to HEAD or to another method. Keeps its memory.
     TOLLGATE_DECL void start(bool to_head = false) noexcept;
 
     [[nodiscard]] TOLLGATE_DECL response_step step(std::string_view bytes);
-    /// The peer has ended the connection: `complete` or `refused`.
+    /// The peer closed the connection: `complete` or `refused`.
     [[nodiscard]] TOLLGATE_DECL response_step finish() noexcept;
 
-    /// After `complete` or `refused`: how many bytes of the last step belonged to the answer.
+    /// After `complete` or `refused`: how many bytes of the last step belonged to the response.
     [[nodiscard]] std::size_t consumed() const noexcept { return consumed_; }
 
-    /// Whether a byte of the answer has come. A connection that was used before may end without one, and then the request
-    /// can be sent again on another (RFC 9112 section 9.3.1).
+    /// Whether a byte of the response has arrived. A reused connection may close without one; the request can then be
+    /// sent again on a new connection (RFC 9112 section 9.3.1).
     [[nodiscard]] bool begun() const noexcept { return begun_; }
 
-    // After any step once `head_complete()`. `refused` after it is about the body and where it ends: what the answer says
-    // is known all the same.
+    // Valid after any step once `head_complete()`. A later `refused` is about the body: the values remain valid.
     [[nodiscard]] bool head_complete() const noexcept { return head_complete_; }
     [[nodiscard]] unsigned status() const noexcept { return status_; }  ///< 200 to 999; 0 before it is known
-    /// Of `Retry-After`, as sent; empty when there is none, two, or one too long to mean anything.
+    /// The value of `Retry-After` as sent; empty if there is none, more than one, or one that is too long.
     [[nodiscard]] std::string_view retry_after() const noexcept { return retry_after_; }
     /// The first `kept_bytes_max` bytes of the body, decoded.
     [[nodiscard]] std::string_view body() const noexcept { return body_; }
-    /// Whether there was more of it than `body()`.
+    /// Whether the body was longer than `body()`.
     [[nodiscard]] bool body_cut() const noexcept { return body_cut_; }
 
     /// After `complete`: whether the connection may carry another request (RFC 9112 section 9.3).
     [[nodiscard]] bool keep_alive() const noexcept { return keep_alive_; }
 
-    /// After `refused`: a sentence for the operator, of static storage.
+    /// After `refused`: a message for the operator, with static storage.
     [[nodiscard]] std::string_view refused_reason() const noexcept { return refused_reason_; }
 
 private:
@@ -7706,7 +7726,7 @@ private:
         status_line, fields, known_length, until_close, chunk_line, chunk_data, chunk_end, trailers, complete, refused,
     };
 
-    /// What the fields of one answer say about its end.
+    /// What the fields of one response say about its end.
     struct framing_fields {
         std::uint64_t content_length = 0;
         unsigned content_lengths = 0;
@@ -7714,7 +7734,7 @@ private:
         unsigned retry_afters = 0;
         bool close = false;
         bool keep_alive = false;
-        std::string_view fault{};  // what speaks against them
+        std::string_view fault{};  // the error in them, if any
     };
 
     [[nodiscard]] bool take_line(std::string_view& bytes, std::string_view& line);
@@ -7733,7 +7753,7 @@ private:
     stage stage_ = stage::status_line;
     bool to_head_ = false;
     bool begun_ = false;
-    bool head_complete_ = false;  // of the final answer
+    bool head_complete_ = false;  // of the final response
     bool older_ = false;  // HTTP/1.0
     bool keep_alive_ = false;
     bool body_cut_ = false;
@@ -7742,12 +7762,12 @@ private:
     std::size_t header_bytes_ = 0;
     std::size_t field_count_ = 0;
     std::size_t framing_bytes_ = 0;  // of chunk lines
-    std::uint64_t body_bytes_ = 0;   // that came, kept or not
+    std::uint64_t body_bytes_ = 0;   // received, kept or not
     std::uint64_t left_bytes_ = 0;   // of the body or the chunk
     framing_fields said_;
-    std::string line_;  // the beginning of a line whose end has not come
+    std::string line_;  // the start of an incomplete line
     std::string body_;
-    inline_text<64> retry_after_;  // an HTTP-date has 29
+    inline_text<64> retry_after_;  // an HTTP-date has 29 bytes
     std::string_view refused_reason_;
 };
 
@@ -7757,59 +7777,59 @@ private:
 
 namespace tollgate::inline v0 {
 
-/// Says at which addresses a host is; none when its name leads nowhere. May block, and is called from several threads
-/// at once, perhaps even after a dispatcher has stopped: it owns all that it needs.
+/// Resolves a host name to its addresses; none if the name does not exist. May block. Called from several threads at
+/// once, possibly even after a dispatcher has stopped: it must own all that it uses.
 ///
-/// What it throws is as if it gave none, with two exceptions. A std::system_error of `timed_out` or
-/// `resource_unavailable_try_again` says that no server of names answered: that is tried again like a time-out. Any
-/// other one, and std::bad_alloc, say that this machine could not even ask: that is no attempt.
+/// An exception counts as no addresses, with two exceptions. A std::system_error of `timed_out` or
+/// `resource_unavailable_try_again` means that no name server responded: the attempt is retried like a time-out. Any
+/// other std::system_error, and std::bad_alloc, mean that this machine could not send the query: no attempt is counted.
 using name_lookup = std::function<std::vector<ip_address>(const std::string& host)>;
 
-/// The system's own resolver (`getaddrinfo`), without its search list: a name is the whole name.
+/// The system's resolver (`getaddrinfo`), without its search list: every name is fully qualified.
 [[nodiscard]] TOLLGATE_DECL std::vector<ip_address> system_lookup(const std::string& host);
 
 namespace webhooks {
 
 namespace detail {
 
-/// What one can buy, more or less: `b.example` of `a.b.example`, `b.co.uk` of `a.b.co.uk`.
+/// The registrable domain, approximately: `b.example` of `a.b.example`, `b.co.uk` of `a.b.co.uk`.
 [[nodiscard]] TOLLGATE_DECL std::string domain_of(std::string_view host);
 
 }  // namespace detail
 
-enum class lookup_end : std::uint8_t { answered, no_answer, short_of_something };
+enum class lookup_end : std::uint8_t { resolved, no_response, local_failure };
 
-struct lookup_answer {
-    lookup_end end = lookup_end::answered;
+struct lookup_result {
+    lookup_end end = lookup_end::resolved;
     std::vector<ip_address> addresses{};
     std::string why{};
 };
 
-/// Looks names up on threads of its own, since the system's resolver blocks. Threads come with the need for them, up to
-/// a bound, and go when the pool does: whoever waits for a server of names cannot be interrupted, so they are not
-/// waited for.
+/// Looks names up on its own threads, because the system's resolver blocks. Threads are started on demand, up to a
+/// bound, and not joined at the end: a thread that waits for a name server cannot be interrupted.
 ///
-/// Whoever has a domain decides how long it takes to look it up. So names that answered quickly before find a thread,
-/// whatever others do: all other names together have half of the threads, those of domains that were slow a quarter,
-/// and one domain an eighth, or a quarter while it is known to be quick.
+/// The owner of a domain controls how long its look-up takes. Therefore names that resolved quickly before always find
+/// a thread: all other names together get half of the threads, those of slow domains a quarter, and one domain an
+/// eighth, or a quarter if the name is known to be quick.
 class lookup_pool {
 public:
-    using on_answer = std::function<void(const lookup_answer&)>;
+    using on_result = std::function<void(const lookup_result&)>;
 
     TOLLGATE_DECL lookup_pool(name_lookup look_up, std::size_t threads_max);
     lookup_pool(const lookup_pool&) = delete;
     lookup_pool& operator=(const lookup_pool&) = delete;
     TOLLGATE_DECL ~lookup_pool();
 
-    /// Calls `tell` once on one of the threads, unless the pool stops before, or memory is short. Several who ask for
-    /// one name at the same time get one answer. It is called under a lock of the pool's: it does next to nothing, and
-    /// asks nothing of the pool. May throw std::bad_alloc: then nobody is told.
-    TOLLGATE_DECL void ask(const std::string& host, on_answer tell);
+    /// Calls `done` once on one of the threads, unless the pool stops before or memory runs out. Concurrent look-ups of
+    /// one name share one query. `done` is called with the pool's lock held: it must return quickly and not use the
+    /// pool. May throw std::bad_alloc; then `done` is not called.
+    TOLLGATE_DECL void resolve(const std::string& host, on_result done);
 
-    /// Whether a thread is at it now. A name that still waits for one is forgotten: who asks this has no time left.
-    [[nodiscard]] TOLLGATE_DECL bool is_asking_for(const std::string& host);
+    /// Whether a thread is resolving the name now. If the name still waits for a thread, it is removed: its caller has
+    /// timed out.
+    [[nodiscard]] TOLLGATE_DECL bool is_resolving(const std::string& host);
 
-    /// When it has returned, nobody is told anything any more.
+    /// After this has returned, no callback is called.
     TOLLGATE_DECL void stop() noexcept;
 
 private:
@@ -7826,14 +7846,14 @@ namespace tollgate::inline v0 {
 
 /// When a delivery that failed is retried, and when it is given up.
 struct retry_schedule {
-    /// Planned waits after the first attempt, which is made at once: there is one attempt more than waits.
+    /// Planned waits after the first attempt, which is made at once: n waits make n + 1 attempts.
     std::vector<milliseconds> waits{seconds{5},          std::chrono::minutes{5}, std::chrono::minutes{30},
                                     std::chrono::hours{2}, std::chrono::hours{5},   std::chrono::hours{10},
                                     std::chrono::hours{10}};
-    /// Each wait is randomly shorter or longer by up to this much, so that what failed together is not retried together.
-    /// At most 100.
+    /// Each wait is randomly shortened or lengthened by up to this much, so that deliveries that failed together are
+    /// not retried together. At most 100.
     unsigned jitter_percent = 20;
-    /// A hook that has had failures and no success for this long is disabled.
+    /// A hook with failures and no success for this long is disabled.
     milliseconds disable_after = std::chrono::hours{120};
 };
 
@@ -7843,9 +7863,9 @@ struct attempt_report {
     std::string_view retry_after;  ///< of the response, or empty
 };
 
-/// The result of an attempt of `sent` that has just ended, at `now`. A 2xx delivers; 410 (Gone) disables the hook; anything
-/// else is retried after the next planned wait, until there is none. `Retry-After` is honoured between that wait and twice
-/// as long: a receiver can neither shorten the wait nor delay it for a year. `chance` is any number, all equally likely.
+/// The result of an attempt of `sent` that ended at `now`. A 2xx delivers; 410 (Gone) disables the hook; anything else
+/// is retried after the next planned wait, until there is none. `Retry-After` is honoured between that wait and twice
+/// that wait: a receiver can neither shorten the wait nor delay it for a year. `chance` is uniform over all values.
 [[nodiscard]] TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const due_delivery& sent,
                                                      attempt_report report, instant now, std::uint32_t chance);
 
@@ -7859,26 +7879,27 @@ namespace tollgate::inline v0 {
 struct hook_client_settings {
     std::string user_agent = "Tollgate/" TOLLGATE_VERSION;  ///< some receivers refuse requests without one
 
-    milliseconds attempt_timeout = seconds{15};  ///< for the whole attempt: Standard Webhooks asks for 15 to 30 s
-    milliseconds lookup_timeout = seconds{5};    ///< for the name: the system's resolver asks a second server after 5 s
-    milliseconds connect_timeout = seconds{5};   ///< for a connection, at all of the addresses together
-    milliseconds handshake_timeout = seconds{5};  ///< for TLS: two round trips
+    milliseconds attempt_timeout = seconds{15};  ///< for the whole attempt; Standard Webhooks recommends 15 to 30 s
+    /// for the name; the system's resolver tries a second server after 5 s
+    milliseconds lookup_timeout = seconds{5};
+    milliseconds connect_timeout = seconds{5};   ///< for connecting, over all addresses together
+    milliseconds handshake_timeout = seconds{5};  ///< for the TLS handshake: two round trips
 
-    /// For the body, once the status is known. Only the status counts, so the rest does not occupy a slot for long.
+    /// For the body, once the status is known. Only the status counts, so the body must not occupy a slot for long.
     milliseconds body_timeout = seconds{2};
 
     /// PEM of the trusted certificate authorities; empty: the system's.
     std::string authorities_file = {};
     name_lookup look_up = {};              ///< empty: `system_lookup`
-    std::size_t lookup_threads_max = 16;   ///< names that are resolved at the same time
-    std::size_t addresses_max = 8;         ///< of a host, that are tried
+    std::size_t lookup_threads_max = 16;   ///< names that are resolved at once
+    std::size_t addresses_max = 8;         ///< addresses of a host that are tried
 
-    std::size_t idle_connections_max = 256;  ///< kept for the next delivery; 16 MB if all of them speak TLS
-    std::size_t idle_per_host_max = 8;       ///< as many as there are attempts at the same time
+    std::size_t idle_connections_max = 256;  ///< kept for reuse; 16 MB if all of them use TLS
+    std::size_t idle_per_host_max = 8;       ///< as many as attempts at once
     milliseconds idle_timeout = seconds{30};  ///< many receivers close after 60 s, some proxies earlier
     milliseconds connection_age_max = std::chrono::minutes{5};  ///< then the name is resolved again
 
-    http::response_settings answer = {};  ///< the bounds of a response
+    http::response_settings answer = {};  ///< bounds of a response
 };
 
 /// Settings of a dispatcher, each default with its reason. Bounds are per dispatcher unless they say otherwise.
@@ -7886,23 +7907,23 @@ struct hook_dispatch_settings {
     retry_schedule retry = {};
     hook_client_settings client = {};
 
-    /// At the same time; a socket and a few KB each. Never more than half of the descriptors that the process may have.
+    /// Attempts at once; each takes a socket and a few KB. Never more than half of the process's descriptors.
     std::size_t attempts_max = 2048;
-    std::size_t slow_attempts_max = 1024;  ///< of these, to hosts whose last attempt was slow: leaves slots for others
-    std::size_t per_host_max = 8;          ///< at the same time to one host, by all dispatchers of the store
-    std::size_t per_slow_host_max = 2;     ///< the same for one that is slow, or not known yet
+    std::size_t slow_attempts_max = 1024;  ///< of these, to hosts whose last attempt was slow
+    std::size_t per_host_max = 8;          ///< at once to one host, by all dispatchers of the store
+    std::size_t per_slow_host_max = 2;     ///< the same for a slow or unknown host
     std::size_t data_bytes_max = 64 * 1024 * 1024;  ///< of the data of all deliveries in flight
-    std::size_t claim_max = 256;  ///< hooks and deliveries per call of the store, so that the first leave early
+    std::size_t claim_max = 256;  ///< hooks and deliveries per store call, so that the first are sent early
 
-    /// How much longer than an attempt can take a delivery is leased: a third of it for the store call and the way to the
-    /// socket, the rest to record the result, which is more than `sqlite_store` waits for other writers (5 s). When a
-    /// process dies, what it had leased is sent again when the lease is over.
+    /// How much longer a delivery is leased than an attempt can take: a third of it for the store call and the way to
+    /// the socket, the rest to record the result, which is more than `sqlite_store` waits for other writers (5 s). When
+    /// a process dies, its leased deliveries are sent again when their lease has ended.
     milliseconds lease_margin = seconds{15};
-    /// How often to look for what another process may have appended: in a store that can tell cheaply
-    /// (`shared_outbox`), and in any other one. What this process appends through the dispatcher is sent at once.
+    /// How often to check what another process may have appended: in a store that can tell cheaply (`shared_outbox`),
+    /// and in any other one. Events published through the dispatcher are sent at once.
     milliseconds look_interval{50};
     milliseconds claim_interval = seconds{1};
-    /// How long deliveries that have ended, and their attempts, are kept.
+    /// How long ended deliveries and their attempts are kept.
     milliseconds history = std::chrono::hours{24 * 30};
 };
 
@@ -7912,14 +7933,14 @@ struct hook_dispatch_settings {
 
 namespace tollgate::inline v0 {
 
-/// Whether an event can be reported: its service is one of these and has such an event, and its data are one JSON value
-/// (RFC 8259) in UTF-8 of at most `limits::event_data_bytes_max`, read as strictly as a request's body
-/// (`http::check_json`). error_kind::invalid otherwise, with a message that begins with the member's name.
+/// Checks an event: its service is in `services` and has an event of this name, and its data are one JSON value (RFC
+/// 8259) in UTF-8 of at most `limits::event_data_bytes_max`, parsed as strictly as a request body (`http::check_json`).
+/// error_kind::invalid otherwise, with a message that begins with the member's name.
 [[nodiscard]] TOLLGATE_DECL result<void> check_event(const event& happened, const service_catalog& services);
 
-/// Reports an event of an account: the outbox gets one delivery for each of its webhooks for that event, all of them or,
-/// with an error, none. Returns how many. They are on disk, if the store has one, when this returns; a dispatcher of this
-/// process or another sends them.
+/// Publishes an event of an account: the outbox gets one delivery for each of the account's webhooks for that event,
+/// or, with an error, none. Returns how many. When this returns, they are on disk if the store has one; a dispatcher of
+/// this process or another sends them.
 ///
 ///     const auto deliveries = tollgate::publish(
 ///         dispatcher, services,
@@ -7927,18 +7948,19 @@ namespace tollgate::inline v0 {
 ///         now);
 ///     if (!deliveries) log(deliveries.error());
 ///
-/// `outbox`: a `hook_dispatcher`, which sends at once; a store, whose dispatcher finds it within moments; or a
-/// `sqlite_own_transaction` or `postgres_own_transaction`, so that it commits together with the change that it reports
-/// or not at all. With the others, a process that dies between its own commit and this call loses the event.
+/// `outbox`: a `hook_dispatcher`, which sends at once; a store, whose dispatcher finds the event shortly after; or a
+/// `sqlite_own_transaction` or `postgres_own_transaction`, which commits the event together with the change that it
+/// reports. With the others, a process that dies between its own commit and this call loses the event.
 ///
-/// Errors: invalid for an event that `check_event` refuses, internal when the random source fails, and those of the
-/// outbox: unavailable, as on a full disk, means that nothing was written and that it may succeed later. Any thread.
+/// Errors: invalid for an event that `check_event` refuses, internal if the random source fails, and those of the
+/// outbox: unavailable, for instance on a full disk, means that nothing was written and that a retry may succeed. Any
+/// thread.
 template <event_sink Outbox, random_source Random = system_random>
 [[nodiscard]] result<std::size_t> publish(Outbox& outbox, const service_catalog& services, const event& happened,
                                            instant now, const Random& random = {}) {
     if (auto good = check_event(happened, services); !good) return std::move(good).error();
     message_seed seed;
-    if (!random.fill(seed)) return internal_error("the random source gave nothing");
+    if (!random.fill(seed)) return internal_error("the random source failed");
     return outbox.append_event(happened, seed, now);
 }
 
@@ -7948,31 +7970,31 @@ template <event_sink Outbox, random_source Random = system_random>
 
 namespace tollgate::inline v0 {
 
-/// The three headers of a webhook, for whoever receives one. Views.
+/// The three header fields of a received webhook. Views.
 struct webhook_headers {
-    std::string_view id;         ///< `webhook-id`: the same for every attempt; by it a receiver knows what it has seen
+    std::string_view id;         ///< `webhook-id`: the same for every attempt, so receivers can detect duplicates
     std::string_view timestamp;  ///< `webhook-timestamp`
     std::string_view signature;  ///< `webhook-signature`
 
-    /// Out of a request's fields; a header that is missing is empty, and so is one that is there twice. Views of theirs.
+    /// Reads them from a request's fields; a field that is missing or repeated is empty. Views of `fields`.
     [[nodiscard]] static TOLLGATE_DECL webhook_headers from(const http::field_lines& fields) noexcept;
 };
 
-/// How far a receiver's clock and the sender's may be apart, and how long a webhook may be on its way: what is older could
-/// be one that somebody recorded and sends again.
+/// How far the receiver's clock may differ from the sender's, and how long a webhook may be under way. Older ones could
+/// be replayed.
 inline constexpr seconds webhook_tolerance{300};
 
-/// Whether this is a webhook signed with `secret` (`whsec_...`), by any one of its signatures, not longer ago than
-/// `tolerance` and not from further ahead. A receiver answers 2xx only then.
+/// Verifies that a webhook was signed with `secret` (`whsec_...`), by any one of its signatures, and that its timestamp
+/// is within `tolerance` of `now`. Respond with 2xx only then.
 ///
-///     const auto genuine = tollgate::verify_webhook(secret, tollgate::webhook_headers::from(asked.fields), asked.body,
+///     const auto genuine = tollgate::verify_webhook(secret, tollgate::webhook_headers::from(request.fields), request.body,
 ///                                                   now);
 ///     if (!genuine) return refuse(401);
 ///
-/// error_kind::unauthorized with a message that names the header for anything else, malformed headers of any kind
-/// included; internal for a `secret` that is none. Compares in constant time. Any thread. Nothing is thrown.
+/// error_kind::unauthorized with a message that names the field for anything else, including malformed fields; internal
+/// for an invalid `secret`. Compares in constant time. Any thread. Never throws.
 ///
-/// `body` must be the bytes as they came: JSON that was parsed and written again has other ones.
+/// `body` must be the bytes as received: JSON that was parsed and written again differs.
 [[nodiscard]] TOLLGATE_DECL result<void> verify_webhook(std::string_view secret, const webhook_headers& headers,
                                                          std::string_view body, instant now,
                                                          seconds tolerance = webhook_tolerance) noexcept;
@@ -7988,20 +8010,20 @@ struct form_member {
     std::string value;
 };
 
-/// The members of a form or a query string, decoded, in the order they came. Names may repeat: whoever reads one that
-/// must not (RFC 6749 section 3.1) asks `count`.
+/// The members of a form or a query string, decoded, in their order. Names may repeat; use `count` where that is
+/// forbidden (RFC 6749 section 3.1).
 class form_fields {
 public:
     explicit form_fields(std::vector<form_member> members) noexcept : members_{std::move(members)} {}
 
-    /// The first member of this name; null if there is none.
+    /// The first member with this name; null if there is none.
     [[nodiscard]] const form_member* find(std::string_view name) const noexcept {
         for (const form_member& member : members_)
             if (member.name == name) return &member;
         return nullptr;
     }
 
-    /// The first value of this name; empty if there is none.
+    /// The first value with this name; empty if there is none.
     [[nodiscard]] std::string_view value_of(std::string_view name) const noexcept {
         const form_member* found = find(name);
         return found == nullptr ? std::string_view{} : std::string_view{found->value};
@@ -8021,10 +8043,10 @@ private:
     std::vector<form_member> members_;
 };
 
-/// `application/x-www-form-urlencoded` (WHATWG URL section 5.1), of a body or of a query string: `name=value` pairs
-/// between `&`, `+` for a space, `%XX` for any byte. An empty piece between two `&` is no member; a piece without `=`
-/// has an empty value. `malformed` for a `%` without two hexadecimal digits, for bytes that are no UTF-8 once decoded,
-/// for control bytes that were not encoded, and for more than `limits::form_members_max` members.
+/// Parses `application/x-www-form-urlencoded` (WHATWG URL section 5.1), from a body or a query string: `name=value`
+/// pairs separated by `&`, `+` for a space, `%XX` for any byte. An empty piece between two `&` is skipped; a piece
+/// without `=` has an empty value. Error (malformed) for a `%` without two hexadecimal digits, decoded bytes that are
+/// not UTF-8, unencoded control bytes, and more than `limits::form_members_max` members.
 [[nodiscard]] TOLLGATE_DECL result<form_fields> parse_form(std::string_view bytes);
 
 }  // namespace tollgate::http
@@ -12771,7 +12793,7 @@ namespace tollgate::inline v0 {
 struct reconnecting_pool_settings {
     using steady = std::chrono::steady_clock;
 
-    /// In front of every error message: "PostgreSQL".
+    /// Prefix of every error message, such as "PostgreSQL".
     std::string name;
     std::size_t connections_max = 8;
     /// The first and the longest pause between attempts to connect. Zero: every caller tries, and there is no breaker.
@@ -12779,15 +12801,15 @@ struct reconnecting_pool_settings {
     milliseconds longest_pause{2000};
     /// Whether the first caller after a `trip` probes without a pause.
     bool probes_at_once = false;
-    /// Called when the breaker opens (`false`, with the reason) and when it closes. Holds the pool's lock: it must be
-    /// quick and must not use the pool.
+    /// Called when the breaker opens (`false`, with the reason) and when it closes. Called with the pool's lock held:
+    /// must return quickly and must not use the pool.
     std::function<void(bool up, std::string_view why)> on_state{};
     steady::time_point (*now)() noexcept = &steady::now;
 };
 
-/// The connections of one process to one server or file, opened as they are needed; the one that was used last is lent
-/// first, because its caches are warm. `Connection` has `bool is_sound() noexcept`: whether it can be used, as far as
-/// can be seen without a round trip.
+/// The connections of one process to one server or file, opened on demand. The most recently used one is lent first,
+/// because its caches are warm. `Connection` has `bool is_sound() noexcept`: whether the connection looks usable
+/// without a round trip.
 ///
 /// Thread rule: any thread. Blocking. Outlives its leases.
 template <class Connection>
@@ -12796,7 +12818,7 @@ public:
     using steady = std::chrono::steady_clock;
     using opener = std::function<result<std::unique_ptr<Connection>>()>;
 
-    /// A connection that is lent until the end of the scope.
+    /// A connection lent until the end of the scope.
     class lease {
     public:
         lease(lease&& other) noexcept
@@ -12812,10 +12834,10 @@ public:
         [[nodiscard]] Connection& operator*() const noexcept { return *lent_; }
         [[nodiscard]] Connection* operator->() const noexcept { return lent_.get(); }
 
-        /// Closes the connection: it is broken.
+        /// Closes the connection because it is broken.
         void drop(std::string_view why) noexcept { end(false, why); }
-        /// Closes the connection, and all others with it: what happened to it happens to them, and each would hold up a
-        /// caller for as long. Opens the breaker, unless a newer connection has proved the server to be there.
+        /// Closes this and all other connections, because they share the failure and each would delay a caller as long.
+        /// Opens the breaker, unless a newer connection has shown that the server is available.
         void trip(std::string_view why) noexcept { end(true, why); }
 
     private:
@@ -12838,13 +12860,13 @@ public:
     reconnecting_pool(reconnecting_pool_settings settings, opener open)
         : settings_{std::move(settings)}, open_{std::move(open)} {
         settings_.connections_max = (std::max)(settings_.connections_max, std::size_t{1});
-        idle_.reserve(settings_.connections_max);  // so that nothing throws when a connection comes back
+        idle_.reserve(settings_.connections_max);  // so that returning a connection never throws
     }
     reconnecting_pool(const reconnecting_pool&) = delete;
     reconnecting_pool& operator=(const reconnecting_pool&) = delete;
 
-    /// Error (unavailable): the breaker is open, or no connection came free in time. Otherwise what the opener failed
-    /// with.
+    /// Error (unavailable): the breaker is open, or no connection became free in time. Otherwise the error of the
+    /// opener.
     [[nodiscard]] result<lease> take(milliseconds wait_max);
 
     /// Whether `take` would fail at once, without a lock.
@@ -12864,11 +12886,11 @@ private:
     [[nodiscard]] steady::rep now() const noexcept { return settings_.now().time_since_epoch().count(); }
     [[nodiscard]] bool has_breaker() const noexcept { return settings_.longest_pause > milliseconds{0}; }
     [[nodiscard]] error refusal() const {
-        return unavailable(settings_.name + ": not connected, and tried again in a moment: " + last_failure_);
+        return unavailable(settings_.name + ": not connected; retrying shortly: " + last_failure_);
     }
     void put(std::unique_ptr<Connection> returned, std::uint64_t generation, bool is_probe) noexcept;
     void lose(std::uint64_t generation, bool is_probe, bool all, std::string_view why) noexcept;
-    // Precondition of those below: the lock is held.
+    // The functions below require the lock to be held.
     void back_off() noexcept;
     void note_failure(bool opens, bool is_probe, std::string_view why) noexcept;
     void close_breaker() noexcept;
@@ -12885,9 +12907,9 @@ private:
     std::mutex mutex_;
     std::condition_variable came_free_;
     std::vector<idle_connection> idle_;
-    std::size_t opened_ = 0;  // including those that are being opened and those that are lent
+    std::size_t opened_ = 0;  // including those being opened and those lent
     std::uint64_t generation_ = 0;
-    unsigned failures_ = 0;  // in a row
+    unsigned failures_ = 0;  // consecutive
     std::string last_failure_;
     std::uint32_t random_ = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(this) >> 4) ^
                             static_cast<std::uint32_t>(steady::now().time_since_epoch().count());
@@ -12922,13 +12944,13 @@ auto reconnecting_pool<Connection>::take(milliseconds wait_max) -> result<lease>
     ++opened_;
     const std::uint64_t generation = generation_;
     is_probing_.store(is_probe, std::memory_order_relaxed);
-    if (failures_ > 0) back_off();  // one caller at a time tries a server that did not answer
+    if (failures_ > 0) back_off();  // one caller at a time probes a server that did not respond
     lock.unlock();
 
     std::optional<result<std::unique_ptr<Connection>>> made;
     try {
         made.emplace(open_());
-    } catch (...) {  // memory: the place must not be lost with it
+    } catch (...) {  // out of memory; the slot must be released
         lock.lock();
         --opened_;
         if (is_probe) is_probing_.store(false, std::memory_order_relaxed);
@@ -12965,7 +12987,7 @@ void reconnecting_pool<Connection>::put(std::unique_ptr<Connection> returned, st
 template <class Connection>
 void reconnecting_pool<Connection>::lose(std::uint64_t generation, bool is_probe, bool all,
                                          std::string_view why) noexcept {
-    std::vector<idle_connection> closed;  // after the lock is released: closing may be slow
+    std::vector<idle_connection> closed;  // destroyed after the lock is released: closing may be slow
     {
         const std::scoped_lock lock{mutex_};
         --opened_;
@@ -12977,7 +12999,7 @@ void reconnecting_pool<Connection>::lose(std::uint64_t generation, bool is_probe
             try {
                 closed.reserve(idle_.size());
                 std::move(idle_.begin(), idle_.end(), std::back_inserter(closed));
-            } catch (...) {  // closed under the lock, then
+            } catch (...) {  // out of memory: closed with the lock held
             }
             idle_.clear();  // keeps its capacity
             note_failure(true, false, why);
@@ -12991,7 +13013,7 @@ template <class Connection>
 void reconnecting_pool<Connection>::back_off() noexcept {
     const std::int64_t full = (std::min)(settings_.first_pause.count() << (std::min)(failures_, 10U),
                                          settings_.longest_pause.count());
-    random_ = random_ * 1664525U + 1013904223U;  // jitter, so that the nodes of a cluster do not come together
+    random_ = random_ * 1664525U + 1013904223U;  // jitter, so that nodes do not retry at the same time
     const std::int64_t half = full / 2;
     const milliseconds pause{full - (half > 0 ? static_cast<std::int64_t>(random_ >> 8) % half : 0)};
     retry_at_.store((settings_.now() + pause).time_since_epoch().count(), std::memory_order_relaxed);
@@ -13005,7 +13027,7 @@ void reconnecting_pool<Connection>::note_failure(bool opens, bool is_probe, std:
     if (is_probe) is_probing_.store(false, std::memory_order_relaxed);
     try {
         last_failure_ = why;
-    } catch (...) {  // no memory for a better reason than the one before
+    } catch (...) {  // out of memory; keep the previous reason
     }
     if (!opens || is_open_.load(std::memory_order_relaxed)) return;
     is_open_.store(true, std::memory_order_release);
@@ -13018,7 +13040,7 @@ void reconnecting_pool<Connection>::close_breaker() noexcept {
     is_probing_.store(false, std::memory_order_relaxed);
     retry_at_.store(0, std::memory_order_relaxed);
     is_open_.store(false, std::memory_order_release);
-    report(true, "the server answers again");
+    report(true, "the server is available again");
 }
 
 template <class Connection>
@@ -13026,7 +13048,7 @@ void reconnecting_pool<Connection>::report(bool up, std::string_view why) noexce
     if (!settings_.on_state) return;
     try {
         settings_.on_state(up, why);
-    } catch (...) {  // what a callback throws changes nothing here
+    } catch (...) {  // an exception from the callback is ignored
     }
 }
 
@@ -13038,45 +13060,43 @@ namespace tollgate::inline v0::http::detail {
 
 enum class chunk_step : std::uint8_t { needs_more, complete, too_large, refused };
 
-/// The chunked coding (RFC 9112 section 7.1), decoded in place: the data of all chunks is moved together at the place
-/// where the first chunk line began, which is always in front of what is still to be read. Keeps offsets, never a
-/// pointer.
+/// Decodes the chunked coding (RFC 9112 section 7.1) in place: the data of all chunks is moved together, starting where
+/// the first chunk line was, which is always before the undecoded input. Keeps offsets, never pointers.
 ///
-/// Chunk extensions and trailers are checked and dropped: nobody asked for them, and a trailer must not change a
-/// request.
+/// Chunk extensions and trailers are checked and discarded: a trailer must not change a request.
 class chunked_body {
 public:
-    /// The first chunk line begins at `offset`.
+    /// Starts with the first chunk line at `offset`.
     void start(std::size_t offset) noexcept;
 
-    /// Goes on with `bytes`, all of the message so far. `too_large` as soon as the chunks announce more than
+    /// Continues with `bytes`, the whole message so far. `too_large` as soon as the chunks announce more than
     /// `bytes_max`.
     [[nodiscard]] TOLLGATE_DECL chunk_step step(std::span<char> bytes, std::size_t bytes_max) noexcept;
 
-    /// The data so far is at [begin(), begin() + size()).
+    /// The decoded data so far is [begin(), begin() + size()).
     [[nodiscard]] std::size_t begin() const noexcept { return begin_; }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-    /// Behind everything that was read: after `complete`, where the next message begins.
+    /// The end of the consumed input; after `complete`, the start of the next message.
     [[nodiscard]] std::size_t at() const noexcept { return at_; }
 
     [[nodiscard]] status refused_status() const noexcept { return refused_status_; }
     [[nodiscard]] std::string_view refused_reason() const noexcept { return refused_reason_; }
 
 private:
-    /// What the next byte is read as.
+    /// What the next byte belongs to.
     enum class state : std::uint8_t {
-        size_first,         // a chunk line begins
+        size_first,         // start of a chunk line
         size_more,
-        before_semicolon,   // blanks that only an extension may follow
-        extension_begin,    // behind a semicolon: blanks, then a name
+        before_semicolon,   // blanks, which only an extension may follow
+        extension_begin,    // after a semicolon: blanks, then a name
         extension_name,
-        before_equals,      // blanks behind a name
-        value_begin,        // behind an equals sign: blanks, then a value
+        before_equals,      // blanks after a name
+        value_begin,        // after an equals sign: blanks, then a value
         value_token,
         value_quoted,
-        value_escaped,      // behind a backslash in a quoted value
-        value_end,          // behind the closing quote
+        value_escaped,      // after a backslash in a quoted value
+        value_end,          // after the closing quote
         line_lf,
         data,
         data_cr,
@@ -13093,8 +13113,8 @@ private:
     std::size_t size_ = 0;
     std::size_t at_ = 0;
     std::size_t overhead_ = 0;        // bytes of chunk lines and line ends so far
-    std::size_t line_bytes_ = 0;      // of the chunk line that is being read
-    std::uint64_t chunk_bytes_ = 0;   // of the present chunk, still to come
+    std::size_t line_bytes_ = 0;      // of the current chunk line
+    std::uint64_t chunk_bytes_ = 0;   // of the current chunk, still to come
     unsigned size_digits_ = 0;
     unsigned trailer_count_ = 0;
     field_line_reader trailers_;
@@ -13114,84 +13134,84 @@ inline void chunked_body::start(std::size_t offset) noexcept {
 
 namespace tollgate::inline v0::http {
 
-/// Bounds of one request; what is beyond one of them is answered at once, not after a time-out.
+/// Bounds of one request. Exceeding one is answered at once, not after a time-out.
 struct parser_settings {
-    /// A larger bound is taken for this one, so that no sum of bounds and offsets can wrap around.
+    /// Larger bounds are reduced to this one, so that sums of bounds and offsets cannot overflow.
     static constexpr std::size_t bytes_max = 1024 * 1024 * 1024;
 
     std::size_t target_bytes_max = limits::target_bytes_max;      ///< more: 414
-    std::size_t header_bytes_max = limits::header_bytes_default;  ///< all field lines and the empty one; more: 431
+    std::size_t header_bytes_max = limits::header_bytes_default;  ///< all field lines and the empty line; more: 431
     std::size_t field_count_max = limits::field_count_max;        ///< more: 431; at most `field_lines::size_max`
-    std::size_t body_bytes_max = limits::body_bytes_default;      ///< more: `body_state::too_large`, no refusal
+    std::size_t body_bytes_max = limits::body_bytes_default;      ///< more: `body_state::too_large`, not a refusal
 
-    /// The longest message that is ever waited for: how large a host's buffer may have to grow.
+    /// The longest message: the size to which a host's buffer may have to grow.
     [[nodiscard]] constexpr std::size_t message_bytes_max() const noexcept;
 };
 
-/// Where a message stands after the bytes that came so far.
+/// The state of a message after the bytes so far.
 enum class parse_step : std::uint8_t {
-    needs_more,     ///< call again when there are more bytes
-    head_complete,  ///< the same, but said once, when the head is known and (part of) the body is still to come
-    complete,       ///< the request is filled; `consumed()` says where the next message begins
-    refused,        ///< answer with `refused_status()` and close: what follows cannot be told from a request
+    needs_more,     ///< call again with more bytes
+    head_complete,  ///< as needs_more; returned once, when the head is complete and the body is not
+    complete,       ///< the request is filled; `consumed()` is where the next message starts
+    refused,        ///< respond with `refused_status()` and close: the following bytes cannot be delimited
 };
 
-/// One HTTP/1.1 or HTTP/1.0 request out of bytes (RFC 9112). No input or output, no clock, no allocation.
+/// Parses one HTTP/1.1 or HTTP/1.0 request (RFC 9112). No input or output, no clock, no allocation.
 ///
 /// The rules between a parser and its host:
 ///
-/// 1. The host owns the bytes. Each `step` gets all of them from the first byte of the message on, those already seen
-///    included, and bytes of later messages may follow. The buffer may have moved since the last call (it grew); the
-///    bytes in it may not have changed, but for those that the parser itself rewrote.
-/// 2. The parser writes into the buffer: a chunked body is decoded in place, in front of what is still undecoded.
+/// 1. The host owns the bytes. Each `step` gets all of them from the first byte of the message, including those already
+///    seen; bytes of later messages may follow. The buffer may have moved since the last call; its bytes may not have
+///    changed, except by the parser.
+/// 2. The parser writes to the buffer: a chunked body is decoded in place, before the undecoded input.
 /// 3. The request holds views of the buffer. Its head is valid after `head_complete` and all of it after `complete`, until the
 ///    buffer changes. The same request is passed to every step of one message.
-/// 4. A byte is looked at twice at the most, however the message was cut into steps, and the outcome does not depend on
-///    the cuts.
-/// 5. Every refusal is the client's fault and final: no later step says anything else until `start`.
-/// 6. A body over its bound is no refusal, so that the handler can still say who was asking: the request is complete at
-///    once, with `body_state::too_large` and no body. `keep_alive()` is false then.
-/// 7. What two parties could read in two ways is refused, never repaired: doubled or odd lengths, bare CR or LF, folded
-///    lines, blanks around names, any coding but one `chunked`.
+/// 4. Each byte is examined at most twice, however the message is split into steps, and the outcome does not depend on
+///    the split.
+/// 5. Every refusal is an error of the client and final: later steps return the same until `start`.
+/// 6. A body over its bound is not a refusal, so that the handler can still authenticate the request: the request is
+///    complete at once, with `body_state::too_large` and no body. `keep_alive()` is then false.
+/// 7. Anything that two implementations could read differently is refused, never repaired: repeated or unusual lengths,
+///    bare CR or LF, folded lines, blanks around names, any coding but a single `chunked`.
 ///
-/// An idle connection needs no parser: take one (and a request) out of a pool with the first byte of a message.
+/// An idle connection needs no parser: take one (and a request) from a pool at the first byte of a message.
 class request_parser {
 public:
     request_parser() noexcept = default;
     TOLLGATE_DECL explicit request_parser(const parser_settings& settings) noexcept;
 
-    /// Ready for the first byte of a message.
+    /// Prepares for the first byte of a message.
     TOLLGATE_DECL void start() noexcept;
 
-    /// Goes on with the message that begins at `bytes[0]`. Fills `into`, which it clears with the first step.
+    /// Continues with the message that starts at `bytes[0]`. Fills `into`, which the first step clears.
     [[nodiscard]] TOLLGATE_DECL parse_step step(std::span<char> bytes, request& into) noexcept;
 
-    /// After `complete`: how many bytes the message took.
+    /// After `complete`: the length of the message in bytes.
     [[nodiscard]] std::size_t consumed() const noexcept { return at_; }
 
-    /// After `head_complete`, if the length was declared: how many bytes the whole message has, so that the host can
-    /// make room once; otherwise 0.
+    /// After `head_complete`: the length of the whole message in bytes if it was declared, so that the host can grow
+    /// its buffer once; otherwise 0.
     [[nodiscard]] std::size_t message_bytes() const noexcept { return message_bytes_; }
 
     /// After `head_complete` or `complete`: whether another message may follow on this connection (RFC 9112
     /// section 9.3).
     [[nodiscard]] bool keep_alive() const noexcept { return keep_alive_; }
 
-    /// After `head_complete`: whether the client waits for `100 Continue` before it sends the body (RFC 9110
-    /// section 10.1.1) and has not begun to send it anyway.
+    /// After `head_complete`: whether the client waits for `100 Continue` before it sends the body (RFC 9110 section
+    /// 10.1.1) and has not started to send it anyway.
     [[nodiscard]] bool expects_continue() const noexcept { return expects_continue_; }
 
-    /// After `refused`: what to answer with, and a sentence for the client, of static storage.
+    /// After `refused`: the status, and a message for the client with static storage.
     [[nodiscard]] status refused_status() const noexcept { return refused_status_; }
     [[nodiscard]] std::string_view refused_reason() const noexcept { return refused_reason_; }
 
 private:
-    /// The piece of the message that the next byte belongs to.
+    /// The part of the message that the next byte belongs to.
     enum class stage : std::uint8_t {
         nothing, method, target, version, fields, known_length, chunked, complete, refused,
     };
 
-    // Each reads its piece and moves on to the next stage; `needs_more` is its word for "not all there yet".
+    // Each reads its part and moves to the next stage; `needs_more` means that the part is incomplete.
     [[nodiscard]] parse_step begin(std::string_view bytes, request& into) noexcept;
     [[nodiscard]] parse_step read_method(std::string_view bytes, request& into) noexcept;
     [[nodiscard]] parse_step read_target(std::string_view bytes, request& into) noexcept;
@@ -13217,14 +13237,14 @@ private:
     [[nodiscard]] parse_step refuse(std::string_view reason, status with = status::bad_request) noexcept;
 
     parser_settings settings_;
-    std::uintptr_t base_ = 0;        // where the message's first byte was in the last step
-    std::size_t at_ = 0;             // where the piece that is being read begins
-    std::size_t seen_ = 0;           // everything of it before this offset was looked at
-    std::size_t section_begin_ = 0;  // of the field lines
+    std::uintptr_t base_ = 0;        // address of the message's first byte in the last step
+    std::size_t at_ = 0;             // start of the current part
+    std::size_t seen_ = 0;           // end of the examined bytes of the part
+    std::size_t section_begin_ = 0;  // start of the field lines
     std::size_t message_bytes_ = 0;
     detail::field_line_reader lines_;
     detail::chunked_body chunks_;
-    inline_text<64> good_host_;      // the last valid one, if it fits; empty before the first
+    inline_text<64> good_host_;      // the last valid one, if it fits; empty at first
     std::string_view refused_reason_;
     status refused_status_ = status::bad_request;
     stage stage_ = stage::nothing;
@@ -13233,7 +13253,7 @@ private:
 };
 
 constexpr std::size_t parser_settings::message_bytes_max() const noexcept {
-    constexpr std::size_t request_line_rest = 64;  // an empty line before it, the method, two spaces, the version, CRLF
+    constexpr std::size_t request_line_rest = 64;  // a preceding empty line, the method, two spaces, the version, CRLF
     return request_line_rest + (std::min)(target_bytes_max, bytes_max) + (std::min)(header_bytes_max, bytes_max) +
            (std::min)(body_bytes_max, bytes_max) + limits::chunk_overhead_bytes_max;
 }
@@ -13244,26 +13264,26 @@ constexpr std::size_t parser_settings::message_bytes_max() const noexcept {
 
 namespace tollgate::inline v0::http {
 
-/// What a response needs to know of its connection and of the request that it answers.
+/// What the wire format depends on: the connection, and the request that is answered.
 struct framing {
-    std::string_view date;                            ///< IMF-fixdate, 29 bytes; the host makes one a second
+    std::string_view date;                            ///< IMF-fixdate, 29 bytes; the host formats one a second
     http::version version = http::version::http_1_1;  ///< of the request
-    bool keep_alive = true;                           ///< false: says that the host closes after this response
-    bool head_only = false;                           ///< answers HEAD: all of GET's fields, no body
+    bool keep_alive = true;                           ///< false: the host closes the connection after this response
+    bool head_only = false;                           ///< the response to HEAD: all fields of GET, no body
 };
 
-/// Appends one response as it goes on the wire (RFC 9112 section 4): status line, `Date`, the response's own fields,
-/// `Content-Length` (not for 204 and 304), `Connection` where the version's default does not say it, body.
-/// The response must not hold `Date`, `Content-Length`, `Connection` or `Transfer-Encoding` itself.
-/// Nothing is appended when memory runs out; that is thrown as `std::bad_alloc`.
+/// Appends one response in wire format (RFC 9112 section 4): status line, `Date`, the response's own fields,
+/// `Content-Length` (except for 204 and 304), `Connection` unless it is the version's default, body. The response must
+/// not contain `Date`, `Content-Length`, `Connection` or `Transfer-Encoding` itself. Throws std::bad_alloc when memory
+/// runs out; nothing is appended then.
 inline void append_response(const response& sent, const framing& how, std::string& out);
 
-/// Appends the interim response that asks a client for the body it holds back (RFC 9110 section 10.1.1).
+/// Appends the interim response that makes a waiting client send the body (RFC 9110 section 10.1.1).
 inline void append_continue(std::string& out) { out.append("HTTP/1.1 100 Continue\r\n\r\n"); }
 
 namespace detail {
 
-/// Status line and the name of the field behind it, of every status that we send: most responses begin with one copy.
+/// Status line and the following field name for every status sent: most responses start with one copy.
 inline constexpr std::size_t status_head_bytes_max = 64;
 inline constexpr std::size_t date_bytes_max = 32;  // an IMF-fixdate has 29
 struct status_head {
@@ -13287,7 +13307,7 @@ constexpr status_head make_status_head(unsigned code) noexcept {
     return made;
 }
 
-/// The lines for 200 to 204 stand ready: what a healthy service sends nearly always.
+/// Precomputed lines for 200 to 204, the most common statuses.
 inline constexpr std::array<status_head, 5> successful_heads = {make_status_head(200), make_status_head(201),
                                                                 make_status_head(202), make_status_head(203),
                                                                 make_status_head(204)};
@@ -13315,7 +13335,8 @@ inline void append_response(const response& sent, const framing& how, std::strin
     const std::string_view connection = !how.keep_alive                       ? "Connection: close\r\n"sv
                                         : how.version == version::http_1_0 ? "Connection: keep-alive\r\n"sv
                                                                             : std::string_view{};
-    // All but the fields and the body is put together here: a few copies of known size, where each `append` is a call.
+    // Everything but the fields and the body is assembled here by a few copies of constant size; each `append` would be
+    // a call.
     char front[detail::status_head_bytes_max + detail::date_bytes_max + 2];
     char* front_end = front + head->size;
     std::memcpy(front, head->characters.data(), head->characters.size());
@@ -13345,12 +13366,12 @@ inline void append_response(const response& sent, const framing& how, std::strin
 
 namespace tollgate::inline v0::http {
 
-/// A date as RFC 9110 section 5.6.7 wants a recipient to read it, in any of its three forms; empty for anything else. The
-/// weekday is not compared with the date. `now` says in which century a year of two digits is.
+/// Parses a date in any of the three forms that RFC 9110 section 5.6.7 requires recipients to accept; empty for
+/// anything else. The weekday is not compared with the date. `now` determines the century of a two-digit year.
 [[nodiscard]] TOLLGATE_DECL std::optional<instant> parse_http_date(std::string_view text, instant now) noexcept;
 
-/// For how long a `Retry-After` (RFC 9110 section 10.2.3) asks to wait: whole seconds or a date, which may be over (zero).
-/// A year at the most. Empty for anything else.
+/// The time that a `Retry-After` (RFC 9110 section 10.2.3) asks to wait: whole seconds or a date, which may be past
+/// (zero). At most one year. Empty for anything else.
 [[nodiscard]] TOLLGATE_DECL std::optional<milliseconds> parse_retry_after(std::string_view text, instant now) noexcept;
 
 }  // namespace tollgate::http
@@ -15343,11 +15364,11 @@ constexpr std::uint32_t code_point_of(std::string_view sequence) noexcept {
 constexpr bool is_blank(std::uint32_t code) noexcept {
     return code == ' ' || code == 0xa0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200a) || code == 0x202f ||
            code == 0x205f || code == 0x3000 ||
-           code == 0x115f || code == 0x1160 || code == 0x3164 || code == 0xffa0 ||  // letters of Hangul that are empty
-           code == 0x2800;                                                          // Braille without a dot
+           code == 0x115f || code == 0x1160 || code == 0x3164 || code == 0xffa0 ||  // Hangul letters without a glyph
+           code == 0x2800;                                                          // Braille blank
 }
 
-/// What changes the letter before it, and is nothing by itself.
+/// Characters that only modify the preceding one.
 constexpr bool is_joiner(std::uint32_t code) noexcept {
     return code == 0x200c || code == 0x200d || (code >= 0xfe00 && code <= 0xfe0f) ||
            (code >= 0xe0100 && code <= 0xe01ef);
@@ -15355,11 +15376,11 @@ constexpr bool is_joiner(std::uint32_t code) noexcept {
 
 constexpr bool is_hidden(std::uint32_t code) noexcept {
     return code < 0x20 || (code >= 0x7f && code <= 0x9f) ||       // C0, DEL, C1
-           code == 0x061c || code == 0x200e || code == 0x200f ||  // marks of direction
+           code == 0x061c || code == 0x200e || code == 0x200f ||  // directional marks
            (code >= 0x2028 && code <= 0x202e) ||                  // separators, embeddings and overrides
            (code >= 0x2060 && code <= 0x206f) ||                  // word joiner, invisible operators, isolates
            (code >= 0xfff9 && code <= 0xfffb) ||                  // annotations
-           (code >= 0xe0000 && code <= 0xe007f) ||                // tags: a text that nobody sees
+           (code >= 0xe0000 && code <= 0xe007f) ||                // tags, which are invisible
            code == 0xad || code == 0x34f || code == 0x180e || code == 0x200b || code == 0xfeff;
 }
 
@@ -15381,7 +15402,7 @@ TOLLGATE_DECL bool is_visible_line(std::string_view text, std::size_t bytes_max)
 
 namespace detail {
 
-/// How many bytes at the end begin a sequence that does not end; 0 if none do.
+/// The number of bytes of an incomplete sequence at the end; 0 if there is none.
 constexpr std::size_t cut_bytes(std::string_view text) noexcept {
     for (std::size_t bytes = 1; bytes <= (std::min)(text.size(), std::size_t{3}); ++bytes) {
         const auto lead = static_cast<unsigned char>(text[text.size() - bytes]);
@@ -15434,9 +15455,8 @@ namespace detail {
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #endif
 
-// Every request has a secret to digest. EVP makes and frees a context on the heap for each (OpenSSL 3.0 to 3.5), which
-// costs more than the digest itself; these older functions, which OpenSSL 3 deprecates and keeps, work where they are
-// put.
+// EVP allocates a context for each digest (OpenSSL 3.0 to 3.5), which costs more than hashing a token. These older
+// functions, deprecated in OpenSSL 3 but still available, need no allocation.
 inline bool openssl_sha256(std::string_view text, std::uint8_t* out) noexcept {
     SHA256_CTX context;
     return SHA256_Init(&context) == 1 && SHA256_Update(&context, text.data(), text.size()) == 1 &&
@@ -15467,7 +15487,7 @@ TOLLGATE_DECL digest hmac_sha256(const keyed_message& input) {
     std::array<std::uint8_t, digest::size_bytes> bytes;
     if (input.key.size() > INT_MAX) detail::fail_digest();
     const auto* message = reinterpret_cast<const unsigned char*>(input.message.data());
-    // An empty key is a key too, but not to OpenSSL when it comes as a null pointer.
+    // OpenSSL rejects a null pointer, although an empty key is valid.
     const void* key = input.key.empty() ? "" : input.key.data();
     if (HMAC(EVP_sha256(), key, static_cast<int>(input.key.size()), message, input.message.size(), bytes.data(),
              nullptr) == nullptr)
@@ -15486,7 +15506,7 @@ TOLLGATE_DECL bool equal_in_constant_time(std::string_view a, std::string_view b
 namespace tollgate::inline v0 {
 namespace detail {
 
-/// A decimal number without sign, leading zero or more digits than `largest` has; -1 for anything else.
+/// A decimal number without sign or leading zero and with no more digits than `largest`; -1 for anything else.
 constexpr int parse_small_number(std::string_view text, int largest) noexcept {
     if (text.empty() || text.size() > 3 || (text.size() > 1 && text.front() == '0')) return -1;
     int value = 0;
@@ -15522,7 +15542,7 @@ constexpr int parse_hex_group(std::string_view text) noexcept {
     return value;
 }
 
-/// RFC 4291 section 2.2: groups, at most one `::` that stands for at least one group, and perhaps a dotted decimal end.
+/// RFC 4291 section 2.2: groups, at most one `::` for one or more groups, and optionally dotted decimal at the end.
 constexpr std::optional<std::array<std::uint8_t, 16>> parse_ipv6(std::string_view text) noexcept {
     constexpr std::size_t no_gap = 17;
     std::array<std::uint8_t, 16> bytes{};
@@ -15549,7 +15569,7 @@ constexpr std::optional<std::array<std::uint8_t, 16>> parse_ipv6(std::string_vie
         if (end == std::string_view::npos) break;
 
         text.remove_prefix(end + 1);
-        if (text.empty()) return std::nullopt;  // a single colon ends nothing
+        if (text.empty()) return std::nullopt;  // a trailing single colon
         if (text.front() == ':') {
             if (gap != no_gap) return std::nullopt;
             gap = filled;
@@ -15559,7 +15579,7 @@ constexpr std::optional<std::array<std::uint8_t, 16>> parse_ipv6(std::string_vie
     if (gap == no_gap) return filled == bytes.size() ? std::optional{bytes} : std::nullopt;
     if (filled >= bytes.size()) return std::nullopt;
 
-    // What came before the gap goes to the front, what came behind it to the end.
+    // Groups before the gap go to the front, groups after it to the end.
     std::array<std::uint8_t, 16> spread{};
     std::copy_n(bytes.begin(), gap, spread.begin());
     std::copy_n(bytes.rbegin() + static_cast<std::ptrdiff_t>(bytes.size() - filled), filled - gap, spread.rbegin());
@@ -15687,16 +15707,16 @@ inline constexpr auto base62_values = [] {
     return made;
 }();
 
-/// Precondition: at most 10 letters and digits. The sum has more bits than a checksum, so one checksum has one
-/// spelling.
+/// Precondition: at most 10 letters and digits. The result has more bits than a checksum, so each checksum has exactly
+/// one spelling.
 constexpr std::uint64_t from_base62(std::string_view digits) noexcept {
     std::uint64_t number = 0;
     for (char c : digits) number = number * 62 + base62_values[static_cast<unsigned char>(c)];
     return number;
 }
 
-/// A large number, most significant word first, as `Digits` base-62 digits. Always that many, so that all secrets of a
-/// kind are of one length.
+/// Encodes a large number, most significant word first, as exactly `Digits` base-62 digits, so that all secrets of a
+/// kind have the same length.
 template <std::size_t Digits, std::size_t Words>
 constexpr std::array<char, Digits> to_base62(std::array<std::uint32_t, Words> number) noexcept {
     std::array<char, Digits> digits{};
@@ -15727,8 +15747,8 @@ constexpr bool is_alphanumeric(char c) noexcept {
     return is_digit(c) || (lower >= 'a' && lower <= 'z');
 }
 
-/// How many of `Size` characters are no ASCII letters or digits. Arithmetic on bytes without an exit in a loop of known
-/// length, which compilers turn into a handful of vector instructions when the length is a multiple of 16.
+/// How many of `Size` characters are not ASCII letters or digits. A branch-free loop of known length, which compilers
+/// vectorise when the length is a multiple of 16.
 template <std::size_t Size>
 constexpr unsigned count_others(const char* text) noexcept {
     static_assert(Size % 16 == 0 && Size < 256);
@@ -15742,7 +15762,7 @@ constexpr unsigned count_others(const char* text) noexcept {
     return others;
 }
 
-/// The CRC-32 of the digits and the `_` before them, which makes a whole number of the steps that a CRC-32 is taken in.
+/// The CRC-32 of the digits and the `_` before them, whose length is a multiple of the CRC's step.
 inline std::uint32_t checksum_of(std::string_view secret) noexcept {
     constexpr std::size_t checked_bytes = 1 + secret_digits;
     static_assert(checked_bytes % 4 == 0);
@@ -15763,7 +15783,7 @@ TOLLGATE_DECL bool is_well_formed(secret_kind kind, std::string_view text) noexc
     if (text.size() != secret_text_bytes || text.substr(0, detail::kind_prefix_bytes) != detail::prefix_of(kind))
         return false;
 
-    // All but the prefix and the character behind it, so that the rest is a whole number of vectors.
+    // All but the prefix and one character, so that the rest is a multiple of the vector size.
     constexpr std::size_t first = detail::kind_prefix_bytes;
     if (!detail::is_alphanumeric(text[first]) ||
         detail::count_others<secret_text_bytes - first - 1>(&text[first + 1]) != 0)
@@ -15805,8 +15825,8 @@ namespace tollgate::inline v0::http {
 
 namespace detail {
 
-/// Receives the parser's events, keeps the members of the top level and checks the rest. The parser keeps its stack on
-/// the heap and does not recurse. Returning false stops it, so a text that is nested too deeply is cut off at the bound.
+/// Receives the parser's events, keeps the top-level members and checks the rest. The parser keeps its stack on the
+/// heap and does not recurse; returning false stops it, so nesting is cut off at the bound.
 class json_handler {
 public:
     using number_integer_t = nlohmann::json::number_integer_t;
@@ -15856,7 +15876,7 @@ private:
     bool object_only_;
     std::string message_;
     std::vector<json_member> members_;
-    std::vector<std::vector<std::string>> names_;  // for each open object or array, sorted; reused by later ones
+    std::vector<std::vector<std::string>> names_;  // of each open object or array, sorted; reused
     std::size_t depth_ = 0;
 };
 
@@ -15888,9 +15908,9 @@ inline bool json_handler::key(string_t& name) {
 
 inline bool read_json(std::string_view bytes, json_handler& handler) {
     if (bytes.empty()) return handler.refuse("The body is missing.");
-    // The parser would skip a byte order mark, which RFC 8259 section 8.1 forbids to send.
+    // The parser would skip a byte order mark, which RFC 8259 section 8.1 forbids.
     if (bytes.starts_with("\xef\xbb\xbf")) return handler.refuse("The body begins with a byte order mark.");
-    // The parser would take a NUL after the document for its end.
+    // The parser would treat a NUL after the document as its end.
     if (bytes.find('\0') != std::string_view::npos) return handler.refuse("The body holds a NUL byte.");
     return nlohmann::json::sax_parse(bytes.begin(), bytes.end(), &handler);
 }
@@ -15921,7 +15941,7 @@ TOLLGATE_DECL void json_writer::escape(std::string_view value) {
         const char c = value.front();
         std::size_t taken = utf8_sequence_bytes(value);
         if (taken == 0) {
-            out_->append("\xef\xbf\xbd");  // U+FFFD for each byte that begins no character
+            out_->append("\xef\xbf\xbd");  // U+FFFD for each byte that does not start a character
             taken = 1;
         } else if (taken > 1 || detail::is_plain_json(c)) {
             out_->append(value.substr(0, taken));
@@ -15954,7 +15974,7 @@ namespace detail {
 inline constexpr byte_set host_chars =
     make_byte_set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~!$&'()*+;=");
 
-/// What stands behind the host: nothing, or a colon and a port, which may be empty (RFC 3986 section 3.2.3).
+/// What follows the host: nothing, or a colon and a port, which may be empty (RFC 3986 section 3.2.3).
 [[nodiscard]] constexpr bool is_port_part(std::string_view text) noexcept {
     constexpr std::size_t digits_max = 5;
     if (text.empty()) return true;
@@ -15967,7 +15987,7 @@ inline constexpr byte_set host_chars =
     return port <= 65535;
 }
 
-/// How many bytes of a name or an IPv4 address `text` begins with, percent-encoded ones included.
+/// The length of the name or IPv4 address at the start of `text`, including percent-encoded bytes.
 [[nodiscard]] constexpr std::size_t host_bytes(std::string_view text) noexcept {
     const char* at = text.data();
     const char* const end = at + text.size();
@@ -15997,10 +16017,11 @@ TOLLGATE_DECL bool is_authority(std::string_view text) noexcept {
 
 namespace detail {
 
-inline constexpr std::size_t name_bytes_max = 253;  // RFC 1035 section 2.3.4, as text and without the root's dot
+inline constexpr std::size_t name_bytes_max = 253;  // RFC 1035 section 2.3.4, as text, without the root's dot
 inline constexpr std::size_t label_bytes_max = 63;
 
-/// Visible ASCII without what RFC 3986 keeps out of every URL and some software repairs, each `%` with its two digits.
+/// Visible ASCII without the characters that RFC 3986 forbids everywhere, and with two hexadecimal digits after each
+/// `%`.
 inline bool is_url_text(std::string_view text) noexcept {
     for (std::size_t i = 0; i < text.size(); ++i) {
         const char c = text[i];
@@ -16012,8 +16033,8 @@ inline bool is_url_text(std::string_view text) noexcept {
     return true;
 }
 
-/// A part of an IPv4 address as WHATWG's "IPv4 number parser" reads it: `0x` is hexadecimal, a leading zero octal.
-/// Empty for what is no number. One that is too large for any place is given as a number that is, too.
+/// A part of an IPv4 address by WHATWG's "IPv4 number parser": `0x` is hexadecimal, a leading zero octal. Empty if it
+/// is not a number; any number too large for an address is returned as a too large number.
 inline std::optional<std::uint64_t> parse_ipv4_part(std::string_view text) noexcept {
     constexpr std::uint64_t too_large = std::uint64_t{1} << 40;
     if (text.empty()) return std::nullopt;
@@ -16035,14 +16056,14 @@ inline std::optional<std::uint64_t> parse_ipv4_part(std::string_view text) noexc
     return value;
 }
 
-/// WHATWG's "ends in a number checker": whether the host is an IPv4 address, or else nothing.
+/// WHATWG's "ends in a number checker": whether the host must be an IPv4 address.
 inline bool ends_in_number(std::string_view host) noexcept {
     const std::string_view last = host.substr(host.rfind('.') + 1);
     const bool digits_only = !last.empty() && last.find_first_not_of("0123456789") == std::string_view::npos;
     return digits_only || parse_ipv4_part(last).has_value();
 }
 
-/// WHATWG's "IPv4 parser": one to four parts, of which the last fills all places that are left.
+/// WHATWG's "IPv4 parser": one to four parts, of which the last fills all remaining bytes.
 inline std::optional<ip_address> parse_loose_ipv4(std::string_view host) noexcept {
     std::uint64_t address = 0;
     for (unsigned part = 0; part < 4; ++part) {
@@ -16063,7 +16084,7 @@ inline std::optional<ip_address> parse_loose_ipv4(std::string_view host) noexcep
     return std::nullopt;
 }
 
-/// A name that DNS can hold: labels of letters, digits, `-` and `_`.
+/// A name that DNS can represent: labels of letters, digits, `-` and `_`.
 inline bool is_name(std::string_view host) noexcept {
     if (host.empty() || host.size() > name_bytes_max) return false;
     std::size_t label_bytes = 0;
@@ -16122,7 +16143,7 @@ inline bool set_authority(url& made, std::string_view text) {
     return set_host(made, text.substr(0, colon));
 }
 
-/// Cuts `http://` or `https://`, in any case, off the front of `text`.
+/// Removes `http://` or `https://`, in any case, from the front of `text`.
 inline bool take_scheme(url& made, std::string_view& text) noexcept {
     for (const auto scheme : {url_scheme::http, url_scheme::https}) {
         const std::string_view prefix = scheme == url_scheme::http ? "http://" : "https://";
@@ -16184,12 +16205,12 @@ struct base64url_alphabet {
     static constexpr std::string_view characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 };
 
-/// A group of four characters is a number of three bytes and one more, which is not zero when a character is none of
-/// the alphabet's. It is kept in the order of memory: storing it whole writes the three bytes where they belong.
+/// A group of four characters, decoded: three bytes, and a fourth that is not zero if a character is not in the
+/// alphabet. In memory order, so that storing the whole word writes the three bytes where they belong.
 using base64_group = std::uint32_t;
 inline constexpr base64_group base64_error = in_big_endian_order(std::uint32_t{0xff});
 
-/// For each of the four places in a group, what a character adds to it: a group is four look-ups and three ORs.
+/// For each of the four positions in a group, what a character contributes: a group is four look-ups and three ORs.
 template <class Alphabet>
 inline constexpr auto base64_places = [] {
     std::array<std::array<base64_group, 256>, 4> places{};
@@ -16221,9 +16242,9 @@ inline std::optional<std::size_t> base64_decode_unpadded(std::string_view text, 
     char* written = out.data();
     base64_group seen = 0;
 
-    // Two groups at a time, each stored with its fourth byte, which the next group overwrites and the last has room for.
-    const std::size_t groups_with_room = out.empty() ? 0 : (std::min)(groups, (out.size() - 1) / 3);
-    for (const char* const end = next + groups_with_room / 2 * 8; next != end; next += 8, written += 6) {
+    // Each group is stored with its fourth byte, which the next group overwrites; the last group needs space for it.
+    const std::size_t groups_with_space = out.empty() ? 0 : (std::min)(groups, (out.size() - 1) / 3);
+    for (const char* const end = next + groups_with_space / 2 * 8; next != end; next += 8, written += 6) {
         const base64_group first = read_base64_group<Alphabet>(next);
         const base64_group second = read_base64_group<Alphabet>(next + 4);
         seen |= first;
@@ -16443,9 +16464,9 @@ public:
           locks_{std::make_unique<padded_lock[]>(lock_count_)} {
         if (memory_ == nullptr) throw std::bad_alloc{};
         void* aligned = memory_.get();
-        std::size_t room = memory_bytes();
+        std::size_t space = memory_bytes();
         sets_ = static_cast<detail::window_set*>(
-            std::align(alignof(detail::window_set), set_count_ * sizeof(detail::window_set), aligned, room));
+            std::align(alignof(detail::window_set), set_count_ * sizeof(detail::window_set), aligned, space));
     }
 
     [[nodiscard]] verdict take(std::uint64_t key, const quota& allowed, instant now) noexcept {
@@ -16488,10 +16509,10 @@ public:
     [[nodiscard]] std::size_t memory_bytes() const noexcept { return (set_count_ + 1) * sizeof(detail::window_set); }
 
 private:
-    static constexpr std::size_t keys_bound = std::size_t{1} << 31;  // 48 GiB: a larger number is a mistake
-    // Two threads meet at one of so many in less than one call of a hundred, on any machine of today.
+    static constexpr std::size_t keys_bound = std::size_t{1} << 31;  // 48 GiB; a larger number is a mistake
+    // With 256 locks, two threads collide in less than 1 % of calls on today's machines.
     static constexpr std::size_t lock_count_max = 256;
-    struct alignas(64) padded_lock {  // a cache line each, so that neighbours do not slow each other down
+    struct alignas(64) padded_lock {  // one cache line each, to avoid false sharing
         std::mutex mutex;
     };
     struct free_memory {
@@ -16506,7 +16527,7 @@ private:
     siphash_key seed_;
     std::size_t set_count_;   // powers of two, both
     std::size_t lock_count_;
-    // From calloc, because the pages of a large block take no memory until they are written to.
+    // calloc: the pages of a large block take no memory until they are written.
     std::unique_ptr<void, free_memory> memory_;
     detail::window_set* sets_;  // in memory_, aligned
     std::unique_ptr<padded_lock[]> locks_;
@@ -16549,7 +16570,7 @@ constexpr ip_network ipv4_block(std::uint8_t a, std::uint8_t b, std::uint8_t c, 
     return {ip_address::v4(a, b, c, d), 96 + bits};
 }
 
-/// A block whose first two groups are `first` and `second`, and the others zero.
+/// A block whose first two groups are `first` and `second`; the others are zero.
 constexpr ip_network ipv6_block(unsigned first, unsigned second, unsigned bits) noexcept {
     std::array<std::uint8_t, 16> bytes{};
     bytes[0] = static_cast<std::uint8_t>(first >> 8);
@@ -16559,9 +16580,9 @@ constexpr ip_network ipv6_block(unsigned first, unsigned second, unsigned bits) 
     return {ip_address::from_bytes(bytes), bits};
 }
 
-/// IANA's IPv4 special-purpose registry, as far as it is not globally reachable, and what else is nobody's web server.
+/// The blocks of IANA's IPv4 special-purpose registry that are not globally reachable, and other reserved blocks.
 inline constexpr std::array reserved_ipv4{
-    ipv4_block(0, 0, 0, 0, 8),         // this network; 0.0.0.0 reaches the machine itself
+    ipv4_block(0, 0, 0, 0, 8),         // this network; 0.0.0.0 is the local machine
     ipv4_block(10, 0, 0, 0, 8),        // private (RFC 1918)
     ipv4_block(100, 64, 0, 0, 10),     // carrier-grade NAT (RFC 6598)
     ipv4_block(127, 0, 0, 0, 8),       // loopback
@@ -16579,11 +16600,11 @@ inline constexpr std::array reserved_ipv4{
     ipv4_block(240, 0, 0, 0, 4),       // reserved, and broadcast
 };
 
-/// Global unicast (RFC 4291 section 2.4): loopback, unique local, link-local, site-local, multicast, IPv4-compatible
-/// and NAT64 addresses are all outside.
+/// Global unicast (RFC 4291 section 2.4). Loopback, unique local, link-local, site-local, multicast, IPv4-compatible
+/// and NAT64 addresses are all outside of it.
 inline constexpr ip_network global_ipv6 = ipv6_block(0x2000, 0, 3);
 
-/// What is inside of it and still not globally reachable, or leads to an IPv4 address that the sender chooses.
+/// Blocks inside it that are not globally reachable, or lead to an IPv4 address that the sender chooses.
 inline constexpr std::array reserved_ipv6{
     ipv6_block(0x2001, 0, 23),       // protocol assignments: Teredo, ORCHID, benchmarks
     ipv6_block(0x2001, 0x0db8, 32),  // documentation
@@ -16598,7 +16619,7 @@ constexpr bool is_in_any(const std::array<ip_network, Size>& blocks, const ip_ad
     return false;
 }
 
-/// `::0:5efe:a.b.c.d` or `::200:5efe:a.b.c.d` behind any prefix (RFC 5214 section 6.1): a router may unwrap it.
+/// `::0:5efe:a.b.c.d` or `::200:5efe:a.b.c.d` after any prefix (RFC 5214 section 6.1): a router may unwrap it.
 constexpr bool is_isatap(const ip_address& address) noexcept {
     const auto& bytes = address.bytes();
     return (bytes[8] & 0xfd) == 0 && bytes[9] == 0 && bytes[10] == 0x5e && bytes[11] == 0xfe;
@@ -16609,7 +16630,7 @@ constexpr bool is_public(const ip_address& address) noexcept {
     return global_ipv6.contains(address) && !is_in_any(reserved_ipv6, address) && !is_isatap(address);
 }
 
-/// Whether only a local network can know the name. A URL's host is in lower case and without a final dot.
+/// Whether only a local network can resolve the name. The host of a URL is in lower case and without a final dot.
 inline bool is_local_name(std::string_view name) noexcept {
     if (name.find('.') == std::string_view::npos) return true;  // `localhost`, or completed by a search list
     for (const std::string_view local : {".localhost", ".local", ".localdomain", ".internal", ".home.arpa"})
@@ -16683,7 +16704,7 @@ TOLLGATE_DECL route_match segment_router::find(http::method m, std::string_view 
             continue;
         }
         const auto text = path.substr(begin, at - begin);
-        // An empty segment is `//` or a slash at the end; dot segments are another path's spelling.
+        // An empty segment is `//` or a trailing slash; dot segments are other spellings of a path.
         if (text.empty() || text == "." || text == ".." || count == segments_max) return match;
         segments[count++] = text;
         if (at >= path.size()) break;
@@ -16765,7 +16786,7 @@ TOLLGATE_DECL result<void> standard_webhook::write(const due_delivery& sent, ins
     const auto id_value = http::field_value::from(sent.message_id);
     const auto timestamp_value = http::field_value::from(timestamp);
     const auto signature_value = http::field_value::from(*signatures);
-    if (!id_value || !timestamp_value || !signature_value) return internal_error("A webhook-id holds an odd character.");
+    if (!id_value || !timestamp_value || !signature_value) return internal_error("A webhook-id contains an invalid character.");
     fields.add("Content-Type", "application/json");
     fields.add("webhook-id", *id_value);
     fields.add("webhook-timestamp", *timestamp_value);
@@ -16779,15 +16800,15 @@ TOLLGATE_DECL result<void> standard_webhook::write(const due_delivery& sent, ins
 
 namespace tollgate::inline v0::http::detail {
 
-/// The hops of all lines of one field, left to right: the last `hops_max` of them.
+/// The last `hops_max` hops of all lines of one field, left to right.
 class forwarded_hops {
 public:
-    static constexpr std::size_t hops_max = 32;  // no request passes that many proxies of one operator
+    static constexpr std::size_t hops_max = 32;  // more proxies than one operator runs
 
     void add(std::string_view node) noexcept { nodes_[size_++ % hops_max] = node; }
 
     [[nodiscard]] std::size_t size() const noexcept { return size_ < hops_max ? size_ : hops_max; }
-    /// 0 is the right-most.
+    /// 0 is the rightmost hop.
     [[nodiscard]] std::string_view from_right(std::size_t at) const noexcept { return nodes_[(size_ - 1 - at) % hops_max]; }
 
 private:
@@ -16795,7 +16816,7 @@ private:
     std::size_t size_ = 0;
 };
 
-/// `address`, `address:port`, `[address]` or `[address]:port`; an IPv6 address may stand without brackets if it has no port.
+/// `address`, `address:port`, `[address]` or `[address]:port`; an IPv6 address without a port needs no brackets.
 inline std::optional<ip_address> parse_node(std::string_view node) noexcept {
     const auto is_port = [](std::string_view text) {
         constexpr std::size_t digits_max = 5;
@@ -16815,7 +16836,7 @@ inline std::optional<ip_address> parse_node(std::string_view node) noexcept {
     return is_port(node.substr(colon + 1)) ? ip_address::parse(node.substr(0, colon)) : std::nullopt;
 }
 
-/// Where a quoted-string that may begin at `at` ends, or `at` itself if none does; npos if it never ends.
+/// The end of a quoted-string at `at`; `at` if there is none, npos if it is unterminated.
 inline std::size_t skip_quoted(std::string_view text, std::size_t at) noexcept {
     if (at >= text.size() || text[at] != '"') return at;
     for (++at; at < text.size(); ++at) {
@@ -16825,8 +16846,8 @@ inline std::size_t skip_quoted(std::string_view text, std::size_t at) noexcept {
     return std::string_view::npos;
 }
 
-/// The elements of a Forwarded line (RFC 7239 section 4). One without a readable `for`, or with two, is a hop all the same,
-/// an unknown one.
+/// Adds the elements of a Forwarded line (RFC 7239 section 4). An element without a readable `for`, or with two, is an
+/// unknown hop.
 inline void add_forwarded_line(std::string_view line, forwarded_hops& hops) noexcept {
     std::string_view node;
     std::size_t nodes = 0;
@@ -16844,7 +16865,8 @@ inline void add_forwarded_line(std::string_view line, forwarded_hops& hops) noex
         if (at < line.size() && line[at] == '=') {
             const auto value_begin = ++at;
             const auto quoted_end = skip_quoted(line, at);
-            if (quoted_end == std::string_view::npos) return hops.add({});  // never ends: nothing behind it can be told apart
+            // unterminated: nothing after it can be parsed
+            if (quoted_end == std::string_view::npos) return hops.add({});
             if (quoted_end != at) {
                 value = line.substr(value_begin + 1, quoted_end - value_begin - 2);
                 at = quoted_end;
@@ -16863,7 +16885,7 @@ inline void add_forwarded_line(std::string_view line, forwarded_hops& hops) noex
             add_hop();
             nodes = 0;
         } else if (line[at] != ';') {
-            return hops.add({});  // no element of RFC 7239
+            return hops.add({});  // not an element of RFC 7239
         }
         ++at;
     }
@@ -16873,7 +16895,7 @@ inline void add_x_forwarded_for_line(std::string_view line, forwarded_hops& hops
     for (;;) {
         const auto comma = line.find(',');
         const auto node = trim_ows(line.substr(0, comma));
-        if (!node.empty()) hops.add(node);  // empty elements of a list are none (RFC 9110 section 5.6.1)
+        if (!node.empty()) hops.add(node);  // empty list elements are ignored (RFC 9110 section 5.6.1)
         if (comma == std::string_view::npos) return;
         line.remove_prefix(comma + 1);
     }
@@ -17010,7 +17032,7 @@ TOLLGATE_DECL bool add_cookie(response& out, const new_cookie& made) {
     if (made.max_age) {
         const auto left = (std::max)(made.max_age->count(), seconds::rep{0});
         text.append("; Max-Age=").append(std::to_string(left));
-        // Those who know no Max-Age know Expires.
+        // For clients that know Expires but not Max-Age.
         if (left == 0) text.append("; Expires=Thu, 01 Jan 1970 00:00:00 GMT");
     }
     if (made.secure) text.append("; Secure");
@@ -17468,21 +17490,21 @@ namespace tollgate::inline v0::http {
 
 namespace detail {
 
-/// Whether no byte of it is a control character other than HTAB (RFC 9110 section 5.5).
+/// Whether it contains no control character but HTAB (RFC 9110 section 5.5).
 [[nodiscard]] inline bool is_field_text(std::string_view text) noexcept {
     const char* const end = text.data() + text.size();
     return find_value_end(text.data(), end) == end;
 }
 
-/// Plain decimal digits without a leading zero, as request_parser wants a length.
+/// Decimal digits without a leading zero, as request_parser requires of a length.
 [[nodiscard]] inline bool read_length(std::string_view text, std::uint64_t& length) noexcept {
     if (text.empty() || !is_digit(text.front()) || (text.front() == '0' && text.size() != 1)) return false;
     const auto read = std::from_chars(text.data(), text.data() + text.size(), length);
     return read.ec == std::errc{} && read.ptr == text.data() + text.size();
 }
 
-/// What is behind the size in a chunk line: `*( BWS ";" BWS name [ BWS "=" BWS ( token / quoted-string ) ] )` (RFC 9112
-/// section 7.1.1).
+/// Whether `text` is what may follow the size in a chunk line: `*( BWS ";" BWS name [ BWS "=" BWS ( token /
+/// quoted-string ) ] )` (RFC 9112 section 7.1.1).
 [[nodiscard]] inline bool are_chunk_extensions(std::string_view text) noexcept {
     const auto skip_blanks = [&text] {
         while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
@@ -17510,7 +17532,7 @@ namespace detail {
         const std::string_view behind_name = text;
         skip_blanks();
         if (!text.starts_with('=')) {
-            text = behind_name;  // the blanks are the next extension's
+            text = behind_name;  // the blanks belong to the next extension
             continue;
         }
         text.remove_prefix(1);
@@ -17553,7 +17575,7 @@ TOLLGATE_DECL response_step response_parser::step(std::string_view bytes) {
             default:
                 if (std::string_view line; take_line(bytes, line)) {
                     read_line(line);
-                    line_.clear();  // not before: `line` may be a view of it
+                    line_.clear();  // only now: `line` may be a view of it
                 } else {
                     waits = true;
                 }
@@ -17569,12 +17591,12 @@ TOLLGATE_DECL response_step response_parser::finish() noexcept {
     consumed_ = 0;
     if (stage_ == stage::until_close) complete();
     if (stage_ == stage::complete) return response_step::complete;
-    if (stage_ != stage::refused) refuse("The connection ended before the answer did.");
+    if (stage_ != stage::refused) refuse("The connection ended before the response did.");
     return response_step::refused;
 }
 
-/// The next line without its CRLF, taken off `bytes`; false when it is not all there, or refused. A line is judged by its
-/// length as it comes and by its content once it is whole, so that the verdict does not depend on the cuts.
+/// Removes the next line from `bytes`, without its CRLF; false if it is incomplete or refused. The length is checked as
+/// the line arrives and the content when it is complete, so that the result does not depend on the split.
 TOLLGATE_DECL bool response_parser::take_line(std::string_view& bytes, std::string_view& line) {
     const bool of_chunks = stage_ == stage::chunk_line || stage_ == stage::chunk_end;
     const std::size_t one_max = of_chunks ? limits::chunk_line_bytes_max : settings_.line_bytes_max;
@@ -17624,7 +17646,7 @@ TOLLGATE_DECL void response_parser::read_line(std::string_view line) {
 TOLLGATE_DECL void response_parser::read_status_line(std::string_view line) {
     constexpr std::size_t version_bytes = 9, status_bytes = 3;
     older_ = line.starts_with("HTTP/1.0 ");
-    if (!older_ && !line.starts_with("HTTP/1.1 ")) return refuse("The answer does not begin with HTTP/1.1 or HTTP/1.0.");
+    if (!older_ && !line.starts_with("HTTP/1.1 ")) return refuse("The response does not begin with HTTP/1.1 or HTTP/1.0.");
     const std::string_view digits = line.substr(version_bytes, status_bytes);
     const std::string_view reason = line.substr(version_bytes + digits.size());
     if (digits.size() != status_bytes || !is_digit(digits[0]) || digits[0] == '0' || !is_digit(digits[1]) ||
@@ -17632,7 +17654,7 @@ TOLLGATE_DECL void response_parser::read_status_line(std::string_view line) {
         return refuse("The status is not three digits.");
     if (!detail::is_field_text(reason)) return refuse("The status line holds a control character.");
     status_ = static_cast<unsigned>((digits[0] - '0') * 100 + (digits[1] - '0') * 10 + (digits[2] - '0'));
-    if (status_ == 101) return refuse("The server switches protocols, which nobody asked for.");
+    if (status_ == 101) return refuse("The server switched protocols, which was not requested.");
     said_ = {};
     retry_after_.clear();
     stage_ = stage::fields;
@@ -17659,7 +17681,7 @@ TOLLGATE_DECL void response_parser::judge_field(std::string_view name, std::stri
                 said_.fault = "The Content-Length is not a plain decimal number.";
             return;
         case field_id::transfer_encoding:
-            // No tab around it: to some parsers it is a part of the name.
+            // No tabs around it: some implementations read them as part of the name.
             if (++said_.transfer_encodings > 1 || !ascii_iequals(text, "chunked") || value.find('\t') != value.npos)
                 said_.fault = "The Transfer-Encoding is not exactly one chunked.";
             return;
@@ -17688,7 +17710,7 @@ TOLLGATE_DECL void response_parser::judge_head() {
     }
     keep_alive_ = !said_.close && (!older_ || said_.keep_alive);
     if (to_head_ || status_ == 204 || status_ == 304) {
-        // A 204 has no body; a server that announces one all the same may send it, too.
+        // A 204 has no body, but a server that announces one may also send it.
         if (status_ == 204 && (said_.content_length != 0 || said_.transfer_encodings != 0)) keep_alive_ = false;
         return complete();
     }
@@ -17704,7 +17726,7 @@ TOLLGATE_DECL void response_parser::judge_head() {
     left_bytes_ = said_.content_length;
     stage_ = stage::known_length;
     if (left_bytes_ == 0) return complete();
-    // Nobody waits for a body that will not be read to its end anyway.
+    // Do not wait for a body that will not be read to its end.
     if (left_bytes_ > settings_.body_bytes_max && settings_.kept_bytes_max == 0) cut();
 }
 
@@ -17719,7 +17741,7 @@ TOLLGATE_DECL void response_parser::read_chunk_line(std::string_view line) {
     stage_ = left_bytes_ == 0 ? stage::trailers : stage::chunk_data;
 }
 
-/// Precondition: there are bytes.
+/// Precondition: `bytes` is not empty.
 TOLLGATE_DECL void response_parser::read_body(std::string_view& bytes) {
     const bool endless = stage_ == stage::until_close;
     const bool beyond = stage_ == stage::known_length && said_.content_length > settings_.body_bytes_max;
@@ -17740,7 +17762,7 @@ TOLLGATE_DECL void response_parser::read_body(std::string_view& bytes) {
     else if (beyond && body_bytes_ == settings_.kept_bytes_max) cut();
 }
 
-/// Enough was read. What is still to come would be taken for the next answer, so the connection is of no more use.
+/// Ends a response early. Its remaining bytes would be taken for the next response, so the connection cannot be reused.
 TOLLGATE_DECL void response_parser::cut() noexcept {
     body_cut_ = true;
     keep_alive_ = false;
@@ -17761,8 +17783,8 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL std::vector<ip_address> system_lookup(const std::string& host) {
 #if defined(__GLIBC__)
-    // `shop` is not `shop.our-office.example`: what is inside may not be reached by leaving a domain out. The state is
-    // this thread's own; a change of resolv.conf makes it as new, so it is said each time.
+    // Without the search list, so that `shop` does not resolve to `shop.our-office.example`: leaving out a domain must
+    // not reach internal hosts. The state is per thread; a change of resolv.conf resets it, so it is set each time.
     if ((_res.options & RES_INIT) == 0) static_cast<void>(res_init());
     _res.options &= ~static_cast<decltype(_res.options)>(RES_DNSRCH | RES_DEFNAMES);
 #endif
@@ -17775,7 +17797,7 @@ TOLLGATE_DECL std::vector<ip_address> system_lookup(const std::string& host) {
         const int cause = errno;
         if (failed == EAI_MEMORY) throw std::bad_alloc{};
         if (failed == EAI_SYSTEM || cause == EMFILE || cause == ENFILE || cause == ENOBUFS)
-            throw std::system_error{cause, std::generic_category(), "names cannot be looked up"};
+            throw std::system_error{cause, std::generic_category(), "cannot look up names"};
         if (failed == EAI_AGAIN) throw std::system_error{std::make_error_code(std::errc::timed_out)};
         return {};
     }
@@ -17805,7 +17827,7 @@ namespace webhooks {
 
 namespace detail {
 
-/// The last names that were added, a bounded number.
+/// The most recently added names, a bounded number.
 class recent_names {
 public:
     explicit recent_names(std::size_t names_max) : names_max_{names_max} {}
@@ -17829,7 +17851,7 @@ public:
 
 private:
     const std::size_t names_max_;
-    std::list<std::string> names_;  // the last first
+    std::list<std::string> names_;  // most recent first
     std::unordered_map<std::string_view, std::list<std::string>::iterator> places_;
 };
 
@@ -17842,7 +17864,7 @@ TOLLGATE_DECL std::string domain_of(std::string_view host) {
     const std::size_t top = before(host.size());
     if (top == 0) return std::string{host};
     const std::size_t second = before(top - 1);
-    constexpr std::size_t country_bytes = 2, kind_bytes_max = 3;  // co, com, org
+    constexpr std::size_t country_bytes = 2, kind_bytes_max = 3;  // such as co, com, org
     if (second == 0 || host.size() - top != country_bytes || top - 1 - second > kind_bytes_max)
         return std::string{host.substr(second)};
     return std::string{host.substr(before(second - 1))};
@@ -17856,38 +17878,38 @@ public:
     state(name_lookup look_up, std::size_t threads_max)
         : look_up_{std::move(look_up)}, threads_max_{(std::max)(threads_max, std::size_t{2})} {}
 
-    void ask(const std::string& host, on_answer tell) {
+    void resolve(const std::string& host, on_result done) {
         const std::lock_guard hold{mutex_};
         if (stopping_) return;
-        if (const auto same = asked_.find(host); same != asked_.end())
-            return same->second->tell.push_back(std::move(tell));
-        std::list<question> made;
+        if (const auto same = by_host_.find(host); same != by_host_.end())
+            return same->second->callbacks.push_back(std::move(done));
+        std::list<query> made;
         made.push_back({host, detail::domain_of(host), known::little});
-        question& one = made.front();
-        one.how = quick_names_.contains(host)           ? known::quick
+        query& one = made.front();
+        one.how = quick_names_.contains(host)          ? known::quick
                   : slow_domains_.contains(one.domain) ? known::slow
                                                        : known::little;
-        one.tell.push_back(std::move(tell));
-        asked_.emplace(host, made.begin());
+        one.callbacks.push_back(std::move(done));
+        by_host_.emplace(host, made.begin());
         waiting_.splice(waiting_.end(), made);
         if (idle_ >= waiting_.size() || threads_ == threads_max_) {
-            came_.notify_one();
+            changed_.notify_one();
             return;
         }
         try {
             std::thread{[self = shared_from_this()] { self->run(); }}.detach();
             ++threads_;
-        } catch (const std::exception&) {  // those that are there will come to it
+        } catch (const std::exception&) {  // the existing threads will serve it
         }
     }
 
-    bool is_asking_for(const std::string& host) {
+    bool is_resolving(const std::string& host) {
         const std::lock_guard hold{mutex_};
-        const auto found = asked_.find(host);
-        if (found == asked_.end()) return false;
+        const auto found = by_host_.find(host);
+        if (found == by_host_.end()) return false;
         const auto place = found->second;
         if (place->running) return true;
-        asked_.erase(found);
+        by_host_.erase(found);
         waiting_.erase(place);
         return false;
     }
@@ -17895,45 +17917,44 @@ public:
     void stop() noexcept {
         const std::lock_guard hold{mutex_};
         stopping_ = true;
-        asked_.clear();
+        by_host_.clear();
         waiting_.clear();
-        // Now: what they hold belongs to an executor that may be gone when the look-up ends.
-        for (question& each : running_) each.tell.clear();
-        came_.notify_all();
+        // Now: the callbacks belong to an executor that may be gone when the look-up ends.
+        for (query& each : running_) each.callbacks.clear();
+        changed_.notify_all();
     }
 
 private:
     using clock = std::chrono::steady_clock;
-    static constexpr std::chrono::seconds long_time{1};
-    static constexpr std::size_t names_max = 8192;  // 2 MB at the most, if all are as long as they may be
+    static constexpr std::chrono::seconds slow_lookup{1};
+    static constexpr std::size_t names_max = 8192;  // at most 2 MB
 
     enum class known : std::uint8_t { quick, little, slow };
-    struct question {
+    struct query {
         std::string host;
         std::string domain;
         known how;
         bool running = false;
-        std::vector<on_answer> tell{};
+        std::vector<on_result> callbacks{};
     };
-    using questions = std::list<question>;
+    using queries = std::list<query>;
 
     [[nodiscard]] std::size_t part_of_threads(std::size_t divisor) const noexcept {
         return (std::max)(threads_max_ / divisor, std::size_t{1});
     }
 
-    /// The name to look up next, if there is one that this thread may.
-    [[nodiscard]] questions::iterator next() {
+    /// The next name that a thread may look up now.
+    [[nodiscard]] queries::iterator next() {
         const auto count = [this](auto which) {
             return static_cast<std::size_t>(std::count_if(running_.begin(), running_.end(), which));
         };
-        const bool room_for_others =
-            count([](const question& one) { return one.how != known::quick; }) < part_of_threads(2);
-        const bool room_for_slow =
-            count([](const question& one) { return one.how == known::slow; }) < part_of_threads(4);
-        return std::find_if(waiting_.begin(), waiting_.end(), [&](const question& each) {
+        const bool others_allowed =
+            count([](const query& one) { return one.how != known::quick; }) < part_of_threads(2);
+        const bool slow_allowed = count([](const query& one) { return one.how == known::slow; }) < part_of_threads(4);
+        return std::find_if(waiting_.begin(), waiting_.end(), [&](const query& each) {
             const bool quick = each.how == known::quick;
-            if (!quick && (!room_for_others || (each.how == known::slow && !room_for_slow))) return false;
-            const std::size_t of_domain = count([&](const question& one) { return one.domain == each.domain; });
+            if (!quick && (!others_allowed || (each.how == known::slow && !slow_allowed))) return false;
+            const std::size_t of_domain = count([&](const query& one) { return one.domain == each.domain; });
             return of_domain < part_of_threads(quick ? 4 : 8);
         });
     }
@@ -17942,7 +17963,7 @@ private:
         std::unique_lock hold{mutex_};
         for (;;) {
             ++idle_;
-            came_.wait(hold, [this] { return stopping_ || next() != waiting_.end(); });
+            changed_.wait(hold, [this] { return stopping_ || next() != waiting_.end(); });
             --idle_;
             if (stopping_) return;
             const auto one = next();
@@ -17951,34 +17972,34 @@ private:
             hold.unlock();
 
             const auto began = clock::now();
-            const lookup_answer heard = look_up(one->host);
-            const bool was_quick = clock::now() - began < long_time;
+            const lookup_result looked_up = look_up(one->host);
+            const bool was_quick = clock::now() - began < slow_lookup;
 
             hold.lock();
-            questions done;
-            done.splice(done.end(), running_, one);
-            came_.notify_one();
+            queries finished;
+            finished.splice(finished.end(), running_, one);
+            changed_.notify_one();
             if (stopping_) return;
-            asked_.erase(one->host);
-            if (heard.end == lookup_end::answered || !was_quick) remember(*one, was_quick);
-            for (const on_answer& each : one->tell) tell(each, heard);
+            by_host_.erase(one->host);
+            if (looked_up.end == lookup_end::resolved || !was_quick) remember(*one, was_quick);
+            for (const on_result& each : one->callbacks) call(each, looked_up);
         }
     }
 
-    [[nodiscard]] lookup_answer look_up(const std::string& host) const noexcept {
+    [[nodiscard]] lookup_result look_up(const std::string& host) const noexcept {
         try {
             return {.addresses = look_up_(host)};
         } catch (const std::system_error& failed) {
-            const bool nobody_there =
+            const bool no_response =
                 failed.code() == std::errc::timed_out || failed.code() == std::errc::resource_unavailable_try_again;
-            return failed_as(nobody_there ? lookup_end::no_answer : lookup_end::short_of_something, failed.what());
+            return failed_as(no_response ? lookup_end::no_response : lookup_end::local_failure, failed.what());
         } catch (const std::bad_alloc& failed) {
-            return failed_as(lookup_end::short_of_something, failed.what());
+            return failed_as(lookup_end::local_failure, failed.what());
         } catch (...) {
             return {};
         }
     }
-    [[nodiscard]] static lookup_answer failed_as(lookup_end end, const char* why) noexcept {
+    [[nodiscard]] static lookup_result failed_as(lookup_end end, const char* why) noexcept {
         try {
             return {.end = end, .why = why};
         } catch (const std::exception&) {
@@ -17986,7 +18007,7 @@ private:
         }
     }
 
-    void remember(const question& one, bool was_quick) noexcept {
+    void remember(const query& one, bool was_quick) noexcept {
         try {
             if (was_quick) {
                 quick_names_.add(one.host);
@@ -17995,22 +18016,22 @@ private:
                 quick_names_.remove(one.host);
                 slow_domains_.add(one.domain);
             }
-        } catch (const std::exception&) {  // then it is less known than it could be
+        } catch (const std::exception&) {  // only slows later look-ups
         }
     }
-    static void tell(const on_answer& who, const lookup_answer& heard) noexcept {
+    static void call(const on_result& done, const lookup_result& looked_up) noexcept {
         try {
-            who(heard);
-        } catch (const std::exception&) {  // who was not told has a time-out
+            done(looked_up);
+        } catch (const std::exception&) {  // the caller has a time-out
         }
     }
 
     const name_lookup look_up_;
     const std::size_t threads_max_;
     std::mutex mutex_;
-    std::condition_variable came_;
-    std::unordered_map<std::string, questions::iterator> asked_;
-    questions waiting_, running_;
+    std::condition_variable changed_;
+    std::unordered_map<std::string, queries::iterator> by_host_;
+    queries waiting_, running_;
     detail::recent_names quick_names_{names_max}, slow_domains_{names_max};
     std::size_t threads_ = 0;
     std::size_t idle_ = 0;
@@ -18024,12 +18045,14 @@ TOLLGATE_DECL lookup_pool::~lookup_pool() { state_->stop(); }
 
 TOLLGATE_DECL void lookup_pool::stop() noexcept { state_->stop(); }
 
-TOLLGATE_DECL void lookup_pool::ask(const std::string& host, on_answer tell) { state_->ask(host, std::move(tell)); }
+TOLLGATE_DECL void lookup_pool::resolve(const std::string& host, on_result done) {
+    state_->resolve(host, std::move(done));
+}
 
-TOLLGATE_DECL bool lookup_pool::is_asking_for(const std::string& host) { return state_->is_asking_for(host); }
+TOLLGATE_DECL bool lookup_pool::is_resolving(const std::string& host) { return state_->is_resolving(host); }
 
 }  // namespace webhooks
-}  // namespace tollgate
+}  // namespace tollgate::inline v0
 
 // <tollgate/webhooks/detail/retry_schedule.ipp>
 
@@ -18065,7 +18088,7 @@ TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const
     const milliseconds planned = schedule.waits[sent.attempts_made];
     milliseconds wait = detail::jittered(planned, schedule.jitter_percent, chance);
     if (const auto asked = http::parse_retry_after(report.retry_after, now)) {
-        // Never earlier than requested, and what was refused together is not retried together either.
+        // Never earlier than requested; and deliveries refused together are not retried together.
         const milliseconds heeded = (std::clamp)(*asked, planned, 2 * planned);
         constexpr std::uint32_t middle = 0x8000'0000U;
         const milliseconds later = detail::jittered(planned, schedule.jitter_percent, chance / 2 + middle) - planned;
@@ -18084,8 +18107,8 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<void> check_event(const event& happened, const service_catalog& services) {
     const service* const of = services.find(happened.account.service.view());
-    if (of == nullptr) return invalid("service is none of those that this server has.");
-    if (!of->has_event(happened.name)) return invalid("event is none of the service's.");
+    if (of == nullptr) return invalid("service is not one of this server's services.");
+    if (!of->has_event(happened.name)) return invalid("event is not one of the service's events.");
     if (happened.data.size() > limits::event_data_bytes_max)
         return invalid("data is longer than " + std::to_string(limits::event_data_bytes_max) + " bytes.");
     if (const auto good = http::check_json(happened.data); !good) {
@@ -18108,7 +18131,7 @@ namespace detail {
 
 inline error not_genuine(const char* message) { return {error_kind::unauthorized, message, {}}; }
 
-/// The value of a header that is there once.
+/// The value of a field that occurs once.
 inline std::string_view only_line(const http::field_lines& fields, std::string_view name) noexcept {
     std::string_view found;
     std::size_t lines = 0;
@@ -18120,7 +18143,7 @@ inline std::string_view only_line(const http::field_lines& fields, std::string_v
     return lines == 1 ? found : std::string_view{};
 }
 
-/// A full stop separates what is signed, so an id with one would let bytes of one part be read as another's.
+/// A full stop separates the signed parts, so an id that contains one would make the parts ambiguous.
 inline bool is_webhook_id(std::string_view text) noexcept {
     if (text.empty() || text.size() > limits::webhook_id_bytes_max) return false;
     for (const char c : text)
@@ -18128,7 +18151,7 @@ inline bool is_webhook_id(std::string_view text) noexcept {
     return true;
 }
 
-/// Digits only, without a leading zero: the text is signed, so it has one spelling.
+/// Digits only, without a leading zero: the text is signed, so it must have one spelling.
 inline std::optional<std::int64_t> webhook_timestamp(std::string_view text) noexcept {
     constexpr std::size_t digits_max = 12;  // until the year 33658: the sums below cannot overflow
     if (text.empty() || text.size() > digits_max || text.front() == '0') return std::nullopt;
@@ -18139,10 +18162,10 @@ inline std::optional<std::int64_t> webhook_timestamp(std::string_view text) noex
     return value;
 }
 
-/// The macs of all `v1` signatures in `version,signature version,signature...`; none for anything else than that. Other
-/// versions are for other receivers.
+/// The MACs of all `v1` signatures in `version,signature version,signature...`; empty for any other format. Signatures
+/// of other versions are skipped.
 inline std::optional<std::vector<std::string>> webhook_macs(std::string_view header) {
-    constexpr std::size_t signature_bytes_max = 512;  // `v1` has 47; asymmetric ones of a later version are longer
+    constexpr std::size_t signature_bytes_max = 512;  // `v1` has 47; asymmetric ones of later versions are longer
     std::vector<std::string> macs;
     for (std::size_t count = 0;; ++count) {
         const auto blank = header.find(' ');
@@ -18167,22 +18190,22 @@ inline result<void> judge_webhook(std::string_view secret, const webhook_headers
                                    instant now, seconds tolerance) {
     const auto key = webhook_key(secret);
     if (!key) return key.error();
-    if (!is_webhook_id(headers.id)) return not_genuine("The webhook-id is missing, or is none.");
+    if (!is_webhook_id(headers.id)) return not_genuine("The webhook-id is missing or invalid.");
     const auto timestamp = webhook_timestamp(headers.timestamp);
-    if (!timestamp) return not_genuine("The webhook-timestamp is missing, or is no number of seconds.");
+    if (!timestamp) return not_genuine("The webhook-timestamp is missing or not a number of seconds.");
     const auto macs = webhook_macs(headers.signature);
-    if (!macs) return not_genuine("The webhook-signature is missing, or is no list of signatures.");
+    if (!macs) return not_genuine("The webhook-signature is missing or not a list of signatures.");
 
-    constexpr std::int64_t tolerance_max = 1'000'000'000'000;  // 31,000 years: all time there is, and no sum overflows
+    constexpr std::int64_t tolerance_max = 1'000'000'000'000;  // 31,000 years; larger values could overflow
     const std::int64_t tolerated = std::clamp(std::int64_t{tolerance.count()}, std::int64_t{0}, tolerance_max);
     const std::int64_t age = to_unix_seconds(now) - *timestamp;
-    if (age > tolerated) return not_genuine("The webhook-timestamp is too long ago.");
+    if (age > tolerated) return not_genuine("The webhook-timestamp is too old.");
     if (age < -tolerated) return not_genuine("The webhook-timestamp is too far ahead.");
 
     const std::string expected = webhook_mac(*key, {headers.id, *timestamp, body});
     bool genuine = false;
     for (const std::string& mac : *macs) genuine = equal_in_constant_time(mac, expected) || genuine;
-    if (!genuine) return not_genuine("No signature in webhook-signature is one of this webhook.");
+    if (!genuine) return not_genuine("No signature in webhook-signature matches.");
     return {};
 }
 
@@ -18197,7 +18220,7 @@ TOLLGATE_DECL result<void> verify_webhook(std::string_view secret, const webhook
                                            instant now, seconds tolerance) noexcept {
     try {
         return detail::judge_webhook(secret, headers, body, now, tolerance);
-    } catch (...) {  // out of memory: not known to be genuine, and so not genuine
+    } catch (...) {  // out of memory: could not be verified
         return error{error_kind::unavailable, {}, {}};
     }
 }
@@ -18210,7 +18233,7 @@ namespace tollgate::inline v0::http {
 
 namespace detail {
 
-/// Empty for a broken percent-encoding, a bare control byte, or bytes that are no UTF-8 once decoded.
+/// Empty for invalid percent-encoding, an unencoded control byte, or decoded bytes that are not UTF-8.
 [[nodiscard]] inline std::optional<std::string> decode_form_text(std::string_view text) {
     std::string decoded;
     decoded.reserve(text.size());
@@ -23026,10 +23049,11 @@ namespace tollgate::inline v0::http {
 
 namespace detail {
 
-inline constexpr std::size_t method_bytes_max = 32;  // the longest registered one has 17; longer cannot be one of ours
+// the longest registered method has 17; longer ones are not supported
+inline constexpr std::size_t method_bytes_max = 32;
 
-/// Whether `text` stands at this offset. In pieces of known size, which compilers turn into comparisons of words: one
-/// of ten bytes would be a call.
+/// Whether `text` is at this offset. Compared in pieces of constant size, which compilers turn into word comparisons; a
+/// comparison of ten bytes would be a call.
 template <std::size_t Size>
 [[nodiscard]] bool begins_with(std::string_view bytes, std::size_t offset, const char (&text)[Size]) noexcept {
     constexpr std::size_t text_bytes = Size - 1;
@@ -23041,7 +23065,7 @@ template <std::size_t Size>
     return std::memcmp(at + text_bytes - tail_bytes, text + text_bytes - tail_bytes, tail_bytes) == 0;
 }
 
-/// Whether a tab is among the blanks that were trimmed from this value of a field line, which a colon and a CR enclose.
+/// Whether the blanks around this value, between the colon and the CR of its field line, contain a tab.
 [[nodiscard]] constexpr bool has_tab_around(std::string_view value) noexcept {
     const char* before = value.data() - 1;
     while (*before == ' ') --before;
@@ -23050,7 +23074,7 @@ template <std::size_t Size>
     return *before == '\t' || *behind == '\t';
 }
 
-/// Whether any line of a field that may come several times holds this member.
+/// Whether any line of a repeatable field contains this member.
 [[nodiscard]] inline bool lines_hold(const field_lines& lines, field_id id, std::string_view member) noexcept {
     if (lines.count(id) == 1) return list_holds(lines.find(id), member);
     for (const field& line : lines)
@@ -23079,8 +23103,7 @@ TOLLGATE_DECL parse_step request_parser::step(std::span<char> bytes, request& in
     if (base != base_ && stage_ != stage::nothing) into.relocate(base_, bytes.data());
     base_ = base;
 
-    // Each case falls into the next one when its piece is complete, so that a message which came whole is read in one
-    // go.
+    // Each case falls through when its part is complete, so that a complete message is read in one pass.
     parse_step result = parse_step::complete;
     switch (stage_) {
         case stage::nothing:
@@ -23110,7 +23133,7 @@ TOLLGATE_DECL parse_step request_parser::step(std::span<char> bytes, request& in
     return parse_step::refused;
 }
 
-/// One empty line before a request is tolerated (RFC 9112 section 2.2): old clients send one behind a body.
+/// Accepts one empty line before a request (RFC 9112 section 2.2): old clients send one after a body.
 TOLLGATE_DECL parse_step request_parser::begin(std::string_view bytes, request& into) noexcept {
     if (bytes.empty()) return parse_step::needs_more;
     into.clear();
@@ -23161,7 +23184,8 @@ TOLLGATE_DECL parse_step request_parser::read_target(std::string_view bytes, req
     return go_on(stage::version, seen_ + 1);
 }
 
-/// The forms of RFC 9112 section 3.2 other than origin-form. CONNECT and its authority-form are for proxies.
+/// Checks the forms of RFC 9112 section 3.2 other than origin-form. CONNECT and its authority-form are for proxies
+/// only.
 TOLLGATE_DECL parse_step request_parser::judge_target(std::string_view text, request& into) noexcept {
     if (into.method == method::connect) return refuse("This server is no proxy: CONNECT is not served.");
     if (text.empty()) return refuse("There is more than one space between the method and the request target.");
@@ -23185,8 +23209,8 @@ TOLLGATE_DECL parse_step request_parser::judge_absolute_target(std::string_view 
     if (!is_authority(rest.substr(0, authority_bytes))) return refuse("The request target does not name a valid host.");
     into.target = target::from(rest.substr(authority_bytes));
     into.target.authority = rest.substr(0, authority_bytes);
-    // An empty path is `/` (RFC 9112 section 3.2.1): the one in front of the authority, for it is a view of the buffer
-    // too.
+    // An empty path is `/` (RFC 9112 section 3.2.1). The view refers to the second slash of `//`, because it must be
+    // part of the buffer.
     if (into.target.path.empty()) into.target.path = text.substr(colon + 2, 1);
     return parse_step::complete;
 }
@@ -23237,8 +23261,8 @@ TOLLGATE_DECL parse_step request_parser::read_fields(std::string_view bytes, req
     return judge_head(bytes, into);
 }
 
-/// The fast path for lines that came whole and have nothing odd, which are nearly all. Returns where the first other
-/// line begins: the reader, which has the last word on every byte, starts there.
+/// The fast path for complete lines without anything unusual, which are nearly all. Returns the start of the first
+/// other line; the reader starts there and checks every byte.
 TOLLGATE_DECL std::size_t request_parser::read_usual_fields(std::string_view bytes, std::size_t at,
                                                             field_lines& into) const noexcept {
     const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
@@ -23254,7 +23278,7 @@ TOLLGATE_DECL std::size_t request_parser::read_usual_fields(std::string_view byt
         const char* value = colon + 1;
         const char* const line_end = detail::find_value_end(value, end);
         if (end - line_end < 2 || std::memcmp(line_end, "\r\n", 2) != 0) break;
-        while (is_blank(*value)) ++value;  // the CR stops it
+        while (is_blank(*value)) ++value;  // stops at the CR
         const char* value_end = line_end;
         while (value_end > value && is_blank(value_end[-1])) --value_end;
         if (!into.add(id, name, {value, static_cast<std::size_t>(value_end - value)})) break;
@@ -23263,7 +23287,7 @@ TOLLGATE_DECL std::size_t request_parser::read_usual_fields(std::string_view byt
     return static_cast<std::size_t>(begin - bytes.data());
 }
 
-/// What the fields say together: for whom it is, where it ends, what becomes of the connection.
+/// Evaluates the fields together: the host, the end of the body, the persistence of the connection.
 TOLLGATE_DECL parse_step request_parser::judge_head(std::string_view bytes, request& into) noexcept {
     const std::size_t hosts = into.fields.count(field_id::host);
     if (hosts > 1) return refuse("There is more than one Host field.");
@@ -23287,7 +23311,7 @@ TOLLGATE_DECL parse_step request_parser::judge_head(std::string_view bytes, requ
     return parse_step::complete;
 }
 
-/// Nearly all clients of a server name the same host, so the last good one is not judged again.
+/// Nearly all requests to a server name the same host, so the last valid one is not checked again.
 TOLLGATE_DECL bool request_parser::names_good_host(const request& into) noexcept {
     const std::string_view host = into.fields.find(field_id::host);
     if (!good_host_.empty() && host == good_host_.view()) return true;
@@ -23297,9 +23321,9 @@ TOLLGATE_DECL bool request_parser::names_good_host(const request& into) noexcept
     return true;
 }
 
-/// Exactly one `chunked`, nothing else, and no Content-Length beside it: RFC 9112 section 6.1 lets a server refuse the
-/// combination, and every parser that tried to repair it has been smuggled through. No tab around it either, though it
-/// is whitespace to RFC 9110: to some parsers in front of us it is a part of the name, and then of no known coding.
+/// Exactly one `chunked` and no Content-Length: RFC 9112 section 6.1 permits refusing the combination, and parsers that
+/// repair it enable request smuggling. No tabs around it either, although RFC 9110 allows them: some proxies read the
+/// tab as part of the name, and so as an unknown coding.
 TOLLGATE_DECL parse_step request_parser::judge_transfer_encoding(const request& into) noexcept {
     if (into.version == version::http_1_0) return refuse("HTTP/1.0 has no Transfer-Encoding.");
     if (into.fields.count(field_id::content_length) != 0)
@@ -23313,8 +23337,8 @@ TOLLGATE_DECL parse_step request_parser::judge_transfer_encoding(const request& 
     return parse_step::complete;
 }
 
-/// One line of plain decimal digits. Lists of equal lengths and leading zeros are legal or harmless to some and a
-/// different number to others, so they are refused (RFC 9112 section 6.3).
+/// One line of decimal digits. Lists of equal lengths and leading zeros are read differently by different
+/// implementations, so they are refused (RFC 9112 section 6.3).
 TOLLGATE_DECL parse_step request_parser::judge_content_length(const request& into) noexcept {
     if (into.fields.count(field_id::content_length) != 1) return refuse("There is more than one Content-Length field.");
     const std::string_view text = into.fields.find(field_id::content_length);
@@ -23324,7 +23348,7 @@ TOLLGATE_DECL parse_step request_parser::judge_content_length(const request& int
     if (!digits_only || read.ec != std::errc{} || read.ptr != text.data() + text.size())
         return refuse("The Content-Length is not a plain decimal number.");
     if (length == 0) return parse_step::complete;
-    // A length near the top of 64 bits must not wrap around; any that is over the bound is as good as another.
+    // Avoids overflow: every length above the bound has the same effect.
     message_bytes_ = at_ + static_cast<std::size_t>((std::min)(length, std::uint64_t{settings_.body_bytes_max} + 1));
     stage_ = stage::known_length;
     return parse_step::complete;
@@ -23392,7 +23416,7 @@ TOLLGATE_DECL parse_step request_parser::refuse(std::string_view reason, status 
 namespace tollgate::inline v0::http {
 namespace detail {
 
-/// Reads a date off the front of its text, part by part; once a part is missing, so is the whole.
+/// Reads the parts of a date from the front of a text; after one mismatch the whole result is invalid.
 class date_reader {
 public:
     explicit date_reader(std::string_view text) noexcept : text_{text} {}
@@ -23401,7 +23425,7 @@ public:
         if (text_.starts_with(part)) text_.remove_prefix(part.size());
         else good_ = false;
     }
-    /// Exactly so many digits; with `padded`, a blank may stand for the first.
+    /// Exactly `digits` digits; with `padded`, the first may be a blank.
     int number(std::size_t digits, bool padded = false) noexcept {
         int value = 0;
         for (std::size_t i = 0; i < digits; ++i) {
@@ -23412,7 +23436,7 @@ public:
         text_.remove_prefix((std::min)(digits, text_.size()));
         return value;
     }
-    /// One of the names, each of three letters, counted from 1; case-sensitive, as the grammar is.
+    /// One of the three-letter names, counted from 1; case-sensitive, as in the grammar.
     int name(std::string_view names) noexcept {
         const std::string_view wanted = text_.substr(0, 3);
         for (std::size_t i = 0; i < names.size(); i += 3) {
@@ -23898,7 +23922,7 @@ TOLLGATE_DECL tls_context::~tls_context() {
 
 TOLLGATE_DECL result<std::shared_ptr<const tls_context>> tls_context::make(const tls_settings& settings) {
     const auto wrong = [](std::string_view what, const std::string& file) {
-        const std::string place = file.empty() ? "decision as text" : file;
+        const std::string place = file.empty() ? "given as text" : file;
         return invalid("The TLS " + std::string{what} + " (" + place + ") cannot be used: " + detail::take_openssl_error() + ".");
     };
     try {
@@ -25849,7 +25873,7 @@ class any_io_executor;
 
 namespace tollgate::inline v0::webhooks {
 
-/// The store and the policies that a worker uses. Nothing throws. `allows` is called on the client's executor, everything
+/// The store and the policies that a worker uses. Never throws. `allows` is called on the client's executor, everything
 /// else on the worker's own thread.
 class worker_environment {
 public:
@@ -25862,8 +25886,8 @@ public:
                                                     const lease_time& lease) noexcept = 0;
     virtual result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept = 0;
     virtual result<std::size_t> sweep(instant ended_before, std::size_t rows_max) noexcept = 0;
-    /// Whether the store can tell cheaply that something was appended, and whether something may have been since it was
-    /// last listed.
+    /// Whether the store can tell cheaply that something was appended, and whether that may have happened since the
+    /// last listing.
     virtual bool tells_changes() noexcept = 0;
     virtual bool may_have_changed() noexcept = 0;
 
@@ -25880,11 +25904,11 @@ protected:
     ~worker_environment() = default;
 };
 
-/// Carries out what a `delivery_scheduler` decides. Its own thread calls the store, which may block; sockets belong to the
-/// client's executor, where nothing blocks.
+/// Carries out the decisions of a `delivery_scheduler`. Its own thread calls the store, which may block; sockets belong
+/// to the client's executor, where nothing blocks.
 class delivery_worker {
 public:
-    /// `executor` null: the worker runs the client on one more thread.
+    /// If `executor` is null, the worker runs the client on one more thread.
     TOLLGATE_DECL delivery_worker(worker_environment& environment, hook_dispatch_settings settings,
                                   const asio::any_io_executor* executor);
     delivery_worker(const delivery_worker&) = delete;
@@ -25906,34 +25930,35 @@ private:
 
 namespace tollgate::inline v0 {
 
-/// Delivers webhooks: takes due deliveries out of the store's outbox, posts them, and records what came of each.
+/// Delivers webhooks: leases due deliveries from the store's outbox, posts them, and records the results.
 ///
 ///     tollgate::hook_dispatcher dispatcher{store};
 ///     if (const auto started = dispatcher.start(); !started) ...
 ///     tollgate::publish(dispatcher, ...);   // an event that is sent at once
 ///     dispatcher.stop();
 ///
-/// Of the policies it uses the format, the target rule, the clock, the random source, and the observer, which is told of
-/// each attempt if it is a `delivery_observer`. Store and policies must outlive it.
+/// It uses the policies for format, target rule, clock, random source and observer; a `delivery_observer` is called for
+/// each attempt. Store and policies must outlive it.
 ///
 /// It has two threads, or one if sockets run on your Asio executor: the store, which may block, is always called on the
-/// dispatcher's own thread. Names are looked up on a few more. Several dispatchers, also of several processes, may work on
-/// one store. Everything but construction and destruction may be called from any thread at any time; a policy that it
-/// calls may stop it, but not destroy it.
+/// dispatcher's own thread. Names are looked up on a few more. Several dispatchers, also in several processes, may work
+/// on one store. Everything but construction and destruction may be called from any thread at any time; a policy that
+/// it calls may stop it, but not destroy it.
 template <outbox Store, class Policies = decltype(default_policies())>
 class hook_dispatcher {
 public:
-    /// An event sink blocks as its store does.
+    /// Blocks if the store does.
     static constexpr bool blocking = [] {
         if constexpr (requires { Store::blocking; }) return static_cast<bool>(Store::blocking);
         else return false;
     }();
 
-    /// Starts nothing yet. The store outlives it.
+    /// Starts nothing. The store must outlive it.
     explicit hook_dispatcher(Store& store, hook_dispatch_settings settings = {}, Policies policies = default_policies())
         : environment_{store, std::move(policies)}, worker_{environment_, std::move(settings), nullptr} {}
 
-    /// Runs its sockets on `executor`, which any number of threads may run, and whose context must outlive the dispatcher.
+    /// Runs its sockets on `executor`, which any number of threads may run and whose context must outlive the
+    /// dispatcher.
     hook_dispatcher(const asio::any_io_executor& executor, Store& store, hook_dispatch_settings settings = {},
                     Policies policies = default_policies())
         : environment_{store, std::move(policies)}, worker_{environment_, std::move(settings), &executor} {}
@@ -25947,21 +25972,22 @@ public:
     explicit hook_dispatcher(Service& of, hook_dispatch_settings settings = {})
         : hook_dispatcher{of.store(), std::move(settings), of.policies().by_reference()} {}
 
-    /// Stops without waiting for attempts, but for a call of the store that is under way.
+    /// Stops without waiting for attempts, except for a store call in progress.
     ~hook_dispatcher() = default;
 
-    /// Starts. An error says which setting is wrong. It starts once, and not after it was stopped.
+    /// Starts the threads. An error names the invalid setting. Can be called once, and not after `stop`.
     result<void> start() { return worker_.start(); }
 
-    /// Leases nothing more, lets attempts end and records them, and returns. After `deadline` it cuts off what is left:
-    /// that is recorded if its request had left, and due again at once, for the next dispatcher on the store. The default
-    /// is as long as an attempt may take. From within a policy this begins and returns at once. Stopping again is harmless.
+    /// Leases nothing more, lets attempts end, records them, and returns. After `deadline` the remaining attempts are
+    /// cut off: those already sent are recorded, and all are due again at once for the next dispatcher. The default is
+    /// as long as an attempt may take. Called from a policy, it returns at once and stops in the background. May be
+    /// called repeatedly.
     void stop(milliseconds deadline = seconds{15}) { worker_.stop(deadline); }
 
-    /// There may be something to deliver: look at once.
+    /// Checks for due deliveries at once.
     void wake() noexcept { worker_.wake(); }
 
-    /// The store's verb, and `wake`, so that events that are reported to a dispatcher are sent at once.
+    /// Appends to the store and wakes the dispatcher, so that the event is sent at once.
     result<std::size_t> append_event(const event& happened, const message_seed& seed, instant now) {
         auto appended = environment_.store.append_event(happened, seed, now);
         if (appended && *appended != 0) wake();
@@ -26029,7 +26055,7 @@ private:
             } catch (const std::exception& thrown) {
                 return internal_error(std::string{"the store or a policy threw: "} + thrown.what());
             } catch (...) {
-                return internal_error("the store or a policy threw something unknown");
+                return internal_error("the store or a policy threw an unknown exception");
             }
         }
 
@@ -26041,7 +26067,7 @@ private:
     webhooks::delivery_worker worker_;
 };
 
-/// Deliver the webhooks of a service's store with its policies.
+/// Deduces the types from a service: its store and its policies.
 template <class Service>
     requires requires(Service& of) { of.store(); of.policies().by_reference(); }
 hook_dispatcher(Service&, hook_dispatch_settings = {})
@@ -26072,36 +26098,36 @@ hook_dispatcher(Service&, hook_dispatch_settings = {})
 
 namespace tollgate::inline v0::webhooks {
 
-/// An attempt that took at least this long says that its host is slow. Slow hosts share a part of a worker's slots, so that
-/// the others do not wait for them.
+/// An attempt that takes at least this long marks its host as slow. Slow hosts share a part of a worker's slots, so
+/// that other hosts do not wait for them.
 inline constexpr milliseconds slow_attempt{1000};
 
-/// The two clocks: waits are measured with one that only goes forward, rows carry wall time.
+/// The two clocks: pauses are measured with a monotonic clock, rows contain wall time.
 struct scheduler_time {
     std::chrono::steady_clock::time_point steady;
     instant wall;
 };
 
-/// An attempt that is over. `number` is that of the delivery that `scheduler_actions` asked to send.
+/// An attempt that has ended. `number` identifies the delivery in `scheduler_actions`.
 struct ended_attempt {
     std::uint64_t number = 0;
-    bool tried = true;        ///< false: no request left, so this says nothing about the receiver
-    bool shortage = false;    ///< not tried, because this machine has run out of something (descriptors, ports, memory)
+    bool tried = true;        ///< false: no request was sent, so this says nothing about the receiver
+    bool shortage = false;    ///< not tried, because this machine lacks a resource (descriptors, ports, memory)
     bool cut_off = false;     ///< tried, but stopped before there was a response
-    bool unsendable = false;  ///< not tried, because it cannot be put into its format
+    bool unsendable = false;  ///< not tried, because the payload format refused it
     attempt_end end = attempt_end::answered;
     unsigned status = 0;
     std::string answer{};
     std::string retry_after{};
     std::string why{};  ///< for the operator
     milliseconds duration{};
-    std::uint32_t chance = 0x8000'0000U;  ///< randomness for the retry plan: any number, all equally likely
+    std::uint32_t chance = 0x8000'0000U;  ///< randomness for the retry plan, uniform over all values
 };
 
-/// Lists, because their nodes move without allocating: a result arrives even when there is no memory.
+/// Lists, because nodes move without allocating: a result can be delivered even when out of memory.
 using ended_attempts = std::list<ended_attempt>;
 
-/// A delivery that is leased, from its lease to the end of the `complete` call.
+/// A leased delivery, from its lease to the end of the `complete` call.
 struct in_flight_delivery {
     due_delivery sent;
     instant began;
@@ -26113,17 +26139,17 @@ struct in_flight_delivery {
 /// What happened since the last step.
 struct scheduler_inputs {
     bool stopping = false;        ///< nothing new is leased
-    bool flush = false;           ///< complete at once, whatever pause a failure asked for
+    bool flush = false;           ///< complete results at once, despite any pause after a failure
     bool wakeup = false;          ///< something was appended
     bool store_changed = true;    ///< the store may have changed since it was last listed
-    ended_attempts ended{};       ///< what a step that throws has not taken over stays here
+    ended_attempts ended{};       ///< what a throwing step has not taken over stays here
     std::optional<result<due_hook_page>> listed{};
     std::optional<result<std::vector<due_delivery>>> leased{};
     std::optional<result<std::vector<completion>>> completed{};
     std::optional<result<std::size_t>> swept{};
 };
 
-/// What to do now, in this order; the next step gets the results.
+/// What to do now, in this order; the next step receives the results.
 struct scheduler_actions {
     struct finished_attempt {
         in_flight_delivery delivery;
@@ -26133,7 +26159,7 @@ struct scheduler_actions {
     };
     struct delivery_to_send {
         std::uint64_t number;
-        const due_delivery* what;  ///< until the next step
+        const due_delivery* what;  ///< valid until the next step
         std::chrono::steady_clock::time_point done_by;
     };
     struct sweep_request {
@@ -26144,54 +26170,55 @@ struct scheduler_actions {
     std::vector<finished_attempt> finished{};
     std::vector<delivery_to_send> send{};
     bool complete = false;  ///< call `complete` with `delivery_scheduler::results()`
-    std::optional<std::size_t> list_due_hooks{};  ///< at most so many
+    std::optional<std::size_t> list_due_hooks{};  ///< at most this many
     std::vector<lease_request> lease{};
     lease_time leased_for{};
     std::optional<sweep_request> sweep{};
     std::chrono::steady_clock::time_point next_step_at{};  ///< if nothing happens before
 
-    /// Whether the next step follows at once, with the result of a call.
+    /// Whether the next step follows at once, with the result of a store call.
     [[nodiscard]] bool calls_store() const noexcept {
         return complete || list_due_hooks || !lease.empty() || sweep.has_value();
     }
 };
 
-/// Decides which hooks are served when, how many deliveries a host gets, when results are recorded and when the store is
-/// asked. Pure: `step` reads no clock, does no I/O, and uses no randomness but its inputs'.
+/// Decides which hooks are served when, how many deliveries a host gets, when results are recorded and when the store
+/// is called. Pure: `step` reads no clock, does no I/O, and uses only the randomness in its inputs.
 ///
 /// Rules:
 /// - At most `attempts_max` deliveries are in flight, their data within `data_bytes_max`; at most `slow_attempts_max` go to
 ///   hosts whose last attempt was slow.
 /// - A host has at most `per_host_max` leases, or `per_slow_host_max` while it is slow or unknown, counted by the store over
 ///   all workers.
-/// - Hooks take turns in the order in which they became due. A free place at a host goes to the account that has the fewest
-///   deliveries in flight there, so accounts that share a host do not wait for each other's hooks.
-/// - A hook's deliveries begin in the order in which they became due, several at once; retries come later, so a receiver
-///   must not depend on the order.
-/// - A due hook whose host is full is remembered, and served when a place becomes free. Beyond the bounds of that memory it
-///   is listed again after `full_host_retry_time()`.
-/// - Store failures and shortages of this machine lead to growing pauses; results of attempts are kept until their lease is
-///   over.
+/// - Hooks take turns in the order in which they became due. A free slot of a host goes to the account with the fewest
+/// deliveries in flight there, so accounts that share a host do not wait for each other's hooks.
+/// - A hook's deliveries start in the order in which they became due, several at once; retries come later. A receiver
+/// must not depend on the order.
+/// - A due hook whose host is full is remembered and served when a slot becomes free. Beyond the bounds of that memory
+/// it is listed again after `full_host_retry_time()`.
+/// - Store failures and resource shortages of this machine cause growing pauses; results are kept until their lease has
+/// ended.
 class delivery_scheduler {
 public:
     using clock = std::chrono::steady_clock;
 
-    /// `tells_changes`: `scheduler_inputs::store_changed` is cheap to know, so it is looked at often.
+    /// `tells_changes`: `scheduler_inputs::store_changed` is cheap to determine, so it is checked often.
     delivery_scheduler(hook_dispatch_settings settings, bool tells_changes)
         : settings_{std::move(settings)}, tells_changes_{tells_changes} {}
 
-    /// May throw std::bad_alloc; state stays consistent, and deliveries that are lost return when their lease is over.
+    /// May throw std::bad_alloc. The state stays consistent, and lost deliveries are due again when their lease has
+    /// ended.
     TOLLGATE_DECL scheduler_actions step(scheduler_inputs& inputs, scheduler_time now);
 
-    /// After a step, or the actions of one, ran out of memory.
+    /// Call when a step, or carrying out its actions, ran out of memory.
     TOLLGATE_DECL void pause_after_failure(scheduler_time now) noexcept;
-    /// A delivery that could not be handed to the client. Its lease runs out.
+    /// Drops a delivery that could not be passed to the client. Its lease expires.
     TOLLGATE_DECL void drop(std::uint64_t number, scheduler_time now) noexcept;
 
     [[nodiscard]] const std::vector<attempt_result>& results() const noexcept { return results_; }
-    /// Leased and not completed, those of `results` included.
+    /// Leased and not completed, including those of `results`.
     [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_.size() + results_.size(); }
-    /// Leased, and not ended.
+    /// Leased, and the attempt has not ended.
     [[nodiscard]] std::size_t being_sent() const noexcept { return in_flight_.size(); }
     [[nodiscard]] milliseconds full_host_retry_time() const noexcept { return settings_.client.attempt_timeout / 8; }
 
@@ -26199,13 +26226,13 @@ private:
     struct remembered_hook {
         hook_id hook;
         account_ref account;
-        std::size_t requested = 0;       // by the claim that is being made
-        std::uint64_t listed_by = 0;     // the last claim that found it in its page
+        std::size_t requested = 0;       // by the current claim
+        std::uint64_t listed_by = 0;     // the last claim that listed it
     };
     struct account_load {
         account_ref account;
         std::size_t in_flight = 0;
-        std::size_t requested = 0;  // by the claim that is being made
+        std::size_t requested = 0;  // by the current claim
     };
     struct host_state {
         bool answered = false;
@@ -26246,24 +26273,24 @@ private:
 
     std::uint64_t last_number_ = 0;
     std::unordered_map<std::uint64_t, in_flight_delivery> in_flight_;
-    std::unordered_map<std::int64_t, std::uint64_t> numbers_;  // of those in flight, by their deliveries
+    std::unordered_map<std::int64_t, std::uint64_t> numbers_;  // of deliveries in flight
     std::vector<attempt_result> results_;                      // to complete
     std::vector<std::pair<in_flight_delivery, std::string>> ended_;  // of each result, and why it failed
     std::size_t slow_in_flight_ = 0;
-    std::size_t slow_requested_ = 0;  // by the claim that is being made
+    std::size_t slow_requested_ = 0;  // by the current claim
     std::size_t data_bytes_in_flight_ = 0;
 
     hosts hosts_;
-    std::list<hosts::value_type*> due_hosts_;  // with hooks that are remembered, the next to be served first
+    std::list<hosts::value_type*> due_hosts_;  // with remembered hooks, the next to be served first
     std::size_t remembered_ = 0;
-    std::unordered_map<hook_id, requested_lease> requested_;  // by the lease call under way
+    std::unordered_map<hook_id, requested_lease> requested_;  // by the current lease call
     std::uint64_t last_claim_ = 0;
-    std::uint64_t short_claim_ = 0;  // the last that met a shortage of this machine
+    std::uint64_t short_claim_ = 0;  // the last one that met a resource shortage
     instant claimed_wall_{};
     clock::time_point claimed_at_{};
     bool page_was_full_ = false;
     bool parked_some_ = false;
-    bool was_limited_ = false;  // by slots or bytes: the next completion makes room for a claim
+    bool was_limited_ = false;  // by slots or bytes: the next completion allows a claim
     std::optional<instant> listed_next_at_;
 
     clock::time_point next_claim_{}, next_look_{}, next_judge_{}, next_complete_{}, next_sweep_{}, no_claim_before_{};
@@ -26272,8 +26299,8 @@ private:
     clock::time_point next_shortage_report_{};
 
     static constexpr milliseconds first_pause{100}, longest_pause = seconds{5};
-    static constexpr milliseconds empty_claim_pause{10};  // a store that lists more, and leases nothing, may have it locked
-    static constexpr std::size_t sweep_rows_max = 1000;   // a few ms of a database
+    static constexpr milliseconds empty_claim_pause{10};  // a store that lists deliveries but leases none may be locked
+    static constexpr std::size_t sweep_rows_max = 1000;   // a few milliseconds in a database
     static constexpr milliseconds sweep_interval = seconds{60}, sweep_pause{100};
     static constexpr std::size_t remembered_per_host_max = 64, remembered_per_account_max = 8, remembered_max = 16'384;
     static constexpr std::size_t known_hosts_max = 16'384;
@@ -26288,14 +26315,15 @@ namespace tollgate::inline v0::webhooks {
 using client_executor = asio::strand<asio::any_io_executor>;
 using client_socket = asio::basic_stream_socket<asio::ip::tcp, client_executor>;
 
-/// TLS 1.2 and 1.3 that believe the system's authorities, or those of a PEM file; problem when that cannot be read.
+/// A context for TLS 1.2 and 1.3 that trusts the system's authorities, or those of a PEM file. Error if that cannot be
+/// read.
 [[nodiscard]] TOLLGATE_DECL result<std::shared_ptr<asio::ssl::context>> make_client_tls(
     const std::string& authorities_file);
 
 [[nodiscard]] TOLLGATE_DECL asio::ip::tcp::endpoint to_endpoint(const ip_address& address, std::uint16_t port);
 
-/// One connection to a host, with or without TLS. Belongs to the client's strand. Whatever is pending holds a
-/// reference, so closing one is enough to be rid of it.
+/// One connection to a host, with or without TLS. Belongs to the client's strand. Pending operations hold a reference,
+/// so closing the connection releases it.
 class hook_connection {
 public:
     explicit hook_connection(const client_executor& executor) : socket_{executor} {}
@@ -26304,14 +26332,13 @@ public:
 
     [[nodiscard]] client_socket& socket() noexcept { return socket_; }
 
-    /// Readies TLS for this host: its name is asked for (SNI) and must be the certificate's. False when memory is
-    /// short.
+    /// Prepares TLS for this host: its name is sent (SNI) and must match the certificate. False when out of memory.
     [[nodiscard]] TOLLGATE_DECL bool use_tls(asio::ssl::context& with, const http::url& host);
-    /// Why the certificate was not believed, or OpenSSL's words.
+    /// Why the certificate was not trusted, or OpenSSL's error text.
     [[nodiscard]] TOLLGATE_DECL std::string tls_fault(const std::error_code& failed) const;
 
     template <class Handler>
-    void shake_hands(Handler&& handler) {
+    void handshake(Handler&& handler) {
         tls_->async_handshake(asio::ssl::stream_base::client, std::forward<Handler>(handler));
     }
     template <class Handler>
@@ -26326,7 +26353,7 @@ public:
         else socket_.async_read_some(into, std::forward<Handler>(handler));
     }
 
-    /// Whether nothing has come since the last answer, neither bytes nor an end: only then can it carry another
+    /// Whether nothing has arrived since the last response, neither bytes nor a close. Only then can it carry another
     /// request.
     [[nodiscard]] TOLLGATE_DECL bool is_quiet() noexcept;
     TOLLGATE_DECL void close() noexcept;
@@ -26346,12 +26373,12 @@ struct outgoing_request {
     http::url target;
     std::string fields;  ///< lines with their CRLF, without those that the client adds
     std::string body;
-    /// The attempt is cut short, or not begun, rather than ended later than this.
+    /// The attempt is shortened, or not started, rather than ending later than this.
     std::chrono::steady_clock::time_point done_by = (std::chrono::steady_clock::time_point::max)();
 };
 
-/// The owner of a client. Called on the client's executor; after `hook_client::abort` has returned it may still be,
-/// until the executor has run what is left.
+/// The owner of a client. Called on the client's executor; after `hook_client::abort` has returned, calls continue
+/// until the executor has run all pending operations.
 class client_owner {
 public:
     client_owner() = default;
@@ -26372,7 +26399,7 @@ protected:
 
 namespace tollgate::inline v0::webhooks {
 
-/// Idle connections for the next request to their host, a bounded number. Belongs to the client's strand.
+/// A bounded number of idle connections, to be reused for the same host. Belongs to the client's strand.
 class connection_pool {
 public:
     struct bounds {
@@ -26386,15 +26413,16 @@ public:
     connection_pool(const connection_pool&) = delete;
     connection_pool& operator=(const connection_pool&) = delete;
 
-    /// The one that was used last for this origin (`http::url::origin`) and is still usable; null when there is none.
+    /// The most recently used connection to this origin (`http::url::origin`) that is still usable; null if there is
+    /// none.
     [[nodiscard]] TOLLGATE_DECL std::shared_ptr<hook_connection> take(const std::string& origin);
-    /// Keeps it, or closes it when its origin has enough. When the pool is full, the one that was idle the longest is closed.
-    /// When memory runs out, the pool is as before.
+    /// Keeps the connection, or closes it if its origin has enough. When the pool is full, the least recently used one
+    /// is closed. When memory runs out, the pool is unchanged.
     TOLLGATE_DECL void put(const std::string& origin, std::shared_ptr<hook_connection> one);
     TOLLGATE_DECL void close();
 
     using clock = std::chrono::steady_clock;
-    /// Closes those that were idle for too long; returns when to call it again, if any are left.
+    /// Closes connections that have been idle for too long; returns when to call it again, if any are left.
     TOLLGATE_DECL std::optional<clock::time_point> sweep();
 
 private:
@@ -26402,13 +26430,13 @@ private:
         std::string origin;
         std::shared_ptr<hook_connection> kept;
     };
-    using entries = std::list<entry>;  // the last used first
+    using entries = std::list<entry>;  // most recently used first
 
     TOLLGATE_DECL void drop(entries::iterator which);
 
     const bounds within_;
     entries all_;
-    std::unordered_map<std::string, std::list<entries::iterator>> by_origin_;  // the last used first
+    std::unordered_map<std::string, std::list<entries::iterator>> by_origin_;  // most recently used first
 };
 
 }  // namespace tollgate::webhooks
@@ -26419,15 +26447,15 @@ namespace tollgate::inline v0::webhooks {
 
 class attempt_run;
 
-/// Posts webhooks over HTTP/1.1, with or without TLS; many at the same time, each with its own time-out, none waiting for
-/// another. Connections are reused. Redirects are responses like any other, and proxies from the environment are ignored:
-/// they could lead requests into private networks.
+/// Posts webhooks over HTTP/1.1, with or without TLS: many at once, each with its own time-out and independent of the
+/// others. Connections are reused. Redirects are treated as final responses, and proxies from the environment are
+/// ignored: both could lead requests into private networks.
 ///
-/// All state belongs to a strand of the executor, so it does not matter how many threads run that. `send` and `abort`
-/// may be called from any thread.
+/// All state belongs to a strand of the executor, so any number of threads may run it. `send` and `abort` may be called
+/// from any thread.
 class hook_client : public std::enable_shared_from_this<hook_client> {
 public:
-    /// An error when the certificate authorities or the user agent are not valid.
+    /// Error if the certificate authorities or the user agent are invalid.
     [[nodiscard]] static TOLLGATE_DECL result<std::shared_ptr<hook_client>> make(const asio::any_io_executor& executor,
                                                                                   hook_client_settings settings,
                                                                                   std::shared_ptr<client_owner> owner);
@@ -26436,11 +26464,11 @@ public:
                               std::shared_ptr<client_owner> owner, std::shared_ptr<asio::ssl::context> tls);
     TOLLGATE_DECL ~hook_client();
 
-    /// Begins an attempt for each; `client_owner::on_ended` gets the results. The caller bounds how many there are at the
-    /// same time.
+    /// Starts one attempt per request; `client_owner::on_ended` receives the results. The caller bounds how many run at
+    /// once.
     TOLLGATE_DECL void send(std::vector<outgoing_request> requests);
 
-    /// Cuts off attempts in progress, which end as not tried if their request has not left, and closes all connections.
+    /// Cuts off attempts in progress (not attempted if their request has not been sent) and closes all connections.
     TOLLGATE_DECL void abort();
 
 private:
@@ -26462,9 +26490,9 @@ private:
     asio::basic_waitable_timer<connection_pool::clock, asio::wait_traits<connection_pool::clock>, client_executor>
         sweep_timer_;
     bool sweeping_ = false;
-    // Weak: pending operations own the run, so that an executor that is destroyed destroys it, too.
+    // Weak: pending operations own the run, so that destroying the executor destroys it.
     std::unordered_map<std::uint64_t, std::weak_ptr<attempt_run>> under_way_;
-    ended_attempts ended_;  // to report to the owner, as many at once as came together
+    ended_attempts ended_;  // to be reported to the owner in batches
     bool telling_ = false;
     bool aborted_ = false;
 };
@@ -26477,7 +26505,7 @@ namespace tollgate::inline v0::webhooks {
 
 namespace detail {
 
-/// The worker that this thread is running for: the integrator's code may stop the dispatcher that calls it.
+/// The worker whose callbacks run on this thread: they may stop the dispatcher that calls them.
 inline thread_local const void* running_for = nullptr;
 
 class running_mark {
@@ -26491,7 +26519,7 @@ private:
     const void* const before_;
 };
 
-/// At most `wanted`, and at most half of the descriptors that the process may have; the rest is for everything else in it.
+/// At most `wanted`, and at most half of the process's descriptors; the rest is left to the program.
 inline std::size_t affordable_attempts(std::size_t wanted) noexcept {
     rlimit allowed{};
     if (::getrlimit(RLIMIT_NOFILE, &allowed) != 0 || allowed.rlim_cur == RLIM_INFINITY) return wanted;
@@ -26500,7 +26528,7 @@ inline std::size_t affordable_attempts(std::size_t wanted) noexcept {
 
 inline hook_dispatch_settings affordable(hook_dispatch_settings with) noexcept {
     with.attempts_max = affordable_attempts(with.attempts_max);
-    // Slow hosts leave slots for the others.
+    // Leave slots for hosts that are not slow.
     with.slow_attempts_max = (std::min)(with.slow_attempts_max, (std::max)(with.attempts_max / 2, std::size_t{1}));
     return with;
 }
@@ -26525,7 +26553,7 @@ private:
     using clock = std::chrono::steady_clock;
     enum class state { fresh, running, stopping, stopped };
 
-    /// Receives results for a worker that may be gone while the executor still runs what is left.
+    /// Receives results for a worker that may be gone while the executor still runs pending operations.
     class result_receiver final : public client_owner {
     public:
         explicit result_receiver(impl& to) : to_{&to} {}
@@ -26571,7 +26599,7 @@ private:
     std::thread client_thread_;
     std::thread worker_thread_;
 
-    std::mutex mutex_;  // guards these, and is not held while the integrator's code runs
+    std::mutex mutex_;  // guards the following; not held while integrator code runs
     std::condition_variable changed_;
     state state_ = state::fresh;
     clock::time_point stop_at_ = (clock::time_point::max)();
@@ -26580,7 +26608,7 @@ private:
 
     std::mutex join_mutex_;  // of several threads that stop, one joins
 
-    // Used by the worker's thread alone.
+    // Used only by the worker's thread.
     delivery_scheduler scheduler_;
     scheduler_inputs inputs_;
     clock::time_point next_step_at_{};
@@ -26594,7 +26622,7 @@ TOLLGATE_DECL delivery_worker::impl::~impl() {
 
 TOLLGATE_DECL result<void> delivery_worker::impl::start() {
     const std::lock_guard hold{mutex_};
-    if (state_ != state::fresh) return unavailable("A dispatcher starts once, and not after it was stopped.");
+    if (state_ != state::fresh) return unavailable("A dispatcher can be started once, and not after it was stopped.");
     try {
         asio::any_io_executor where = executor_;
         if (!where) {
@@ -26654,13 +26682,13 @@ TOLLGATE_DECL void delivery_worker::impl::take(ended_attempts ended) noexcept {
 }
 
 TOLLGATE_DECL void delivery_worker::impl::serve_sockets() noexcept {
-    const detail::running_mark mark{this};  // an observer that is told of a problem here may stop the dispatcher
+    const detail::running_mark mark{this};  // an observer called here may stop the dispatcher
     for (;;) {
         try {
             own_context_->run();
             return;
         } catch (const std::exception& failed) {
-            // Memory is short: the attempt that this happened to ends by its time-out.
+            // Out of memory: the attempt concerned ends by its time-out.
             environment_.on_problem(internal_error(std::string{"the dispatcher's sockets: "} + failed.what()));
         }
     }
@@ -26683,7 +26711,8 @@ TOLLGATE_DECL void delivery_worker::impl::run() noexcept {
         try {
             work();
         } catch (const std::exception& failed) {
-            // Memory is short. What has ended is judged later; what was leased and not sent returns after its lease.
+            // Out of memory. Ended attempts are judged later; leased deliveries that were not sent are due again after
+            // their lease.
             environment_.on_problem(internal_error(failed.what()));
             scheduler_.pause_after_failure(now());
             next_step_at_ = clock::now() + milliseconds{100};
@@ -26755,7 +26784,7 @@ TOLLGATE_DECL std::optional<outgoing_request> delivery_worker::impl::prepare(
         instead.why = "the target is not a URL";
         return std::nullopt;
     }
-    // Once more, as when the hook was created: the rule may have become stricter.
+    // Checked again, because the rule may have become stricter since the hook was created.
     if (const auto checked = environment_.check(*target); !checked) {
         instead.end = attempt_end::refused_address;
         instead.why = checked.error().message;
@@ -26767,26 +26796,26 @@ TOLLGATE_DECL std::optional<outgoing_request> delivery_worker::impl::prepare(
         environment_.on_problem(written.error());
         instead.unsendable = true;
         instead.end = attempt_end::no_connection;
-        instead.why = "it cannot be put into its format";
+        instead.why = "the payload format failed";
         return std::nullopt;
     }
     return outgoing_request{each.number, *std::move(target), std::string{fields_.view()}, std::move(body), each.done_by};
 }
 
-/// When the time for stopping is over: cuts off what is left and completes it, so that requests that have left are on
-/// record and everything is due again at once. Results that an executor that does not run still holds are lost; those
-/// deliveries return after their lease.
+/// At the end of the stop period: cuts off what is left and completes it, so that requests already sent are recorded
+/// and everything else is due again at once. Results still held by an executor that does not run are lost; those
+/// deliveries are due again after their lease.
 TOLLGATE_DECL void delivery_worker::impl::finish() noexcept {
     try {
         client_->abort();
-    } catch (const std::exception&) {  // no memory to ask for it
+    } catch (const std::exception&) {  // out of memory
         if (own_context_) own_context_->stop();
     }
     if (client_thread_.joinable()) {
         own_context_stays_.reset();
         client_thread_.join();
     } else {
-        // The executor is the integrator's; it may be busy, or not run any more.
+        // The executor belongs to the integrator; it may be busy or stopped.
         std::unique_lock hold{mutex_};
         changed_.wait_for(hold, milliseconds{200},
                           [&] { return ended_.size() + inputs_.ended.size() >= scheduler_.being_sent(); });
@@ -26841,7 +26870,7 @@ TOLLGATE_DECL scheduler_actions delivery_scheduler::step(scheduler_inputs& in, s
             actions.list_due_hooks = settings_.claim_max;
         } else if (is_due) {
             was_limited_ = true;
-            next_claim_ = now.steady + settings_.claim_interval;  // or as soon as a completion makes room
+            next_claim_ = now.steady + settings_.claim_interval;  // or as soon as a completion allows one
         }
     }
     if (!in.stopping && now.steady >= next_sweep_)
@@ -26852,7 +26881,7 @@ TOLLGATE_DECL scheduler_actions delivery_scheduler::step(scheduler_inputs& in, s
     if (!results_.empty()) next = (std::min)(next, next_complete_);
     if (!in.ended.empty()) next = (std::min)(next, next_judge_);
     actions.next_step_at = next;
-    in.flush = false;  // once: a store that fails is not asked in a loop
+    in.flush = false;  // once, so that a failing store is not called in a loop
     return actions;
 }
 
@@ -26893,13 +26922,13 @@ TOLLGATE_DECL std::size_t delivery_scheduler::free_places(const host_state& at) 
     return (std::min)(free, settings_.slow_attempts_max - (std::min)(slow, settings_.slow_attempts_max));
 }
 
-/// How many deliveries the next claim may lease. Their sizes are not known yet, so each counts as the largest possible one;
+/// How many deliveries the next claim may lease. Their sizes are not known yet, so each counts as the largest possible;
 /// with nothing in flight one is always allowed.
 TOLLGATE_DECL std::size_t delivery_scheduler::rows_max() const noexcept {
     const std::size_t slots = settings_.attempts_max - (std::min)(in_flight(), settings_.attempts_max);
     const std::size_t bytes = settings_.data_bytes_max - (std::min)(data_bytes_in_flight_, settings_.data_bytes_max);
     std::size_t rows = (std::min)(slots, settings_.claim_max);
-    // After a shortage a few show whether it is over.
+    // After a shortage, a few deliveries test whether it is over.
     constexpr std::size_t few = 8;
     if (shortage_pause_ > milliseconds{0}) rows = (std::min)(rows, few);
     const std::size_t fitting = bytes / limits::event_data_bytes_max;
@@ -26929,7 +26958,7 @@ TOLLGATE_DECL void delivery_scheduler::take_completed(result<std::vector<complet
     ended_.clear();
 }
 
-/// A result that the store did not take until its lease was over is of no use: the delivery is sent again anyway.
+/// Drops results that the store did not accept before their lease ended: those deliveries are sent again anyway.
 TOLLGATE_DECL void delivery_scheduler::forget_overdue(scheduler_time now) noexcept {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < results_.size(); ++i) {
@@ -26959,18 +26988,18 @@ TOLLGATE_DECL void delivery_scheduler::take_ended(ended_attempts& ended, schedul
     for (; !ended.empty(); ended.pop_front()) judge(ended.front(), now);
 }
 
-/// Claiming more at once would make whatever is short even shorter.
+/// Pauses claims: more attempts would only increase the shortage.
 TOLLGATE_DECL void delivery_scheduler::rest_from_shortage(std::string_view why, scheduler_time now,
                                                           scheduler_actions& into) {
-    if (std::exchange(short_claim_, last_claim_) != last_claim_)  // once for a claim, whose results come one by one
+    if (std::exchange(short_claim_, last_claim_) != last_claim_)  // once per claim, whose results come one by one
         shortage_pause_ = (std::clamp)(2 * shortage_pause_, first_pause, longest_pause);
     no_claim_before_ = now.steady + shortage_pause_;
     if (now.steady < next_shortage_report_) return;
     next_shortage_report_ = now.steady + longest_pause;
-    into.problems.push_back(unavailable("Webhooks wait, because this machine cannot connect: " + std::string{why}));
+    into.problems.push_back(unavailable("Webhooks are paused, because this machine cannot connect: " + std::string{why}));
 }
 
-/// Allocates before it changes anything, so that an attempt that could not be judged can be judged again.
+/// Allocates before it changes anything, so that it can be repeated if memory runs out.
 TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time now) {
     const auto reserve_one_more = [](auto& rows) {
         if (rows.size() == rows.capacity()) rows.reserve(2 * rows.size() + 16);
@@ -26986,13 +27015,13 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
         judge_attempt(settings_.retry, one.sent, {std::move(made), each.retry_after}, now.wall, each.chance);
     if (each.unsendable) {
         judged.outcome = delivery_outcome::given_up;
-    } else if (each.cut_off) {  // by us: it says little about the receiver
+    } else if (each.cut_off) {  // by this worker: it says little about the receiver
         judged.outcome = delivery_outcome::retry;
         judged.retry_at = now.wall;
         judged.disable_if_failing_since.reset();
     } else if (!each.tried) {
         judged.outcome = delivery_outcome::not_attempted;
-        // One that waited in vain for a name lookup would do so again, and hold a slot meanwhile.
+        // A delivery that waited in vain for a name look-up would do so again and occupy a slot meanwhile.
         judged.retry_at = now.wall + (each.shortage ? shortage_pause_ : each.why.empty() ? milliseconds{0} : longest_pause);
         judged.disable_if_failing_since.reset();
     }
@@ -27026,7 +27055,7 @@ TOLLGATE_DECL void delivery_scheduler::take_page(result<due_hook_page> from, sch
     page_was_full_ = from->hooks.size() >= settings_.claim_max;
     listed_next_at_ = from->next_at;
     claimed_wall_ = now.wall;
-    claimed_at_ = now.steady;  // before the store's call: the lease is over later than this says
+    claimed_at_ = now.steady;  // before the store call: the lease ends no earlier than this says
     const instant retry_at = now.wall + full_host_retry_time();
     for (const due_hook& each : from->hooks)
         if (!remember(each)) {
@@ -27056,7 +27085,7 @@ TOLLGATE_DECL void delivery_scheduler::take_page(result<due_hook_page> from, sch
     if (into.lease.empty()) plan_next_claim(false, false, now);
 }
 
-/// False when there is no room for it.
+/// False if the memory is full.
 TOLLGATE_DECL bool delivery_scheduler::remember(const due_hook& each) {
     hosts::value_type& at = *hosts_.try_emplace(delivery_host(each.target_url)).first;
     std::vector<remembered_hook>& due = at.second.due;
@@ -27079,7 +27108,7 @@ TOLLGATE_DECL bool delivery_scheduler::remember(const due_hook& each) {
     return true;
 }
 
-/// Gives the host's free places to its due hooks, each to the account with the fewest deliveries there.
+/// Assigns the host's free slots to its due hooks, each to the account with the fewest deliveries there.
 TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::size_t& rows_left, instant retry_at,
                                                  scheduler_actions& into) {
     host_state& here = at.second;
@@ -27115,7 +27144,7 @@ TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::siz
             into.lease.push_back({each.hook, each.requested, leases_max(here), retry_at});
             requested_.emplace(each.hook, requested_lease{&at, each.requested});
         } else if (each.listed_by == last_claim_ && places == free) {
-            // The host is full, so the store need not list it for a while: it is remembered here.
+            // The host is full. The hook is remembered here, so the store need not list it for a while.
             into.lease.push_back({each.hook, 0, 0, retry_at});
             parked_some_ = true;
         }
@@ -27137,7 +27166,7 @@ TOLLGATE_DECL void delivery_scheduler::take_leased(result<std::vector<due_delive
     try {
         for (due_delivery& each : *from) {
             const auto request = requested_.find(each.hook);
-            if (request == requested_.end()) continue;  // not asked for: its lease runs out
+            if (request == requested_.end()) continue;  // not requested: its lease expires
             ++request->second.leased;
             if (!renew_lease(each)) start(std::move(each), *request->second.at, into);
         }
@@ -27155,7 +27184,7 @@ TOLLGATE_DECL void delivery_scheduler::take_leased(result<std::vector<due_delive
             due.erase(found);  // nothing more is due, or other workers fill the host
             --remembered_;
         } else {
-            std::rotate(found, std::next(found), due.end());  // behind those that wait
+            std::rotate(found, std::next(found), due.end());  // behind the waiting ones
         }
     }
     requested_.clear();
@@ -27192,8 +27221,7 @@ TOLLGATE_DECL void delivery_scheduler::start(due_delivery next, hosts::value_typ
     data_bytes_in_flight_ += bytes;
 }
 
-/// A delivery that is still being sent, or not completed yet, is not sent twice because it took so long: the new lease
-/// completes it.
+/// A delivery that is still in flight is not sent a second time when it is leased again: the new lease completes it.
 TOLLGATE_DECL bool delivery_scheduler::renew_lease(const due_delivery& again) noexcept {
     const auto lease_over = claimed_at_ + settings_.client.attempt_timeout + settings_.lease_margin;
     if (const auto number = numbers_.find(again.lease.delivery.value()); number != numbers_.end()) {
@@ -27222,7 +27250,7 @@ TOLLGATE_DECL void delivery_scheduler::plan_next_claim(bool leased_some, bool so
         next_claim_ = now.steady + (leased_some || parked_some_ ? milliseconds{0} : empty_claim_pause);
         return;
     }
-    // Now and then whatever was said, because a clock may be set.
+    // Also from time to time whatever was predicted, because clocks may be set.
     milliseconds wait = (tells_changes_ ? 10 : 1) * settings_.claim_interval;
     if (listed_next_at_) wait = (std::min)(wait, std::chrono::ceil<milliseconds>(*listed_next_at_ - now.wall));
     if (parked_some_) wait = (std::min)(wait, full_host_retry_time());
@@ -27249,7 +27277,7 @@ TOLLGATE_DECL result<std::shared_ptr<asio::ssl::context>> make_client_tls(const 
         SSL_CTX_set_mode(native, SSL_MODE_RELEASE_BUFFERS);
         SSL_CTX_set_session_cache_mode(native, SSL_SESS_CACHE_OFF);
         SSL_CTX_set_verify(native, SSL_VERIFY_PEER, nullptr);
-        // A receiver that speaks HTTP/2 as well must not choose it.
+        // Prevents a receiver from selecting HTTP/2.
         static constexpr unsigned char protocols[] = "\x08http/1.1";
         SSL_CTX_set_alpn_protos(native, protocols, sizeof protocols - 1);
         std::error_code failed;
@@ -27290,7 +27318,8 @@ TOLLGATE_DECL std::string hook_connection::tls_fault(const std::error_code& fail
 }
 
 TOLLGATE_DECL bool hook_connection::is_quiet() noexcept {
-    // What came together with the last answer is not in the socket any more, but here: decrypted, or still a record.
+    // Bytes received together with the last response are no longer in the socket but here, decrypted or as a TLS
+    // record.
     if (tls_) {
         SSL* const native = tls_->native_handle();
         if (SSL_pending(native) != 0 || BIO_ctrl_pending(SSL_get_rbio(native)) != 0) return false;
@@ -27334,7 +27363,7 @@ TOLLGATE_DECL void connection_pool::put(const std::string& origin, std::shared_p
         all_.back().kept->close();
         drop(std::prev(all_.end()));
     }
-    // Everything that may throw comes first: an entry is in both tables or in neither.
+    // Everything that may throw comes first, so that an entry is in both tables or in neither.
     entries added;
     added.push_front({origin, std::move(one)});
     std::list<entries::iterator> place;
@@ -27375,28 +27404,30 @@ namespace tollgate::inline v0::webhooks {
 
 class hook_client;
 
-/// One attempt: resolves, connects, makes the TLS handshake, sends and reads, each within its time-out and all within the
-/// attempt's. Belongs to its client's strand. Pending operations hold a reference; after the end they do nothing.
+/// One attempt: resolves the name, connects, performs the TLS handshake, sends and reads, each within its time-out and
+/// all within the attempt's. Belongs to its client's strand. Pending operations hold a reference and do nothing after
+/// the end.
 class attempt_run : public std::enable_shared_from_this<attempt_run> {
 public:
-    TOLLGATE_DECL attempt_run(std::shared_ptr<hook_client> home, outgoing_request request);
+    TOLLGATE_DECL attempt_run(std::shared_ptr<hook_client> client, outgoing_request request);
 
-    /// `blank`, one ended_attempt with the request's number, is filled in and given to the client at the end.
+    /// `blank` contains one ended_attempt with the request's number. It is filled in and passed to the client at the
+    /// end.
     TOLLGATE_DECL void begin(ended_attempts blank) noexcept;
-    /// Ends it, as not tried if the request has not left.
+    /// Ends the attempt; not attempted if the request has not been sent.
     TOLLGATE_DECL void cut_off() noexcept;
 
 private:
     using clock = std::chrono::steady_clock;
 
-    /// A step that runs out of memory ends the attempt.
+    /// Runs a step; running out of memory ends the attempt.
     template <class Step>
     void guarded(Step step) noexcept {
-        if (over_) return;
+        if (ended_) return;
         try {
             step();
         } catch (const std::exception& failed) {
-            end_as_short(failed.what());
+            end_with_shortage(failed.what());
         }
     }
 
@@ -27404,23 +27435,23 @@ private:
     TOLLGATE_DECL void allow(milliseconds time);
     TOLLGATE_DECL void on_time_out();
 
-    TOLLGATE_DECL void connect_anew();
-    TOLLGATE_DECL void on_looked_up(const lookup_answer& heard);
+    TOLLGATE_DECL void connect();
+    TOLLGATE_DECL void on_looked_up(const lookup_result& looked_up);
     TOLLGATE_DECL void on_addresses(const std::vector<ip_address>& found);
     TOLLGATE_DECL void connect_next();
     TOLLGATE_DECL void on_connected(const std::error_code& failed);
-    TOLLGATE_DECL void shake_hands();
+    TOLLGATE_DECL void start_tls();
     TOLLGATE_DECL void send();
     TOLLGATE_DECL void read();
     TOLLGATE_DECL void on_read(const std::error_code& failed, std::size_t bytes);
     TOLLGATE_DECL void on_lost(std::string why);
 
     TOLLGATE_DECL void end_as(attempt_end how, std::string why) noexcept;
-    TOLLGATE_DECL void end_as_short(std::string_view of_what) noexcept;
-    TOLLGATE_DECL void end_untried(std::string why) noexcept;
+    TOLLGATE_DECL void end_with_shortage(std::string_view of_what) noexcept;
+    TOLLGATE_DECL void end_not_attempted(std::string why) noexcept;
     TOLLGATE_DECL void end() noexcept;
 
-    const std::shared_ptr<hook_client> home_;
+    const std::shared_ptr<hook_client> client_;
     outgoing_request request_;
     const std::string origin_;
     std::string message_;  // head and body
@@ -27432,13 +27463,13 @@ private:
 
     std::vector<ip_address> addresses_;
     std::size_t next_address_ = 0;
-    std::shared_ptr<hook_connection> line_;
+    std::shared_ptr<hook_connection> connection_;
     bool looking_up_ = false;
     bool connecting_ = false;
     bool in_body_ = false;
-    bool used_before_ = false;   // the connection
+    bool used_before_ = false;   // of the connection
     bool written_ = false;
-    bool over_ = false;
+    bool ended_ = false;
     std::string last_fault_;
     ended_attempts result_;
     http::response_parser parser_;
@@ -27490,7 +27521,7 @@ TOLLGATE_DECL void hook_client::send(std::vector<outgoing_request> requests) {
 
 TOLLGATE_DECL void hook_client::begin(outgoing_request request, ended_attempts blank) noexcept {
     const std::uint64_t number = request.number;
-    blank.front().tried = false;  // unless it comes to that
+    blank.front().tried = false;  // the default, until a request is sent
     if (aborted_) return end(std::move(blank));
     try {
         const auto run = std::make_shared<attempt_run>(shared_from_this(), std::move(request));
@@ -27504,7 +27535,7 @@ TOLLGATE_DECL void hook_client::begin(outgoing_request request, ended_attempts b
 }
 
 TOLLGATE_DECL void hook_client::abort() {
-    names_.stop();  // at once: its threads may outlive the executor
+    names_.stop();  // first: its threads may outlive the executor
     asio::post(strand_, [self = shared_from_this()] {
         self->aborted_ = true;
         for (const auto& [number, each] : std::exchange(self->under_way_, {}))
@@ -27521,7 +27552,7 @@ TOLLGATE_DECL void hook_client::end(ended_attempts what) noexcept {
     try {
         asio::post(strand_, [self = shared_from_this()] { self->tell(); });
         telling_ = true;
-    } catch (const std::exception&) {  // one by one, then
+    } catch (const std::exception&) {  // out of memory: one by one
         tell();
     }
 }
@@ -27537,7 +27568,7 @@ TOLLGATE_DECL void hook_client::sweep() {
     sweeping_ = again_at.has_value();
     if (!sweeping_) return;
     sweep_timer_.expires_at(*again_at);
-    // Weak: it must not keep the client for as long as connections are idle.
+    // Weak: the timer must not keep the client alive while connections are idle.
     sweep_timer_.async_wait([waiting = weak_from_this()](const std::error_code& cancelled) {
         if (const auto self = waiting.lock(); self && !cancelled) self->sweep();
     });
@@ -27558,12 +27589,12 @@ namespace tollgate::inline v0::webhooks {
 
 namespace detail {
 
-/// What this machine has run out of, which says nothing of the other one.
+/// Whether this machine has run out of a resource, which says nothing about the receiver.
 inline bool is_shortage(const std::error_code& failed, const ip_address& to) noexcept {
     for (const auto each : {std::errc::too_many_files_open, std::errc::too_many_files_open_in_system,
                             std::errc::no_buffer_space, std::errc::not_enough_memory})
         if (failed == each) return true;
-    // No port is free. Over IPv6 it may as well be that this machine has no address there, for good.
+    // No free port. Over IPv6 the same error may mean that this machine has no IPv6 address at all.
     return failed == std::errc::address_not_available && to.is_v4();
 }
 
@@ -27583,14 +27614,14 @@ inline std::string message_head(const outgoing_request& request, const std::stri
 
 }  // namespace detail
 
-TOLLGATE_DECL attempt_run::attempt_run(std::shared_ptr<hook_client> home, outgoing_request request)
-    : home_{std::move(home)},
+TOLLGATE_DECL attempt_run::attempt_run(std::shared_ptr<hook_client> client, outgoing_request request)
+    : client_{std::move(client)},
       request_{std::move(request)},
       origin_{request_.target.origin()},
-      message_{detail::message_head(request_, home_->settings_.user_agent)},
-      ends_at_{(std::min)(began_ + home_->settings_.attempt_timeout, request_.done_by)},
-      timer_{home_->strand_},
-      parser_{home_->settings_.answer} {
+      message_{detail::message_head(request_, client_->settings_.user_agent)},
+      ends_at_{(std::min)(began_ + client_->settings_.attempt_timeout, request_.done_by)},
+      timer_{client_->strand_},
+      parser_{client_->settings_.answer} {
     message_ += request_.body;
     request_.body = {};
     request_.fields = {};
@@ -27602,28 +27633,28 @@ TOLLGATE_DECL void attempt_run::begin(ended_attempts blank) noexcept {
 }
 
 TOLLGATE_DECL void attempt_run::start() {
-    // With half of its time gone, the receiver would be blamed for what was lost on the way here.
-    if (ends_at_ - began_ < home_->settings_.attempt_timeout / 2) return end_untried({});
-    while (auto kept = home_->idle_.take(origin_)) {
-        if (!home_->owner_->allows(kept->peer)) {  // what may be reached can change
+    // Less than half of the time is left: a time-out would blame the receiver for a delay on this side.
+    if (ends_at_ - began_ < client_->settings_.attempt_timeout / 2) return end_not_attempted({});
+    while (auto kept = client_->idle_.take(origin_)) {
+        if (!client_->owner_->allows(kept->peer)) {  // the target rule may have changed
             kept->close();
             continue;
         }
-        line_ = std::move(kept);
+        connection_ = std::move(kept);
         used_before_ = true;
         return send();
     }
-    connect_anew();
+    connect();
 }
 
 TOLLGATE_DECL void attempt_run::cut_off() noexcept {
-    if (over_) return;
-    if (!written_) return end_untried({});
+    if (ended_) return;
+    if (!written_) return end_not_attempted({});
     result_.front().cut_off = !parser_.head_complete();
     end_as(attempt_end::broken_off, {});
 }
 
-/// From now on there is so much time for the next step, and never more than is left of all.
+/// Sets the time-out of the next step, bounded by the attempt's.
 TOLLGATE_DECL void attempt_run::allow(milliseconds time) {
     const std::uint64_t round = ++timer_round_;
     timer_.expires_at((std::min)(clock::now() + time, ends_at_));
@@ -27633,116 +27664,121 @@ TOLLGATE_DECL void attempt_run::allow(milliseconds time) {
 }
 
 TOLLGATE_DECL void attempt_run::on_time_out() {
-    // A name that waited for others all the time was not asked for.
-    if (looking_up_ && !home_->names_.is_asking_for(request_.target.host))
-        return end_untried("too many names that nobody knows are looked up");
+    // A name that only waited for a thread was never looked up.
+    if (looking_up_ && !client_->names_.is_resolving(request_.target.host))
+        return end_not_attempted("too many other names are being looked up");
     if (connecting_) {
-        last_fault_ = "no answer to the attempt to connect";
+        last_fault_ = "no response to the connection attempt";
         if (clock::now() < (std::min)(ends_at_, connected_by_) && next_address_ < addresses_.size())
             return connect_next();
     }
     end_as(attempt_end::timed_out, last_fault_);
 }
 
-TOLLGATE_DECL void attempt_run::connect_anew() {
+TOLLGATE_DECL void attempt_run::connect() {
     if (request_.target.address) return on_addresses({*request_.target.address});
-    allow(home_->settings_.lookup_timeout);
-    last_fault_ = "the name was not found in time";
-    // Weak: a server of names that never answers must not keep what has timed out.
+    allow(client_->settings_.lookup_timeout);
+    last_fault_ = "the name look-up timed out";
+    // Weak: a look-up that never ends must not keep an attempt that has timed out.
     looking_up_ = true;
-    home_->names_.ask(request_.target.host, [waiting = weak_from_this(), strand = home_->strand_](const auto& heard) {
-        asio::post(strand, [waiting, heard] {
-            if (const auto self = waiting.lock()) self->guarded([&] { self->on_looked_up(heard); });
-        });
-    });
+    client_->names_.resolve(request_.target.host,
+                            [waiting = weak_from_this(), strand = client_->strand_](const auto& looked_up) {
+                                asio::post(strand, [waiting, looked_up] {
+                                    if (const auto self = waiting.lock())
+                                        self->guarded([&] { self->on_looked_up(looked_up); });
+                                });
+                            });
 }
 
-TOLLGATE_DECL void attempt_run::on_looked_up(const lookup_answer& heard) {
+TOLLGATE_DECL void attempt_run::on_looked_up(const lookup_result& looked_up) {
     looking_up_ = false;
-    switch (heard.end) {
-        case lookup_end::short_of_something: return end_as_short(heard.why);
-        case lookup_end::no_answer: return end_as(attempt_end::timed_out, "no server of names answered");
-        case lookup_end::answered: break;
+    switch (looked_up.end) {
+        case lookup_end::local_failure: return end_with_shortage(looked_up.why);
+        case lookup_end::no_response: return end_as(attempt_end::timed_out, "no name server responded");
+        case lookup_end::resolved: break;
     }
-    on_addresses(heard.addresses);
+    on_addresses(looked_up.addresses);
 }
 
-/// The rule is asked here, of the very addresses that are connected to: a name that was harmless when the hook was
-/// made, or a moment ago, cannot lead inside.
+/// The target rule is checked for the addresses that are connected to. A name that was harmless when the hook was
+/// created may resolve to a private address now.
 TOLLGATE_DECL void attempt_run::on_addresses(const std::vector<ip_address>& found) {
     if (found.empty()) return end_as(attempt_end::no_address, "no such host");
     addresses_.clear();
     next_address_ = 0;
     for (const ip_address& each : found)
-        if (addresses_.size() < home_->settings_.addresses_max && home_->owner_->allows(each))
+        if (addresses_.size() < client_->settings_.addresses_max && client_->owner_->allows(each))
             addresses_.push_back(each);
     if (addresses_.empty()) return end_as(attempt_end::refused_address, found.front().to_text());
-    connected_by_ = clock::now() + home_->settings_.connect_timeout;
+    connected_by_ = clock::now() + client_->settings_.connect_timeout;
     connect_next();
 }
 
 TOLLGATE_DECL void attempt_run::connect_next() {
     const auto left = static_cast<milliseconds::rep>(addresses_.size() - next_address_);
     const ip_address address = addresses_[next_address_++];
-    if (line_) line_->close();
-    line_ = std::make_shared<hook_connection>(home_->strand_);
-    line_->peer = address;
-    line_->made_at = clock::now();
+    if (connection_) connection_->close();
+    connection_ = std::make_shared<hook_connection>(client_->strand_);
+    connection_->peer = address;
+    connection_->made_at = clock::now();
     used_before_ = false;
     connecting_ = true;
-    // An address that is dead leaves time for those behind it.
+    // Divide the time, so that an unreachable address leaves some for the following ones.
     allow((std::max)(std::chrono::ceil<milliseconds>(connected_by_ - clock::now()) / left, milliseconds{1}));
-    line_->socket().async_connect(to_endpoint(address, request_.target.port),
-                                  [self = shared_from_this(), line = line_](const std::error_code& failed) {
-                                      if (line == self->line_ && self->connecting_)
-                                          self->guarded([&] { self->on_connected(failed); });
-                                  });
+    connection_->socket().async_connect(
+        to_endpoint(address, request_.target.port),
+        [self = shared_from_this(), connection = connection_](const std::error_code& failed) {
+            if (connection == self->connection_ && self->connecting_)
+                self->guarded([&] { self->on_connected(failed); });
+        });
 }
 
 TOLLGATE_DECL void attempt_run::on_connected(const std::error_code& failed) {
     if (failed) {
         last_fault_ = failed.message();
-        if (detail::is_shortage(failed, line_->peer)) return end_as_short(last_fault_);
+        if (detail::is_shortage(failed, connection_->peer)) return end_with_shortage(last_fault_);
         if (next_address_ < addresses_.size()) return connect_next();
         return end_as(failed == std::errc::timed_out ? attempt_end::timed_out : attempt_end::no_connection,
                       last_fault_);
     }
     connecting_ = false;
     std::error_code ignored;
-    line_->socket().set_option(asio::ip::tcp::no_delay{true}, ignored);  // one message, one answer: nothing to gather
-    if (request_.target.scheme == http::url_scheme::https) return shake_hands();
+    // one message, one response: nothing to coalesce
+    connection_->socket().set_option(asio::ip::tcp::no_delay{true}, ignored);
+    if (request_.target.scheme == http::url_scheme::https) return start_tls();
     send();
 }
 
-TOLLGATE_DECL void attempt_run::shake_hands() {
-    if (!line_->use_tls(*home_->tls_, request_.target)) return end_as(attempt_end::no_tls, "no memory for TLS");
-    last_fault_ = "no answer to the TLS handshake";
-    allow(home_->settings_.handshake_timeout);
-    line_->shake_hands([self = shared_from_this(), line = line_](const std::error_code& failed) {
+TOLLGATE_DECL void attempt_run::start_tls() {
+    if (!connection_->use_tls(*client_->tls_, request_.target)) return end_as(attempt_end::no_tls, "out of memory");
+    last_fault_ = "no response to the TLS handshake";
+    allow(client_->settings_.handshake_timeout);
+    connection_->handshake([self = shared_from_this(), connection = connection_](const std::error_code& failed) {
         self->guarded([&] {
-            if (failed) self->end_as(attempt_end::no_tls, line->tls_fault(failed));
+            if (failed) self->end_as(attempt_end::no_tls, connection->tls_fault(failed));
             else self->send();
         });
     });
 }
 
-/// Reads while it writes: a receiver may refuse a request before it has all of it, and go.
+/// Reads while it writes: a receiver may refuse a request before it has received all of it.
 TOLLGATE_DECL void attempt_run::send() {
-    last_fault_ = "no answer to the request";
-    allow(home_->settings_.attempt_timeout);
+    last_fault_ = "no response to the request";
+    allow(client_->settings_.attempt_timeout);
     parser_.start();
     written_ = in_body_ = false;
-    line_->write(message_, [self = shared_from_this(), line = line_](const std::error_code& failed, std::size_t) {
-        // Where writing failed, reading says more: an answer perhaps, or why there is none.
-        if (!self->over_ && line == self->line_ && !failed) self->written_ = true;
-    });
+    connection_->write(
+        message_, [self = shared_from_this(), connection = connection_](const std::error_code& failed, std::size_t) {
+            // If writing failed, reading tells more: perhaps a response, or the reason.
+            if (!self->ended_ && connection == self->connection_ && !failed) self->written_ = true;
+        });
     read();
 }
 
 TOLLGATE_DECL void attempt_run::read() {
-    line_->read_some(asio::buffer(input_), [self = shared_from_this(), line = line_](const std::error_code& failed,
-                                                                                     std::size_t bytes) {
-        if (line == self->line_) self->guarded([&] { self->on_read(failed, bytes); });
+    connection_->read_some(asio::buffer(input_), [self = shared_from_this(), connection = connection_](
+                                                     const std::error_code& failed, std::size_t bytes) {
+        if (connection == self->connection_) self->guarded([&] { self->on_read(failed, bytes); });
     });
 }
 
@@ -27754,7 +27790,7 @@ TOLLGATE_DECL void attempt_run::on_read(const std::error_code& failed, std::size
     if (step == http::response_step::needs_more) {
         if (parser_.head_complete() && !in_body_) {
             in_body_ = true;
-            allow(home_->settings_.body_timeout);
+            allow(client_->settings_.body_timeout);
         }
         return read();
     }
@@ -27763,24 +27799,23 @@ TOLLGATE_DECL void attempt_run::on_read(const std::error_code& failed, std::size
         return end_as(attempt_end::bad_answer, std::string{parser_.refused_reason()});
     }
     if (!ended && written_ && parser_.keep_alive() && parser_.consumed() == bytes)
-        home_->keep(origin_, std::move(line_));
+        client_->keep(origin_, std::move(connection_));
     end_as(attempt_end::answered, {});
 }
 
-/// A connection that was used before may end at any time; its host may not even have seen the request. So it is sent
-/// once more, on a new connection, if not a byte of an answer has come. RFC 9110 section 9.2.2 allows that for a POST
-/// whose client knows that it does no harm: the `webhook-id` is the same, and a receiver must expect to see one twice
-/// anyway.
+/// A reused connection may close at any time, possibly before the host has seen the request. If no byte of a response
+/// has arrived, the request is sent once more on a new connection. RFC 9110 section 9.2.2 allows that for a POST that
+/// the client knows to be harmless: the `webhook-id` is the same, and receivers must expect duplicates anyway.
 TOLLGATE_DECL void attempt_run::on_lost(std::string why) {
     if (!used_before_ || parser_.begun()) return end_as(attempt_end::broken_off, std::move(why));
-    line_->close();
-    line_.reset();
+    connection_->close();
+    connection_.reset();
     used_before_ = false;
-    connect_anew();
+    connect();
 }
 
-/// Once the head is here the receiver has answered, whatever becomes of the body: many write one without saying where
-/// it ends, and leave the connection open.
+/// Once the head is complete the receiver has responded, whatever happens to the body: many send one without a length
+/// and leave the connection open.
 TOLLGATE_DECL void attempt_run::end_as(attempt_end how, std::string why) noexcept {
     ended_attempt& made = result_.front();
     made.end = parser_.head_complete() ? attempt_end::answered : how;
@@ -27790,38 +27825,38 @@ TOLLGATE_DECL void attempt_run::end_as(attempt_end how, std::string why) noexcep
         try {
             made.retry_after = parser_.retry_after();
             made.answer = parser_.body();
-        } catch (const std::exception&) {  // the status is what counts
+        } catch (const std::exception&) {  // only the status matters
         }
     }
     end();
 }
 
-TOLLGATE_DECL void attempt_run::end_as_short(std::string_view of_what) noexcept {
+TOLLGATE_DECL void attempt_run::end_with_shortage(std::string_view of_what) noexcept {
     if (parser_.head_complete()) return end_as(attempt_end::answered, {});
     result_.front().shortage = true;
     try {
-        end_untried(std::string{of_what});
+        end_not_attempted(std::string{of_what});
     } catch (const std::exception&) {
-        end_untried({});
+        end_not_attempted({});
     }
 }
 
-TOLLGATE_DECL void attempt_run::end_untried(std::string why) noexcept {
+TOLLGATE_DECL void attempt_run::end_not_attempted(std::string why) noexcept {
     result_.front().tried = false;
     result_.front().why = std::move(why);
     end();
 }
 
 TOLLGATE_DECL void attempt_run::end() noexcept {
-    over_ = true;
+    ended_ = true;
     timer_.cancel();
-    if (line_) line_->close();
-    line_.reset();
+    if (connection_) connection_->close();
+    connection_.reset();
     result_.front().duration = std::chrono::ceil<milliseconds>(clock::now() - began_);
-    home_->end(std::move(result_));
+    client_->end(std::move(result_));
 }
 
-}  // namespace tollgate::webhooks
+}  // namespace tollgate::inline v0::webhooks
 
 #endif  // bodies
 
@@ -32100,12 +32135,12 @@ public:
 
     /// The last three columns of either.
     struct quota_columns {
-        bool is_told;
+        bool is_known;
         std::optional<std::int64_t> requests;
         std::optional<std::int64_t> window_seconds;
     };
     /// Error (internal) for numbers that are not a quota.
-    [[nodiscard]] static TOLLGATE_DECL result<quota_told> to_quota(const quota_columns& read);
+    [[nodiscard]] static TOLLGATE_DECL result<known_quota> to_quota(const quota_columns& read);
 
 private:
     std::string personal_;
@@ -34679,10 +34714,10 @@ inline std::string compose_lookup(const lookup_parts& parts, std::string_view ow
         text.append(", false, NULL::bigint, NULL::bigint FROM ").append(parts.table).append(" AS tokens");
     } else {
         // On a line of its own: the query may end with a comment.
-        text.append(", own.is_told IS NOT NULL, own.requests::bigint, own.window_seconds::bigint FROM ")
+        text.append(", own.is_known IS NOT NULL, own.requests::bigint, own.window_seconds::bigint FROM ")
             .append(parts.table)
             .append(" AS tokens CROSS JOIN LATERAL (SELECT tokens.user_id AS id) AS owner "
-                    "LEFT JOIN LATERAL (SELECT true AS is_told, quota.requests, quota.window_seconds FROM (\n")
+                    "LEFT JOIN LATERAL (SELECT true AS is_known, quota.requests, quota.window_seconds FROM (\n")
             .append(owner_quota_query)
             .append("\n) AS quota (requests, window_seconds)) AS own ON true");
     }
@@ -34705,8 +34740,8 @@ TOLLGATE_DECL result<std::optional<token_credential>> credential_lookup::read_pe
                                 std::optional<std::int64_t>>();
     if (!row) return row.error();
     if (!*row) return std::optional<token_credential>{};
-    const auto& [user, secret_digest, scopes, last_used_at, is_told, requests, window_seconds] = **row;
-    auto own = to_quota({is_told, requests, window_seconds});
+    const auto& [user, secret_digest, scopes, last_used_at, is_known, requests, window_seconds] = **row;
+    auto own = to_quota({is_known, requests, window_seconds});
     if (!own) return std::move(own).error();
     return std::optional{token_credential{user, secret_digest, scopes, std::nullopt, std::nullopt, last_used_at, *own}};
 }
@@ -34717,21 +34752,21 @@ TOLLGATE_DECL result<std::optional<token_credential>> credential_lookup::read_ac
                                 std::optional<std::int64_t>, std::optional<std::int64_t>>();
     if (!row) return row.error();
     if (!*row) return std::optional<token_credential>{};
-    const auto& [user, application, scopes, expires_at, last_used_at, is_told, requests, window_seconds] = **row;
-    auto own = to_quota({is_told, requests, window_seconds});
+    const auto& [user, application, scopes, expires_at, last_used_at, is_known, requests, window_seconds] = **row;
+    auto own = to_quota({is_known, requests, window_seconds});
     if (!own) return std::move(own).error();
     return std::optional{token_credential{user, token, scopes, expires_at, application, last_used_at, *own}};
 }
 
-TOLLGATE_DECL result<quota_told> credential_lookup::to_quota(const quota_columns& read) {
-    if (!read.is_told) return quota_told{};
-    if (!read.requests) return quota_told{true, std::nullopt};
+TOLLGATE_DECL result<known_quota> credential_lookup::to_quota(const quota_columns& read) {
+    if (!read.is_known) return known_quota{};
+    if (!read.requests) return known_quota{true, std::nullopt};
     constexpr std::int64_t requests_max = (std::numeric_limits<std::uint32_t>::max)();
     constexpr std::int64_t window_seconds_max = std::int64_t{366} * 24 * 60 * 60;  // longer ones are a mistake in units
     if (*read.requests < 0 || *read.requests > requests_max || !read.window_seconds ||
         *read.window_seconds < 1 || *read.window_seconds > window_seconds_max)
         return internal_error("PostgreSQL: owner_quota_query returned numbers that are not a quota");
-    return quota_told{true, quota{static_cast<std::uint32_t>(*read.requests), seconds{*read.window_seconds}}};
+    return known_quota{true, quota{static_cast<std::uint32_t>(*read.requests), seconds{*read.window_seconds}}};
 }
 
 }  // namespace tollgate::postgres
@@ -35508,24 +35543,24 @@ TOLLGATE_DECL result<std::size_t> work_on_backlog(postgres_database& on, std::si
 
 namespace tollgate::inline v0::redis {
 
-/// Which server, and as whom.
+/// Address and credentials of a Redis server.
 struct server_address {
-    std::string host;  ///< a name, or an address without brackets
+    std::string host;  ///< a name, or an IP address without brackets
     std::uint16_t port = 6379;
     std::string user;  ///< empty: the server's default user
     std::string password;
     std::uint32_t database = 0;
     bool tls = false;
 
-    /// For people: `redis.example:6379`, `[::1]:6379`. Never the password.
+    /// For messages: `redis.example:6379`, `[::1]:6379`. Never contains the password.
     [[nodiscard]] TOLLGATE_DECL std::string to_text() const;
 };
 
-/// `redis://[user[:password]@]host[:port][/database]`, and the same with `rediss` for TLS. The host may be an IPv6
-/// address in brackets; user and password are percent-encoded where they hold what a URL may not. A password without a
-/// user is `:password@`. A user alone is refused, because most who write one mean the password.
+/// Parses `redis://[user[:password]@]host[:port][/database]`, or `rediss` for TLS. An IPv6 address is in brackets; user
+/// and password are percent-encoded. A password without a user is `:password@`. A user without a password is refused:
+/// most people who write one mean the password.
 ///
-/// Problem (invalid) says which part will not do. It quotes none, for there may be a password in it.
+/// Error (invalid) names the part that is wrong. It never quotes the URL, which may contain a password.
 [[nodiscard]] TOLLGATE_DECL result<server_address> parse_url(std::string_view url);
 
 }  // namespace tollgate::redis
@@ -35540,17 +35575,17 @@ namespace tollgate::inline v0::redis {
 
 using steady = std::chrono::steady_clock;
 
-/// What one command was answered with: an error's text, or its whole numbers, one or several; nothing else is kept.
+/// The reply to one command: the text of an error, or one or more integers. Other types are discarded.
 struct reply {
     std::string error{};
     std::array<std::int64_t, 4> numbers{};
     std::size_t count = 0;
 };
 
-/// A server's error as people may see it: one line, not too long, with nothing but what is visible.
-[[nodiscard]] TOLLGATE_DECL std::string shown_error(std::string_view text);
+/// A server's error text made safe for messages: one line, at most 160 bytes, visible ASCII only.
+[[nodiscard]] TOLLGATE_DECL std::string printable_error(std::string_view text);
 
-/// One command as the server reads it: the words, and how many they are.
+/// Encodes one command in the Redis protocol (RESP): the number of words, then the words.
 class command_writer {
 public:
     explicit command_writer(std::string& out, std::size_t texts) : out_{out} { head('*', texts); }
@@ -35562,10 +35597,10 @@ private:
     std::string& out_;
 };
 
-/// What connections with TLS have in common: TLS 1.2 or later, and which authorities they believe.
+/// TLS settings shared by all connections: TLS 1.2 or later, and the trusted authorities.
 class tls_authorities {
 public:
-    /// The system's, or those of a PEM file. Problem (invalid) when that cannot be read.
+    /// Loads the authorities of the system, or of a PEM file. Error (invalid) when the file cannot be read.
     [[nodiscard]] static TOLLGATE_DECL result<tls_authorities> load(const std::string& file);
 
     tls_authorities(tls_authorities&&) noexcept = default;
@@ -35582,17 +35617,17 @@ private:
     std::unique_ptr<ssl_ctx_st, free_context> native_;
 };
 
-/// One connection to a server, over TCP, with TLS if the address says so. hiredis reads the answers; the socket, its
-/// deadlines and TLS are ours: hiredis counts a time-out anew with each call to the system, and of the versions that
-/// are in use some know no TLS.
+/// One connection to a Redis server over TCP, with TLS if the address asks for it. hiredis parses the replies. The
+/// socket, its deadlines and TLS are implemented here: hiredis restarts its time-out with each system call, and some
+/// versions in use have no TLS.
 ///
-/// It never waits beyond a deadline, also where the other side hangs (but for the look-up of a host's name, which is
-/// the system's; an address needs none).
+/// No call exceeds its deadline, except for the look-up of a host name, which the system does; an IP address needs
+/// none.
 ///
 /// Thread rule: one thread at a time. Blocking. Sends no SIGPIPE.
 class connection {
 public:
-    /// Connected, TLS's names checked, AUTH and SELECT done. `authorities` is null without TLS.
+    /// Connects, verifies the TLS certificate, and sends AUTH and SELECT. `authorities` is null without TLS.
     [[nodiscard]] static TOLLGATE_DECL result<std::unique_ptr<connection>> open(const server_address& server,
                                                                                 const tls_authorities* authorities,
                                                                                 steady::time_point end);
@@ -35600,12 +35635,12 @@ public:
     connection& operator=(const connection&) = delete;
     TOLLGATE_DECL ~connection();
 
-    /// Sends `commands` at once and waits for the answer of the last of `count`; the others' are read and dropped. An
-    /// answer that says no is a reply with an error; a problem (unavailable) means that the connection is of no use.
+    /// Sends `commands`, which are `count` commands, and returns the last reply; the others are discarded. A refused
+    /// command is a reply with an error. Error (unavailable) means that the connection is unusable.
     [[nodiscard]] TOLLGATE_DECL result<void> exchange(std::string_view commands, std::size_t count, reply& last,
                                                        steady::time_point end);
 
-    /// Whether it can be used as far as can be seen without asking the server: nothing has come unasked, no end either.
+    /// Whether the connection looks usable without a round trip: it is open and has no unexpected input.
     [[nodiscard]] TOLLGATE_DECL bool is_sound() noexcept;
 
 private:
@@ -35618,14 +35653,14 @@ private:
 
     explicit connection(const server_address& server) : where_{server.to_text()} {}
     TOLLGATE_DECL result<void> connect(const server_address& server, steady::time_point end);
-    TOLLGATE_DECL result<void> shake_hands(const server_address& server, const tls_authorities& authorities,
+    TOLLGATE_DECL result<void> start_tls(const server_address& server, const tls_authorities& authorities,
                                             steady::time_point end);
     TOLLGATE_DECL result<void> sign_in(const server_address& server, steady::time_point end);
 
     TOLLGATE_DECL result<void> send(std::string_view bytes, steady::time_point end);
     TOLLGATE_DECL result<void> send_raw(std::string_view bytes, steady::time_point end);
     TOLLGATE_DECL result<void> flush_tls(steady::time_point end);
-    /// At least one byte, given to the reader.
+    /// Reads at least one byte into the parser.
     TOLLGATE_DECL result<void> receive(steady::time_point end);
     TOLLGATE_DECL result<std::size_t> receive_raw(char* into, std::size_t size, steady::time_point end);
     TOLLGATE_DECL result<void> wait(short events, steady::time_point end, const char* doing);
@@ -35643,38 +35678,37 @@ private:
 
 namespace tollgate::inline v0::redis {
 
-/// What is asked about one window.
-struct window_question {
+/// A request about one window.
+struct window_request {
     limit_key key;
     tollgate::detail::bounded_quota allowed;
-    std::uint32_t wanted = 0;       ///< units to be counted, if there is room; 0 only looks
-    std::uint32_t handed_back = 0;  ///< units that were counted for a lease and not used, of the window that then began:
-    std::int64_t handed_back_of = 0;
+    std::uint32_t wanted = 0;       ///< units to count, if capacity remains; 0 only reads
+    std::uint32_t returned = 0;  ///< unused units to return, of the window that began at:
+    std::int64_t returned_of = 0;
 };
 
-/// What the server says of it, in its own time.
-struct window_answer {
-    std::uint32_t granted;    ///< of the wanted; fewer than those when little remains
-    std::uint32_t remaining;  ///< for anybody, after that
+/// The server's reply, in its own time.
+struct window_reply {
+    std::uint32_t granted;    ///< at most `wanted`; fewer when little remains
+    std::uint32_t remaining;  ///< after the grant
     std::int64_t began_at_milliseconds;
     std::int64_t now_milliseconds;
 };
 
-/// The script that counts, run at the server: one round trip, and nothing can come between reading and writing. It goes
-/// by the server's clock alone.
+/// The counting script, run by the server: one round trip, atomic, and by the server's clock alone.
 ///
-/// One key holds a window: when it began, how much is counted, how long it is. It expires a second after the window. A
-/// question touches one key, so that each may live on another node of a cluster.
+/// One key holds one window: its start, its count and its length. It expires one second after the window ends. A
+/// request touches one key, so the keys can be spread over the nodes of a cluster.
 class window_script {
 public:
-    /// `prefix` begins each key. Throws std::runtime_error when OpenSSL has no SHA-1, by which Redis names scripts.
+    /// `prefix` begins each key. Throws std::runtime_error when OpenSSL has no SHA-1, which Redis uses to name scripts.
     TOLLGATE_DECL explicit window_script(std::string prefix);
 
     enum class form { by_name, whole };
-    TOLLGATE_DECL void append(std::string& commands, const window_question& asked, form how) const;
-    /// None for an answer that is none of the script's.
-    [[nodiscard]] static TOLLGATE_DECL std::optional<window_answer> read(const window_question& asked,
-                                                                         const reply& answered) noexcept;
+    TOLLGATE_DECL void append(std::string& commands, const window_request& request, form how) const;
+    /// Empty if the reply does not have the script's format.
+    [[nodiscard]] static TOLLGATE_DECL std::optional<window_reply> read(const window_request& request,
+                                                                         const reply& received) noexcept;
 
     [[nodiscard]] TOLLGATE_DECL std::string key_of(const limit_key& key) const;
     [[nodiscard]] const std::string& name() const noexcept { return name_; }
@@ -35692,26 +35726,26 @@ private:
 namespace tollgate::inline v0::redis {
 
 struct lease_settings {
-    std::uint32_t units_max = 1;  ///< of one key at a time
+    std::uint32_t units_max = 1;  ///< per key and lease
     std::size_t keys_max = std::size_t{1} << 16;
 };
 
-/// Units that were counted at the server and are here to be used, by key.
+/// Units that were already counted in Redis and can be used without a round trip, by key.
 ///
-/// A unit is counted before it is used, so that all nodes together never admit more than the quota; what a lease costs
-/// is units that nobody uses. It stays small where they could be missed: a key begins with one unit, and gets four times
-/// as many the next time if it used its lease up within two seconds; the script gives an eighth of what remains at most;
-/// what was not used for eight seconds is handed back with one of this node's next questions. A lease ends, at the
-/// latest, with its window. Of a large one that goes quickly the next is asked for when a quarter is left, by one thread,
-/// and for so many that there are never more than `units_max`.
+/// A unit is counted before it is used, so all nodes together never admit more than the quota. The cost of a lease is
+/// units that nobody uses. Leases stay small where that could matter: a key starts with one unit, and its next lease is
+/// four times larger if the last one was used up within 2 s; the script grants at most an eighth of what remains; a
+/// lease that was not used for 8 s is returned with one of the node's next requests. A lease ends no later than its
+/// window. For a large lease that is used quickly, one thread requests the next one when a quarter is left, sized so
+/// that the key never holds more than `units_max`.
 ///
-/// **Memory** is bounded: sets of eight keys, 480 bytes each, set aside at the start and touched when they are needed. A
-/// key that finds its set full of leases that are being used takes each unit by itself.
+/// **Memory** is bounded: sets of eight keys, 480 bytes each, allocated at the start and touched on first use. A key
+/// whose set is full of leases in use takes each unit by a round trip.
 ///
-/// **Threads**: any number. A call holds one of many small locks for some dozen instructions, and allocates nothing. Of
-/// threads that find a lease used up, one asks for the next, and the others for a unit each.
+/// **Threads**: any number. A call holds one of many small locks for a few dozen instructions and does not allocate.
+/// When several threads find a lease used up, one requests the next lease and the others one unit each.
 ///
-/// Moments are those of this machine's steady clock, in milliseconds.
+/// Times are milliseconds of this machine's steady clock.
 class leases {
 public:
     TOLLGATE_DECL leases(const lease_settings& settings, const siphash_key& seed);
@@ -35719,33 +35753,34 @@ public:
     leases& operator=(const leases&) = delete;
     TOLLGATE_DECL ~leases();
 
-    /// A unit that is at hand, or a refusal that was heard a moment ago.
-    [[nodiscard]] TOLLGATE_DECL std::optional<verdict> take_at_hand(const limit_key& key,
+    /// Takes a unit from a lease, or repeats a refusal that is at most 100 ms old.
+    [[nodiscard]] TOLLGATE_DECL std::optional<verdict> try_take(const limit_key& key,
                                                                     const tollgate::detail::bounded_quota& allowed,
                                                                     std::int64_t steady_now) noexcept;
 
-    /// What to ask the server, where no unit is at hand.
-    struct asking {
-        window_question question;
-        bool is_for_lease = false;  ///< then `settle` must follow
+    /// A request to send to the server when no unit is available here.
+    struct pending_request {
+        window_request request;
+        bool is_for_lease = false;  ///< then `complete` must follow
     };
 
-    /// The same, if others have brought some meanwhile; else `next` says what to ask.
+    /// Like `try_take`, for when another thread may have added units. Otherwise sets `next` to the request to send.
     [[nodiscard]] TOLLGATE_DECL std::optional<verdict> take(const limit_key& key,
                                                             const tollgate::detail::bounded_quota& allowed,
-                                                            std::int64_t steady_now, asking& next) noexcept;
-    /// The same of what a unit would be told, and uses none.
+                                                            std::int64_t steady_now, pending_request& next) noexcept;
+    /// What `take` would return, without using a unit.
     [[nodiscard]] TOLLGATE_DECL std::optional<verdict> peek(const limit_key& key,
                                                             const tollgate::detail::bounded_quota& allowed,
                                                             std::int64_t steady_now) const noexcept;
 
-    /// Puts the answer's units here, but for the one that is used now; null when there was none. `asked_at` is from
-    /// before the question was sent. What is to be told; without an answer, only if it is admitted: there was a unit all
-    /// the same.
-    TOLLGATE_DECL verdict settle(const asking& asked, const window_answer* answered, std::int64_t asked_at) noexcept;
+    /// Adds the granted units, except the one that is used now. `reply` is null when there was none; then a unit that
+    /// is still leased is used, and without one the result is not admitted. `sent_at` was taken before the request was
+    /// sent.
+    TOLLGATE_DECL verdict complete(const pending_request& sent, const window_reply* reply, std::int64_t sent_at) noexcept;
 
-    /// Takes back what was not used for long; at most one lease a call.
-    [[nodiscard]] TOLLGATE_DECL std::optional<window_question> take_back(std::int64_t steady_now) noexcept;
+    /// Removes one lease that has been unused for 8 s and returns the request that gives it back; empty if there is
+    /// none.
+    [[nodiscard]] TOLLGATE_DECL std::optional<window_request> reclaim(std::int64_t steady_now) noexcept;
 
     [[nodiscard]] TOLLGATE_DECL std::size_t memory_bytes() const noexcept;
 
@@ -35761,29 +35796,30 @@ private:
 namespace tollgate::inline v0::redis {
 
 struct pool_settings {
-    /// Connections of one process. One carries some ten thousand questions a second.
+    /// Connections per process. One carries about ten thousand requests a second.
     std::size_t connections_max = 8;
-    /// How long connecting may take, TLS and password included.
+    /// Time limit for connecting, including TLS and AUTH.
     milliseconds connect_wait_max{200};
-    /// How long a question may wait for a connection and then for its answer.
+    /// Time limit for waiting for a connection, and again for the reply.
     milliseconds answer_wait_max{100};
-    /// Told once when the server goes out of reach, and once when it is back. Must be quick, and ask no limiter.
+    /// Called once when the server becomes unavailable and once when it is available again. Must return quickly and
+    /// must not call the limiter.
     std::function<void(bool up, std::string_view why)> on_state{};
 };
 
-enum class ending : std::uint8_t {
-    answered,
-    key_is_taken,  ///< the key holds something that is not ours (WRONGTYPE)
-    not_reached,   ///< the server is out of reach, or was too slow
+enum class outcome : std::uint8_t {
+    replied,
+    wrong_type,  ///< the key holds a value of another type (WRONGTYPE)
+    unavailable,   ///< the server is unavailable or did not reply in time
 };
 
-/// The connections of one process to a server, opened as they are needed, and the knowledge whether it can be reached.
+/// The connections of one process to a server, opened on demand, and whether the server is available.
 ///
-/// Once it cannot (no connection, no answer in time, or an answer such as READONLY, LOADING, OOM or NOAUTH), callers are
-/// told so at once, with no lock and no wait. One of them at a time tries again, with its own question: after a tenth of
-/// a second at first, after two at last.
+/// After a failed connection, a time-out or an error such as READONLY, LOADING, OOM or NOAUTH, calls fail at once
+/// without a lock or a wait. One call at a time is let through as a probe: after 100 ms at first, at most every 2 s
+/// later.
 ///
-/// Thread rule: any thread. Blocking. Nothing is thrown.
+/// Thread rule: any thread. Blocking. Never throws.
 class pool {
 public:
     TOLLGATE_DECL pool(server_address server, std::unique_ptr<tls_authorities> authorities, window_script script,
@@ -35792,11 +35828,11 @@ public:
     pool& operator=(const pool&) = delete;
     TOLLGATE_DECL ~pool();
 
-    /// One round trip. `before` goes with it, unless null: what it is answered with is of no interest.
-    [[nodiscard]] TOLLGATE_DECL ending ask(const window_question* before, const window_question& asked,
-                                           window_answer& answered) noexcept;
+    /// One round trip. `before` is sent along unless null; its reply is discarded.
+    [[nodiscard]] TOLLGATE_DECL outcome send(const window_request* before, const window_request& request,
+                                           window_reply& reply) noexcept;
 
-    /// Whether the last that was heard of the server was good. True at the start.
+    /// Whether the last contact with the server succeeded. True at the start.
     [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;
 
 private:
@@ -35810,91 +35846,91 @@ private:
 
 namespace tollgate::inline v0 {
 
-/// What becomes of requests while Redis cannot be reached.
+/// What happens to requests while Redis is unavailable.
 enum class without_redis : std::uint8_t {
     count_here,  ///< each node counts by itself, in a `window_limiter`: N nodes admit up to N times the quota
-    admit,       ///< all are admitted, and nothing is counted
-    refuse,      ///< all are refused, for a second at a time; a limiter's only refusal is the one of a full window (429)
+    admit,       ///< all are admitted and nothing is counted
+    refuse,      ///< all are refused with 429 and a reset in one second; a limiter has no other refusal
 };
 
-/// How a `redis_limiter` shares windows, and what it does while Redis is away.
+/// Settings of a `redis_limiter`.
 struct redis_limiter_settings {
-    /// Begins the name of each key. Whoever shares it shares the windows.
+    /// Prefix of every key. Limiters with the same prefix share windows.
     std::string prefix = "tollgate:";
-    /// Units of a key that a node may take ahead of its requests, and then use without asking; 1 takes each by itself,
-    /// and with it no unit of a window is ever left over. At most 1,000,000.
+    /// Units of a key that a node may count in advance and then use without a round trip. With 1, the default, each
+    /// request is counted by itself and no unit of a window stays unused. At most 1,000,000.
     std::uint32_t lease = 1;
-    /// For how many keys a node holds leases at a time; others take each unit by itself.
+    /// Keys with leases at a time; other keys take each unit by itself.
     std::size_t leased_keys_max = std::size_t{1} << 16;
     without_redis when_down = without_redis::count_here;
-    /// What `count_here` has room for.
+    /// The capacity of `count_here`.
     key_capacity counted_here{};
-    /// Connections of one process, opened as they are needed.
+    /// Connections per process, opened on demand.
     std::size_t connections_max = 8;
-    /// How long connecting may take, TLS and password included.
+    /// Time limit for connecting, including TLS and AUTH.
     milliseconds connect_wait_max{200};
-    /// How long a request may wait for a connection, and then for its answer.
+    /// Time limit for waiting for a connection, and again for the reply.
     milliseconds answer_wait_max{100};
-    /// For `rediss`: PEM file of the authorities that are believed; empty: the system's.
+    /// For `rediss`: PEM file of the trusted authorities; empty: the system's.
     std::string authorities_file{};
-    /// Told once when Redis goes out of reach, and once when it is back; also of a Redis that is down from the start.
-    /// Called by the thread that found it out. Must be quick, and ask no limiter.
+    /// Called once when Redis becomes unavailable and once when it is available again; also when it is unavailable from
+    /// the start. Runs on the thread that noticed. Must return quickly and must not call the limiter.
     std::function<void(bool up, std::string_view why)> on_state{};
 };
 
-/// Counts in Redis, so that any number of nodes share one exact window: `window_limiter`'s, started by a key's first
-/// request at any of them.
+/// Counts in Redis, so that any number of nodes share one exact window, as that of `window_limiter`: it starts with a
+/// key's first request at any node.
 ///
-/// **A request is one round trip**, of a script that looks and counts at once; exactly as many are admitted as there is
-/// room for, at all nodes together. With leases most requests make none, and it still holds that never more are admitted
-/// than the quota, for units are counted before they are used. What may happen is that fewer are: a node that dies, or
-/// has no requests at all any more, keeps up to `lease - 1` units of a key to itself. A node never leases more than an
-/// eighth of what remains, so the last units of a window can be had everywhere; one that has other requests hands back
-/// what it did not use.
+/// **A request is one round trip** of a script that checks and counts atomically, so all nodes together admit exactly
+/// the quota. With leases most requests need no round trip. Units are counted before they are used, so never more than
+/// the quota is admitted; fewer may be: a node that stops, or gets no more requests, keeps up to `lease - 1` units of a
+/// key. A node leases at most an eighth of what remains, so the last units of a window are available to every node, and
+/// it returns unused units with its other requests.
 ///
-/// **Time** is the server's: `now` counts for nothing while Redis answers, and `resets_at` is in the server's time, the
-/// same at each node. Windows expire by themselves.
+/// **Time** is the server's: `now` is ignored while Redis is available, and `resets_at` is server time, the same on
+/// every node. Windows expire by themselves.
 ///
-/// **A quota that changes** counts at once. A window that was over under the quota it was last asked with stays over:
-/// its key is gone (a window_limiter may remember it, and so opens it again for a longer quota).
+/// **A changed quota** applies at once. A window that has ended under its last quota stays ended, because its key is
+/// gone. (`window_limiter` may still have it, and reopens it under a longer quota.)
 ///
-/// **Without Redis** nothing fails and nothing waits: after the first request to find out, the others are decided as
-/// `when_down` says, and one at a time tries again, after 100 ms at first and 2 s at last. A key that holds something
-/// else than a window (WRONGTYPE) is decided in the same way, for itself.
+/// **Without Redis** nothing fails and nothing waits: the first request that fails marks Redis unavailable, further
+/// requests are decided by `when_down`, and one at a time probes: after 100 ms at first, at most every 2 s later. A key
+/// that holds a value of another type (WRONGTYPE) is decided by `when_down` on its own.
 ///
-/// Redis 5 or later, with `maxmemory-policy noeviction`: a key that is evicted is a window that begins anew.
+/// Redis 5 or later, with `maxmemory-policy noeviction`: an evicted key is a window that starts again.
 ///
-/// **Threads**: any number. Nothing is thrown. Movable; nothing may be running while it moves or dies.
+/// **Threads**: any number. Never throws. Move or destroy it only while no call is running.
 class redis_limiter {
 public:
-    /// It may wait for Redis.
+    /// Calls may wait for Redis.
     static constexpr bool blocking = true;
 
-    /// `redis://[user[:password]@]host[:port][/database]`, or `rediss://` for TLS; an IPv6 address stands in brackets,
-    /// and user and password are percent-encoded. Does not connect yet. Error (invalid) for another URL, or an
-    /// `authorities_file` that cannot be used; it does not quote the URL, which may hold a password.
+    /// Parses `redis://[user[:password]@]host[:port][/database]`, or `rediss://` for TLS; an IPv6 address is in
+    /// brackets, and user and password are percent-encoded. Does not connect. Error (invalid) for another URL, or an
+    /// `authorities_file` that cannot be read; the message never quotes the URL, which may contain a password.
     [[nodiscard]] static TOLLGATE_DECL result<redis_limiter> open(std::string_view url,
                                                                   const redis_limiter_settings& settings = {});
 
-    /// Whether `open` takes the URL.
+    /// Checks a URL as `open` does.
     [[nodiscard]] static TOLLGATE_DECL result<void> validate(std::string_view url);
 
-    /// Movable while no other thread uses it; not copyable.
+    /// Movable while no other thread uses it.
     TOLLGATE_DECL redis_limiter(redis_limiter&&) noexcept;
     TOLLGATE_DECL redis_limiter& operator=(redis_limiter&&) noexcept;
     TOLLGATE_DECL ~redis_limiter();
 
-    /// The contract `rate_limiter`.
+    /// Implements `rate_limiter`.
     [[nodiscard]] TOLLGATE_DECL verdict take(const limit_key& key, const quota& allowed, instant now) noexcept;
     [[nodiscard]] TOLLGATE_DECL verdict peek(const limit_key& key, const quota& allowed, instant now) noexcept;
 
-    /// `take` and `peek` without asking Redis: from a lease, or from a refusal of a moment ago; empty where there is none.
+    /// `take` and `peek` without a round trip: from a lease or a recent refusal; empty if there is neither.
     [[nodiscard]] TOLLGATE_DECL std::optional<verdict> try_take(const limit_key& key, const quota& allowed, instant now) noexcept;
     [[nodiscard]] TOLLGATE_DECL std::optional<verdict> try_peek(const limit_key& key, const quota& allowed, instant now) noexcept;
 
-    /// Asks Redis something of no consequence, so that `on_state` tells now of one that is down. Whether it answered.
+    /// Sends one read to Redis, so that `on_state` reports a server that is down at the start. Returns whether it
+    /// replied.
     TOLLGATE_DECL bool try_now() noexcept;
-    /// Whether the last that was heard of Redis was good. True at the start.
+    /// Whether the last contact with Redis succeeded. True at the start.
     [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;
 
 private:
@@ -35920,7 +35956,7 @@ namespace tollgate::inline v0::redis {
 
 namespace detail {
 
-/// A whole number of at most five digits.
+/// Parses a whole number of at most five digits.
 inline std::optional<std::uint32_t> parse_short_number(std::string_view text) noexcept {
     if (text.empty() || text.size() > 5 || !std::all_of(text.begin(), text.end(), is_digit)) return std::nullopt;
     std::uint32_t value = 0;
@@ -36032,7 +36068,7 @@ namespace tollgate::inline v0::redis {
 
 namespace detail {
 
-/// What OpenSSL complains of, and nothing left behind for the next one who asks this thread.
+/// Returns OpenSSL's error text and clears this thread's error queue.
 inline std::string take_tls_error() {
     const unsigned long code = ERR_peek_last_error();
     ERR_clear_error();
@@ -36040,8 +36076,8 @@ inline std::string take_tls_error() {
     return reason == nullptr ? "no reason given" : reason;
 }
 
-/// What an error begins with, such as `WRONGPASS`. The rest of it may quote what was sent (`unknown command 'AUTH', with args
-/// beginning with: ...`), a password included.
+/// The code at the start of an error, such as `WRONGPASS`. The rest may quote the command, including a password
+/// (`unknown command 'AUTH', with args beginning with: ...`).
 inline std::string_view code_of(std::string_view error) noexcept {
     const auto is_of_code = [](char c) { return (c >= 'A' && c <= 'Z') || c == '_'; };
     const auto end = std::find_if_not(error.begin(), error.end(), is_of_code);
@@ -36051,7 +36087,7 @@ inline std::string_view code_of(std::string_view error) noexcept {
 
 }  // namespace detail
 
-TOLLGATE_DECL std::string shown_error(std::string_view text) {
+TOLLGATE_DECL std::string printable_error(std::string_view text) {
     constexpr std::size_t bytes_max = 160;
     std::string shown{text.substr(0, bytes_max)};
     std::replace_if(shown.begin(), shown.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
@@ -36116,7 +36152,7 @@ TOLLGATE_DECL result<std::unique_ptr<connection>> connection::open(const server_
     if (made->reader_ == nullptr) return made->failure("out of memory");
     if (auto connected = made->connect(server, end); !connected) return std::move(connected).error();
     if (authorities != nullptr)
-        if (auto secured = made->shake_hands(server, *authorities, end); !secured) return std::move(secured).error();
+        if (auto secured = made->start_tls(server, *authorities, end); !secured) return std::move(secured).error();
     if (auto known = made->sign_in(server, end); !known) return std::move(known).error();
     return made;
 }
@@ -36136,12 +36172,12 @@ TOLLGATE_DECL result<void> connection::connect(const server_address& server, ste
     for (const addrinfo* each = found; each != nullptr; each = each->ai_next) ++left;
     result<void> tried = failure("no address for this name");
     for (const addrinfo* each = found; each != nullptr; each = each->ai_next, --left) {
-        // An address that does not answer may take up only its own share of the time.
+        // Divide the remaining time among the addresses, so that one that does not answer cannot use all of it.
         const auto now = steady::now();
         const auto share = now + (end - now) / static_cast<int>(left);
         if (socket_ >= 0) ::close(socket_);
         socket_ = ::socket(each->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-        if (socket_ < 0) return failure(std::string{"no socket: "} + std::strerror(errno));
+        if (socket_ < 0) return failure(std::string{"cannot create a socket: "} + std::strerror(errno));
         const int on = 1;
         ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         ::setsockopt(socket_, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
@@ -36161,12 +36197,12 @@ TOLLGATE_DECL result<void> connection::connect(const server_address& server, ste
     return tried;
 }
 
-TOLLGATE_DECL result<void> connection::shake_hands(const server_address& server, const tls_authorities& authorities,
+TOLLGATE_DECL result<void> connection::start_tls(const server_address& server, const tls_authorities& authorities,
                                                     steady::time_point end) {
     ERR_clear_error();
     tls_.reset(SSL_new(authorities.native()));
     if (tls_ == nullptr) return failure("no TLS: " + detail::take_tls_error());
-    // In memory, because OpenSSL's own sockets raise SIGPIPE.
+    // Memory BIOs, because OpenSSL's socket BIOs raise SIGPIPE.
     BIO* const in = BIO_new(BIO_s_mem());
     BIO* const out = BIO_new(BIO_s_mem());
     if (in == nullptr || out == nullptr) {
@@ -36192,9 +36228,9 @@ TOLLGATE_DECL result<void> connection::shake_hands(const server_address& server,
         if (auto sent = flush_tls(end); !sent) return sent;
         if (why == SSL_ERROR_NONE) return {};
         if (why != SSL_ERROR_WANT_READ) {
-            const long verdict = SSL_get_verify_result(tls_.get());
+            const long verified = SSL_get_verify_result(tls_.get());
             const std::string reason = detail::take_tls_error();
-            return failure("TLS: " + (verdict == X509_V_OK ? reason : X509_verify_cert_error_string(verdict)));
+            return failure("TLS: " + (verified == X509_V_OK ? reason : X509_verify_cert_error_string(verified)));
         }
         char bytes[4096];
         auto got = receive_raw(bytes, sizeof bytes, end);
@@ -36205,21 +36241,21 @@ TOLLGATE_DECL result<void> connection::shake_hands(const server_address& server,
 
 TOLLGATE_DECL result<void> connection::sign_in(const server_address& server, steady::time_point end) {
     std::string commands;
-    reply answered;
+    reply received;
     if (!server.password.empty()) {
         command_writer auth{commands, server.user.empty() ? std::size_t{2} : std::size_t{3}};
         auth.word("AUTH");
         if (!server.user.empty()) auth.word(server.user);
         auth.word(server.password);
-        if (auto sent = exchange(commands, 1, answered, end); !sent) return sent;
-        if (!answered.error.empty()) return failure("AUTH: " + shown_error(detail::code_of(answered.error)));
+        if (auto sent = exchange(commands, 1, received, end); !sent) return sent;
+        if (!received.error.empty()) return failure("AUTH: " + printable_error(detail::code_of(received.error)));
         commands.clear();
     }
     if (server.database == 0) return {};
     command_writer{commands, 2}.word("SELECT").number(server.database);
-    if (auto sent = exchange(commands, 1, answered, end); !sent) return sent;
-    if (!answered.error.empty())
-        return failure("SELECT " + std::to_string(server.database) + ": " + shown_error(answered.error));
+    if (auto sent = exchange(commands, 1, received, end); !sent) return sent;
+    if (!received.error.empty())
+        return failure("SELECT " + std::to_string(server.database) + ": " + printable_error(received.error));
     return {};
 }
 
@@ -36229,7 +36265,7 @@ TOLLGATE_DECL result<void> connection::exchange(std::string_view commands, std::
     while (count > 0) {
         void* got = nullptr;
         if (redisReaderGetReply(reader_.get(), &got) != REDIS_OK)
-            return failure("not the protocol of Redis: " + shown_error(reader_->errstr));
+            return failure("not the Redis protocol: " + printable_error(reader_->errstr));
         if (got == nullptr) {
             if (auto received = receive(end); !received) return received;
             continue;
@@ -36241,7 +36277,7 @@ TOLLGATE_DECL result<void> connection::exchange(std::string_view commands, std::
         last.count = 0;
         if (answer->type == REDIS_REPLY_ERROR) {
             last.error.assign(answer->str, static_cast<std::size_t>(answer->len));
-            if (last.error.empty()) last.error = "an error without words";
+            if (last.error.empty()) last.error = "an error without a message";
         }
         if (answer->type == REDIS_REPLY_INTEGER) last.numbers[last.count++] = answer->integer;
         if (answer->type == REDIS_REPLY_ARRAY)
@@ -36315,7 +36351,7 @@ TOLLGATE_DECL result<void> connection::receive(steady::time_point end) {
             size = *got;
         }
         if (redisReaderFeed(reader_.get(), bytes, size) != REDIS_OK)
-            return failure("not the protocol of Redis: " + shown_error(reader_->errstr));
+            return failure("not the Redis protocol: " + printable_error(reader_->errstr));
         return {};
     }
 }
@@ -36349,9 +36385,9 @@ TOLLGATE_DECL result<void> connection::wait(short events, steady::time_point end
 namespace tollgate::inline v0::redis {
 
 TOLLGATE_DECL std::string_view window_script::text() noexcept {
-    // A window that is over under the quota it was last asked with stays over. Whoever wants several units gets an
-    // eighth of what remains at most: the last ones are for whichever node asks. A value that is no window counts as
-    // none, and is written over.
+    // A window that has ended under its last quota stays ended. A request for several units is granted at most an
+    // eighth of what remains, so that the last units are available to every node. A value that is not a window is
+    // overwritten.
     return R"lua(
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -36395,7 +36431,7 @@ TOLLGATE_DECL window_script::window_script(std::string prefix) : prefix_{std::mo
     std::array<unsigned char, EVP_MAX_MD_SIZE> digest;
     unsigned int size = 0;
     if (EVP_Digest(text().data(), text().size(), digest.data(), &size, EVP_sha1(), nullptr) != 1)
-        throw std::runtime_error{"OpenSSL gives no SHA-1"};
+        throw std::runtime_error{"OpenSSL has no SHA-1"};
     for (unsigned int i = 0; i < size; ++i) {
         constexpr char digits[] = "0123456789abcdef";
         name_ += digits[digest[i] >> 4];
@@ -36411,26 +36447,26 @@ TOLLGATE_DECL std::string window_script::key_of(const limit_key& key) const {
     return made;
 }
 
-TOLLGATE_DECL void window_script::append(std::string& commands, const window_question& asked, form how) const {
+TOLLGATE_DECL void window_script::append(std::string& commands, const window_request& request, form how) const {
     command_writer{commands, 9}
         .word(how == form::by_name ? "EVALSHA" : "EVAL")
         .word(how == form::by_name ? std::string_view{name_} : text())
         .word("1")
-        .word(key_of(asked.key))
-        .number(asked.allowed.requests)
-        .number(std::int64_t{asked.allowed.window_seconds} * 1000)
-        .number(asked.wanted)
-        .number(asked.handed_back)
-        .number(asked.handed_back_of);
+        .word(key_of(request.key))
+        .number(request.allowed.requests)
+        .number(std::int64_t{request.allowed.window_seconds} * 1000)
+        .number(request.wanted)
+        .number(request.returned)
+        .number(request.returned_of);
 }
 
-TOLLGATE_DECL std::optional<window_answer> window_script::read(const window_question& asked,
-                                                               const reply& answered) noexcept {
-    const auto& [granted, remaining, began, now] = answered.numbers;
-    if (answered.count != 4 || granted < 0 || granted > asked.wanted || remaining < 0 ||
-        remaining > asked.allowed.requests || began > now)
+TOLLGATE_DECL std::optional<window_reply> window_script::read(const window_request& request,
+                                                               const reply& received) noexcept {
+    const auto& [granted, remaining, began, now] = received.numbers;
+    if (received.count != 4 || granted < 0 || granted > request.wanted || remaining < 0 ||
+        remaining > request.allowed.requests || began > now)
         return std::nullopt;
-    return window_answer{static_cast<std::uint32_t>(granted), static_cast<std::uint32_t>(remaining), began, now};
+    return window_reply{static_cast<std::uint32_t>(granted), static_cast<std::uint32_t>(remaining), began, now};
 }
 
 }  // namespace tollgate::redis
@@ -36440,35 +36476,35 @@ TOLLGATE_DECL std::optional<window_answer> window_script::read(const window_ques
 namespace tollgate::inline v0::redis {
 
 struct leases::table {
-    static constexpr std::int64_t quick_milliseconds = 2000;   // a lease should be used up within it
-    static constexpr std::int64_t stale_milliseconds = 8000;   // and after this it goes back
-    static constexpr std::int64_t refusal_milliseconds = 100;  // for which a refusal is taken for granted
-    static constexpr std::uint32_t early_size_min = 64;        // of a lease whose successor is asked for early
+    static constexpr std::int64_t quick_milliseconds = 2000;   // a lease should be used up within this time
+    static constexpr std::int64_t stale_milliseconds = 8000;   // an unused lease is returned after this time
+    static constexpr std::int64_t refusal_milliseconds = 100;  // how long a refusal is repeated without a round trip
+    static constexpr std::uint32_t early_size_min = 64;        // leases of this size and above are renewed early
     static constexpr std::size_t ways = 8;
 
     struct slot {
-        std::int64_t began_at;    // the window, in the server's time
-        std::int64_t ends_at;     // the window, in ours; 0 for a place that is free
-        std::int64_t leased_at;   // when the last lease, or refusal, came
-        std::uint32_t units;      // left of it
-        std::uint32_t remaining;  // for anybody, beside them
-        std::uint32_t requests;   // the quota that it was leased under
+        std::int64_t began_at;    // start of the window, server time
+        std::int64_t ends_at;     // end of the window, steady clock; 0 in a free slot
+        std::int64_t leased_at;   // time of the last lease or refusal
+        std::uint32_t units;      // left of the lease
+        std::uint32_t remaining;  // of the window, not leased by this node
+        std::uint32_t requests;   // the quota of the lease
         std::uint32_t window_seconds;
         std::uint32_t size;  // of the last lease; 0 after a refusal
         limit_kind kind;
-        bool is_asked_for;  // a question is under way: the place is kept
+        bool is_pending;  // a request is under way; the slot must not be reused
     };
     struct alignas(64) set {
         std::uint64_t keys[ways];
         slot slots[ways];
     };
-    struct alignas(64) padded_lock {  // a cache line each, so that neighbours do not slow each other down
+    struct alignas(64) padded_lock {  // one cache line each, to avoid false sharing
         std::mutex mutex;
     };
     struct free_memory {
         void operator()(void* block) const noexcept { std::free(block); }
     };
-    struct lent {
+    struct queued_lease {
         limit_key key;
         std::int64_t since;
     };
@@ -36480,11 +36516,11 @@ struct leases::table {
           lock_count{(std::min)(set_count, std::size_t{256})},
           memory{std::calloc(set_count + 1, sizeof(set))},
           locks{std::make_unique<padded_lock[]>(lock_count)},
-          line{std::make_unique<std::optional<lent>[]>(line_max)} {
+          reclaim_queue{std::make_unique<std::optional<queued_lease>[]>(queue_max)} {
         if (memory == nullptr) throw std::bad_alloc{};
         void* aligned = memory.get();
-        std::size_t room = memory_bytes();
-        sets = static_cast<set*>(std::align(alignof(set), set_count * sizeof(set), aligned, room));
+        std::size_t space = memory_bytes();
+        sets = static_cast<set*>(std::align(alignof(set), set_count * sizeof(set), aligned, space));
     }
 
     [[nodiscard]] std::size_t memory_bytes() const noexcept { return (set_count + 1) * sizeof(set); }
@@ -36504,12 +36540,12 @@ struct leases::table {
         return nullptr;
     }
 
-    /// A place for a key that has none: one that is free, over or used up, of several the oldest. None where all are in
+    /// Chooses a slot for a new key: one that is free, expired or used up, the oldest of several. Null if all are in
     /// use.
-    static slot* make_room(set& in, const limit_key& key, std::int64_t now) noexcept {
+    static slot* choose_slot(set& in, const limit_key& key, std::int64_t now) noexcept {
         slot* chosen = nullptr;
         for (slot& each : in.slots) {
-            if (each.is_asked_for || (each.units > 0 && now < each.ends_at)) continue;
+            if (each.is_pending || (each.units > 0 && now < each.ends_at)) continue;
             if (chosen == nullptr || each.leased_at < chosen->leased_at) chosen = &each;
         }
         if (chosen == nullptr) return nullptr;
@@ -36519,42 +36555,42 @@ struct leases::table {
         return chosen;
     }
 
-    static bool holds_for(const slot& known, const tollgate::detail::bounded_quota& allowed,
+    static bool is_valid_for(const slot& known, const tollgate::detail::bounded_quota& allowed,
                           std::int64_t now) noexcept {
         return now < known.ends_at && known.requests == allowed.requests &&
                known.window_seconds == allowed.window_seconds;
     }
 
-    /// Whether one should ask for the next lease while the others use up this one: threads that find no unit all ask
-    /// for one, and at a high rate those are many.
+    /// Whether one thread should request the next lease while the others use up this one. Without this, every thread
+    /// that finds no unit requests one, and at a high rate those are many.
     static bool is_nearly_used_up(const slot& known, std::int64_t now) noexcept {
         return known.size >= early_size_min && known.units <= known.size / 4 && known.remaining > 0 &&
-               !known.is_asked_for && now <= known.leased_at + quick_milliseconds;
+               !known.is_pending && now <= known.leased_at + quick_milliseconds;
     }
 
-    /// Whether a unit, or a refusal of a moment ago, is here for whoever comes now.
-    static bool finds_here(const slot& known, const tollgate::detail::bounded_quota& allowed,
+    /// Whether the slot has a unit, or a recent refusal.
+    static bool can_decide(const slot& known, const tollgate::detail::bounded_quota& allowed,
                            std::int64_t now) noexcept {
-        if (!holds_for(known, allowed, now)) return false;
+        if (!is_valid_for(known, allowed, now)) return false;
         if (known.units > 0) return !is_nearly_used_up(known, now);
-        return known.size == 0 && known.remaining == 0 && !known.is_asked_for &&
+        return known.size == 0 && known.remaining == 0 && !known.is_pending &&
                now < known.leased_at + refusal_milliseconds;
     }
 
     static std::optional<verdict> take_from(slot& known, const tollgate::detail::bounded_quota& allowed,
                                             std::int64_t now) noexcept {
-        if (!finds_here(known, allowed, now)) return std::nullopt;
+        if (!can_decide(known, allowed, now)) return std::nullopt;
         const bool admitted = known.units > 0;
         if (admitted) --known.units;
-        return tell(known, admitted);
+        return to_verdict(known, admitted);
     }
 
-    static verdict tell(const slot& known, bool admitted) noexcept {
+    static verdict to_verdict(const slot& known, bool admitted) noexcept {
         return {admitted, known.requests, known.remaining + known.units,
                 from_unix_milliseconds(known.began_at + std::int64_t{known.window_seconds} * 1000)};
     }
 
-    /// How many units the next lease should have, after how the last one went.
+    /// The size of the next lease, from how quickly the last one was used.
     [[nodiscard]] std::uint32_t next_size(const slot& known, std::int64_t now) const noexcept {
         const std::int64_t took = now - known.leased_at;
         if (known.size == 0 || took > 4 * quick_milliseconds) return (std::max)(known.size / 4, 1U);
@@ -36562,28 +36598,28 @@ struct leases::table {
         return (std::min)(known.size > units_max / 4 ? units_max : known.size * 4, units_max);
     }
 
-    void put_in_line(const limit_key& key, std::int64_t now) noexcept {
-        const std::scoped_lock held{line_mutex};
-        if (line_size == line_max) return;  // this one does not go back before its window ends
-        line[(line_first + line_size++) % line_max] = lent{key, now};
+    void queue_for_reclaim(const limit_key& key, std::int64_t now) noexcept {
+        const std::scoped_lock held{queue_mutex};
+        if (queue_size == queue_max) return;  // the lease is kept until its window ends
+        reclaim_queue[(queue_first + queue_size++) % queue_max] = queued_lease{key, now};
     }
 
     const std::uint32_t units_max;
     const siphash_key seed;
     const std::size_t set_count;  // powers of two, both
     const std::size_t lock_count;
-    // From calloc, because the pages of a large block take no memory until they are written to.
+    // calloc: the pages of a large block take no memory until they are written.
     const std::unique_ptr<void, free_memory> memory;
     set* sets;  // in memory, aligned
     const std::unique_ptr<padded_lock[]> locks;
 
-    // Leases of several units, the oldest first: who may have to go back. As many as a node makes in eight seconds at
-    // 500 a second; more would be kept until their windows end.
-    static constexpr std::size_t line_max = 4096;
-    std::mutex line_mutex;  // never held together with a lock of a set
-    const std::unique_ptr<std::optional<lent>[]> line;
-    std::size_t line_first = 0;
-    std::size_t line_size = 0;
+    // Leases of several units, oldest first, that may have to be returned. 4,096 is what a node creates in 8 s at 500 a
+    // second; further leases are kept until their windows end.
+    static constexpr std::size_t queue_max = 4096;
+    std::mutex queue_mutex;  // never held together with a set's lock
+    const std::unique_ptr<std::optional<queued_lease>[]> reclaim_queue;
+    std::size_t queue_first = 0;
+    std::size_t queue_size = 0;
 };
 
 TOLLGATE_DECL leases::leases(const lease_settings& settings, const siphash_key& seed)
@@ -36591,7 +36627,7 @@ TOLLGATE_DECL leases::leases(const lease_settings& settings, const siphash_key& 
 
 TOLLGATE_DECL leases::~leases() = default;
 
-TOLLGATE_DECL std::optional<verdict> leases::take_at_hand(const limit_key& key,
+TOLLGATE_DECL std::optional<verdict> leases::try_take(const limit_key& key,
                                                           const tollgate::detail::bounded_quota& allowed,
                                                           std::int64_t steady_now) noexcept {
     const std::size_t index = table_->set_of(key);
@@ -36601,34 +36637,34 @@ TOLLGATE_DECL std::optional<verdict> leases::take_at_hand(const limit_key& key,
 }
 
 TOLLGATE_DECL std::optional<verdict> leases::take(const limit_key& key, const tollgate::detail::bounded_quota& allowed,
-                                                  std::int64_t steady_now, asking& next) noexcept {
+                                                  std::int64_t steady_now, pending_request& next) noexcept {
     const std::size_t index = table_->set_of(key);
     const std::scoped_lock held{table_->lock_of(index)};
     auto& set = table_->sets[index];
     auto* known = table::find(set, key);
     if (known != nullptr)
-        if (auto told = table::take_from(*known, allowed, steady_now)) return told;
-    next.question = {key, allowed, 1, 0, 0};
-    if (known != nullptr && known->is_asked_for) return std::nullopt;
+        if (auto decision = table::take_from(*known, allowed, steady_now)) return decision;
+    next.request = {key, allowed, 1, 0, 0};
+    if (known != nullptr && known->is_pending) return std::nullopt;
     if (known == nullptr) {
-        known = table::make_room(set, key, steady_now);
+        known = table::choose_slot(set, key, steady_now);
         if (known == nullptr) return std::nullopt;
     } else {
-        next.question.wanted = table_->next_size(*known, steady_now);
-        if (known->units > 0 && table::holds_for(*known, allowed, steady_now)) {  // the others' meanwhile
-            next.question.wanted -= (std::min)(known->units, next.question.wanted - 1);
-            known->is_asked_for = true;
+        next.request.wanted = table_->next_size(*known, steady_now);
+        if (known->units > 0 && table::is_valid_for(*known, allowed, steady_now)) {  // another thread added units
+            next.request.wanted -= (std::min)(known->units, next.request.wanted - 1);
+            known->is_pending = true;
             next.is_for_lease = true;
             return std::nullopt;
         }
-        if (known->units > 0 && steady_now < known->ends_at) {  // of another quota
-            next.question.handed_back = known->units;
-            next.question.handed_back_of = known->began_at;
+        if (known->units > 0 && steady_now < known->ends_at) {  // leased under another quota
+            next.request.returned = known->units;
+            next.request.returned_of = known->began_at;
         }
     }
     known->units = 0;
-    if (known->ends_at == 0) known->ends_at = 1;  // taken, and over
-    known->is_asked_for = true;
+    if (known->ends_at == 0) known->ends_at = 1;  // in use, but expired
+    known->is_pending = true;
     next.is_for_lease = true;
     return std::nullopt;
 }
@@ -36639,76 +36675,76 @@ TOLLGATE_DECL std::optional<verdict> leases::peek(const limit_key& key,
     const std::size_t index = table_->set_of(key);
     const std::scoped_lock held{table_->lock_of(index)};
     const auto* known = table::find(table_->sets[index], key);
-    if (known == nullptr || known->units == 0 || !table::holds_for(*known, allowed, steady_now)) return std::nullopt;
-    return table::tell(*known, true);
+    if (known == nullptr || known->units == 0 || !table::is_valid_for(*known, allowed, steady_now)) return std::nullopt;
+    return table::to_verdict(*known, true);
 }
 
-TOLLGATE_DECL verdict leases::settle(const asking& asked, const window_answer* answered,
-                                     std::int64_t asked_at) noexcept {
-    const limit_key& key = asked.question.key;
-    const auto& allowed = asked.question.allowed;
+TOLLGATE_DECL verdict leases::complete(const pending_request& sent, const window_reply* reply,
+                                     std::int64_t sent_at) noexcept {
+    const limit_key& key = sent.request.key;
+    const auto& allowed = sent.request.allowed;
     const std::size_t index = table_->set_of(key);
-    verdict told{};
-    bool goes_in_line = false;
+    verdict decision{};
+    bool is_reclaimable = false;
     {
         const std::scoped_lock held{table_->lock_of(index)};
         auto* known = table::find(table_->sets[index], key);
-        if (known == nullptr) return told;  // cannot be: a place that is asked for is kept
-        known->is_asked_for = false;
-        if (answered == nullptr) {
-            if (known->units == 0 || !table::holds_for(*known, allowed, asked_at)) return told;
+        if (known == nullptr) return decision;  // unreachable: a slot with a pending request is kept
+        known->is_pending = false;
+        if (reply == nullptr) {
+            if (known->units == 0 || !table::is_valid_for(*known, allowed, sent_at)) return decision;
             --known->units;
-            return table::tell(*known, true);
+            return table::to_verdict(*known, true);
         }
-        const bool same = known->ends_at != 1 && known->began_at == answered->began_at_milliseconds &&
+        const bool same = known->ends_at != 1 && known->began_at == reply->began_at_milliseconds &&
                           known->requests == allowed.requests && known->window_seconds == allowed.window_seconds;
         const std::uint32_t kept = same ? known->units : 0;
-        const std::uint32_t said_before = known->remaining;
-        known->began_at = answered->began_at_milliseconds;
-        // Counted from before the question was sent, it is over here when it is over there, or a moment before.
-        known->ends_at = asked_at + answered->began_at_milliseconds + std::int64_t{allowed.window_seconds} * 1000 -
-                         answered->now_milliseconds;
-        known->leased_at = asked_at;
+        const std::uint32_t remaining_before = known->remaining;
+        known->began_at = reply->began_at_milliseconds;
+        // Counted from before the request was sent, the window ends here no later than at the server.
+        known->ends_at = sent_at + reply->began_at_milliseconds + std::int64_t{allowed.window_seconds} * 1000 -
+                         reply->now_milliseconds;
+        known->leased_at = sent_at;
         known->requests = allowed.requests;
         known->window_seconds = allowed.window_seconds;
-        known->size = answered->granted > 0 ? kept + answered->granted : 0;
-        known->units = kept + answered->granted;
+        known->size = reply->granted > 0 ? kept + reply->granted : 0;
+        known->units = kept + reply->granted;
         const bool admitted = known->units > 0;
         known->units -= admitted ? 1 : 0;
-        known->remaining = answered->remaining;
-        // What other nodes hand back is not added to what this one has told already.
-        if (same && known->remaining + answered->granted > said_before)
-            known->remaining = said_before > answered->granted ? said_before - answered->granted : 0;
-        told = table::tell(*known, admitted);
-        goes_in_line = known->units > 0;
+        known->remaining = reply->remaining;
+        // Units returned by other nodes must not raise `remaining` within a window.
+        if (same && known->remaining + reply->granted > remaining_before)
+            known->remaining = remaining_before > reply->granted ? remaining_before - reply->granted : 0;
+        decision = table::to_verdict(*known, admitted);
+        is_reclaimable = known->units > 0;
     }
-    if (goes_in_line) table_->put_in_line(key, asked_at);
-    return told;
+    if (is_reclaimable) table_->queue_for_reclaim(key, sent_at);
+    return decision;
 }
 
-TOLLGATE_DECL std::optional<window_question> leases::take_back(std::int64_t steady_now) noexcept {
-    std::optional<table::lent> oldest;
+TOLLGATE_DECL std::optional<window_request> leases::reclaim(std::int64_t steady_now) noexcept {
+    std::optional<table::queued_lease> oldest;
     {
-        const std::scoped_lock held{table_->line_mutex};
-        if (table_->line_size == 0) return std::nullopt;
-        oldest = table_->line[table_->line_first];
+        const std::scoped_lock held{table_->queue_mutex};
+        if (table_->queue_size == 0) return std::nullopt;
+        oldest = table_->reclaim_queue[table_->queue_first];
         if (steady_now < oldest->since + table::stale_milliseconds) return std::nullopt;
-        table_->line_first = (table_->line_first + 1) % table::line_max;
-        --table_->line_size;
+        table_->queue_first = (table_->queue_first + 1) % table::queue_max;
+        --table_->queue_size;
     }
     const std::size_t index = table_->set_of(oldest->key);
     const std::scoped_lock held{table_->lock_of(index)};
     auto* known = table::find(table_->sets[index], oldest->key);
-    // Of a lease that was used up and followed by another, that one stands in line as well.
-    if (known == nullptr || known->is_asked_for || known->units == 0 || steady_now >= known->ends_at ||
+    // If the lease was used up and replaced, its successor has its own entry in the queue.
+    if (known == nullptr || known->is_pending || known->units == 0 || steady_now >= known->ends_at ||
         known->leased_at != oldest->since)
         return std::nullopt;
-    window_question back{oldest->key,
+    window_request back{oldest->key,
                          tollgate::detail::bounded_quota{{known->requests, seconds{known->window_seconds}}}, 0,
                          known->units, known->began_at};
-    known->remaining += known->units;  // for anybody again
+    known->remaining += known->units;  // available to every node again
     known->units = 0;
-    known->size = 1;  // the next one begins small
+    known->size = 1;  // the next lease starts small
     return back;
 }
 
@@ -36722,27 +36758,27 @@ namespace tollgate::inline v0::redis {
 
 namespace detail {
 
-/// What an error of the server means for people, in front of its own words.
+/// A plain explanation of a server's error, shown before the error itself.
 inline std::string_view meaning_of(std::string_view error) noexcept {
     struct known_error {
         std::string_view word, meaning;
     };
-    // Before Redis 7, what a script runs into stands somewhere in its error's text.
+    // Before Redis 7, an error inside a script appears in the middle of the error text.
     constexpr known_error all[] = {
-        {"READONLY", "it is a replica that takes no writes"},
+        {"READONLY", "it is a replica and accepts no writes"},
         {"LOADING", "it is still loading its data"},
         {"OOM", "it is out of memory, with an eviction policy of noeviction"},
-        {"NOAUTH", "it asks for a password"},
+        {"NOAUTH", "it requires a password"},
         {"NOPERM", "this user may not run the script"},
-        {"MISCONF", "it cannot save its data, and takes no writes"},
+        {"MISCONF", "it cannot save its data and accepts no writes"},
         {"MASTERDOWN", "it is a replica without its primary"},
         {"CLUSTERDOWN", "its cluster is down"},
-        {"MOVED", "it is a node of a cluster, and the key lives on another one"},
-        {"BUSY", "a script of somebody keeps it busy"},
+        {"MOVED", "it is a node of a cluster, and the key belongs to another one"},
+        {"BUSY", "it is busy with another script"},
     };
     for (const known_error& each : all)
         if (error.find(each.word) != std::string_view::npos) return each.meaning;
-    return "it refused";
+    return "it refused the command";
 }
 
 }  // namespace detail
@@ -36759,9 +36795,9 @@ struct pool::state {
           shared{{.name = "Redis", .connections_max = settings_.connections_max, .on_state = settings_.on_state},
                  [this] { return connection::open(server, authorities.get(), steady::now() + settings.connect_wait_max); }} {}
 
-    ending ask(const window_question* before, const window_question& asked, window_answer& answered);
-    ending exchange(connection& on, const window_question* before, const window_question& asked,
-                    window_answer& answered, std::string& why);
+    outcome send(const window_request* before, const window_request& request, window_reply& reply);
+    outcome exchange(connection& on, const window_request* before, const window_request& request,
+                    window_reply& reply, std::string& why);
 
     const server_address server;
     const std::unique_ptr<tls_authorities> authorities;
@@ -36770,53 +36806,53 @@ struct pool::state {
     connections shared;
 };
 
-inline ending pool::state::ask(const window_question* before, const window_question& asked, window_answer& answered) {
-    if (shared.is_refusing()) return ending::not_reached;
+inline outcome pool::state::send(const window_request* before, const window_request& request, window_reply& reply) {
+    if (shared.is_refusing()) return outcome::unavailable;
     auto on = shared.take(settings.answer_wait_max);
-    if (!on) return ending::not_reached;
+    if (!on) return outcome::unavailable;
     std::string why = "out of memory";
-    ending done = ending::not_reached;
+    outcome done = outcome::unavailable;
     try {
-        done = exchange(**on, before, asked, answered, why);
-    } catch (...) {  // memory: an unread answer may be left on the connection
+        done = exchange(**on, before, request, reply, why);
+    } catch (...) {  // out of memory; the connection may have an unread reply
     }
-    // A server that failed one caller fails all: a connection that broke, hung or got an error such as LOADING.
-    if (done == ending::not_reached) on->trip(why);
+    // A failure of the server affects every caller: a broken connection, a time-out, an error such as LOADING.
+    if (done == outcome::unavailable) on->trip(why);
     return done;
 }
 
-inline ending pool::state::exchange(connection& on, const window_question* before, const window_question& asked,
-                                    window_answer& answered, std::string& why) {
+inline outcome pool::state::exchange(connection& on, const window_request* before, const window_request& request,
+                                    window_reply& reply, std::string& why) {
     const auto end = steady::now() + settings.answer_wait_max;
     std::string commands;
     commands.reserve(512);
     if (before != nullptr) script.append(commands, *before, window_script::form::by_name);
-    script.append(commands, asked, window_script::form::by_name);
-    reply got;
+    script.append(commands, request, window_script::form::by_name);
+    redis::reply got;
     auto exchanged = on.exchange(commands, before == nullptr ? 1 : 2, got, end);
     if (exchanged && got.error.starts_with("NOSCRIPT")) {
         commands.clear();
         if (before != nullptr) script.append(commands, *before, window_script::form::whole);
-        script.append(commands, asked, window_script::form::whole);
+        script.append(commands, request, window_script::form::whole);
         exchanged = on.exchange(commands, before == nullptr ? 1 : 2, got, end);
     }
     if (!exchanged) {
         why = std::move(exchanged.error().cause);
-        return ending::not_reached;
+        return outcome::unavailable;
     }
-    if (got.error.find("WRONGTYPE") != std::string::npos) return ending::key_is_taken;
+    if (got.error.find("WRONGTYPE") != std::string::npos) return outcome::wrong_type;
     const std::string where = "Redis at " + server.to_text() + ": ";
     if (!got.error.empty()) {
-        why = where + std::string{detail::meaning_of(got.error)} + " (" + shown_error(got.error) + ")";
-        return ending::not_reached;
+        why = where + std::string{detail::meaning_of(got.error)} + " (" + printable_error(got.error) + ")";
+        return outcome::unavailable;
     }
-    const auto read = window_script::read(asked, got);
+    const auto read = window_script::read(request, got);
     if (!read) {
-        why = where + "an answer that makes no sense";
-        return ending::not_reached;
+        why = where + "unexpected reply to the script";
+        return outcome::unavailable;
     }
-    answered = *read;
-    return ending::answered;
+    reply = *read;
+    return outcome::replied;
 }
 
 TOLLGATE_DECL pool::pool(server_address server, std::unique_ptr<tls_authorities> authorities, window_script script,
@@ -36825,12 +36861,12 @@ TOLLGATE_DECL pool::pool(server_address server, std::unique_ptr<tls_authorities>
 
 TOLLGATE_DECL pool::~pool() = default;
 
-TOLLGATE_DECL ending pool::ask(const window_question* before, const window_question& asked,
-                               window_answer& answered) noexcept {
+TOLLGATE_DECL outcome pool::send(const window_request* before, const window_request& request,
+                               window_reply& reply) noexcept {
     try {
-        return state_->ask(before, asked, answered);
+        return state_->send(before, request, reply);
     } catch (...) {
-        return ending::not_reached;
+        return outcome::unavailable;
     }
 }
 
@@ -36847,7 +36883,7 @@ struct redis_limiter::state {
           const redis_limiter_settings& settings)
         : when_down{settings.when_down},
           here{settings.when_down == without_redis::count_here ? settings.counted_here : key_capacity{1, 1}},
-          asked{std::move(server),
+          pool{std::move(server),
                 std::move(authorities),
                 redis::window_script{settings.prefix},
                 {.connections_max = settings.connections_max,
@@ -36863,10 +36899,10 @@ struct redis_limiter::state {
         return std::chrono::duration_cast<milliseconds>(redis::steady::now().time_since_epoch()).count();
     }
 
-    static verdict judge(const redis::window_question& about, const redis::window_answer& said,
+    static verdict judge(const redis::window_request& about, const redis::window_reply& reply,
                          bool admitted) noexcept {
-        return {admitted, about.allowed.requests, said.remaining,
-                from_unix_milliseconds(said.began_at_milliseconds +
+        return {admitted, about.allowed.requests, reply.remaining,
+                from_unix_milliseconds(reply.began_at_milliseconds +
                                        std::int64_t{about.allowed.window_seconds} * 1000)};
     }
 
@@ -36877,7 +36913,7 @@ struct redis_limiter::state {
 
     const without_redis when_down;
     window_limiter here;
-    redis::pool asked;
+    redis::pool pool;
     std::optional<redis::leases> leased;
 };
 
@@ -36885,45 +36921,45 @@ inline verdict redis_limiter::state::take(const limit_key& key, const quota& all
     const detail::bounded_quota bound{allowed};
     if (leased) {
         const std::int64_t at = steady_now();
-        if (const auto told = leased->take_at_hand(key, bound, at)) return *told;
+        if (const auto decision = leased->try_take(key, bound, at)) return *decision;
         return take_leased(key, allowed, now, at);
     }
-    redis::window_answer said{};
-    const redis::window_question one{key, bound, 1};
-    if (asked.ask(nullptr, one, said) != redis::ending::answered) return decide_here(key, allowed, now, true);
-    return judge(one, said, said.granted > 0);
+    redis::window_reply reply{};
+    const redis::window_request one{key, bound, 1};
+    if (pool.send(nullptr, one, reply) != redis::outcome::replied) return decide_here(key, allowed, now, true);
+    return judge(one, reply, reply.granted > 0);
 }
 
 inline verdict redis_limiter::state::take_leased(const limit_key& key, const quota& allowed, instant now,
                                                  std::int64_t at) noexcept {
     const detail::bounded_quota bound{allowed};
-    redis::window_answer said{};
-    redis::leases::asking next{{key, bound}};
-    if (const auto told = leased->take(key, bound, at, next)) return *told;
-    const auto back = asked.is_up() ? leased->take_back(at) : std::nullopt;
-    const bool answered = asked.ask(back ? &*back : nullptr, next.question, said) == redis::ending::answered;
+    redis::window_reply reply{};
+    redis::leases::pending_request next{{key, bound}};
+    if (const auto decision = leased->take(key, bound, at, next)) return *decision;
+    const auto back = pool.is_up() ? leased->reclaim(at) : std::nullopt;
+    const bool has_reply = pool.send(back ? &*back : nullptr, next.request, reply) == redis::outcome::replied;
     if (next.is_for_lease) {
-        const verdict told = leased->settle(next, answered ? &said : nullptr, at);
-        if (answered || told.admitted) return told;
+        const verdict decision = leased->complete(next, has_reply ? &reply : nullptr, at);
+        if (has_reply || decision.admitted) return decision;
     }
-    return answered ? judge(next.question, said, said.granted > 0) : decide_here(key, allowed, now, true);
+    return has_reply ? judge(next.request, reply, reply.granted > 0) : decide_here(key, allowed, now, true);
 }
 
 inline verdict redis_limiter::state::peek(const limit_key& key, const quota& allowed, instant now) noexcept {
     const detail::bounded_quota bound{allowed};
     if (leased)
-        if (const auto told = leased->peek(key, bound, steady_now())) return *told;
-    const redis::window_question look{key, bound};
-    redis::window_answer said{};
-    if (asked.ask(nullptr, look, said) != redis::ending::answered) return decide_here(key, allowed, now, false);
-    return judge(look, said, said.remaining > 0);
+        if (const auto decision = leased->peek(key, bound, steady_now())) return *decision;
+    const redis::window_request query{key, bound};
+    redis::window_reply reply{};
+    if (pool.send(nullptr, query, reply) != redis::outcome::replied) return decide_here(key, allowed, now, false);
+    return judge(query, reply, reply.remaining > 0);
 }
 
 inline verdict redis_limiter::state::decide_here(const limit_key& key, const quota& allowed, instant now,
                                                  bool counts) noexcept {
     switch (when_down) {
         case without_redis::count_here: break;
-        // A quota of nothing admits nothing, whoever counts.
+        // A quota of zero requests admits none.
         case without_redis::admit: {
             const detail::bounded_quota bound{allowed};
             return bound.judge(bound.requests > 0, 0, to_unix_milliseconds(now));
@@ -36950,7 +36986,7 @@ TOLLGATE_DECL result<redis_limiter> redis_limiter::open(std::string_view url, co
     try {
         return redis_limiter{std::make_unique<state>(*std::move(server), std::move(authorities), settings)};
     } catch (const std::exception& thrown) {
-        return internal_error(std::string{"windows in Redis: "} + thrown.what());
+        return internal_error(std::string{"Redis limiter: "} + thrown.what());
     }
 }
 
@@ -36970,7 +37006,7 @@ TOLLGATE_DECL verdict redis_limiter::peek(const limit_key& key, const quota& all
 
 TOLLGATE_DECL std::optional<verdict> redis_limiter::try_take(const limit_key& key, const quota& allowed, instant) noexcept {
     if (!state_->leased) return std::nullopt;
-    return state_->leased->take_at_hand(key, detail::bounded_quota{allowed}, state::steady_now());
+    return state_->leased->try_take(key, detail::bounded_quota{allowed}, state::steady_now());
 }
 
 TOLLGATE_DECL std::optional<verdict> redis_limiter::try_peek(const limit_key& key, const quota& allowed, instant) noexcept {
@@ -36979,12 +37015,12 @@ TOLLGATE_DECL std::optional<verdict> redis_limiter::try_peek(const limit_key& ke
 }
 
 TOLLGATE_DECL bool redis_limiter::try_now() noexcept {
-    const redis::window_question look{limit_key::of(ip_address{}), detail::bounded_quota{{1, seconds{1}}}};
-    redis::window_answer said{};
-    return state_->asked.ask(nullptr, look, said) != redis::ending::not_reached;
+    const redis::window_request query{limit_key::of(ip_address{}), detail::bounded_quota{{1, seconds{1}}}};
+    redis::window_reply reply{};
+    return state_->pool.send(nullptr, query, reply) != redis::outcome::unavailable;
 }
 
-TOLLGATE_DECL bool redis_limiter::is_up() const noexcept { return state_->asked.is_up(); }
+TOLLGATE_DECL bool redis_limiter::is_up() const noexcept { return state_->pool.is_up(); }
 
 }  // namespace tollgate
 
