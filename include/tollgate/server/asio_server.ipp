@@ -14,7 +14,8 @@ TOLLGATE_DECL server::server(const asio::any_io_executor& executor, http::handle
     : server{handler, std::move(settings), [executor](const auto& context, std::size_t loops) {
                  using namespace server_detail;
                  using io_executor = asio::io_context::executor_type;
-                 // Nearly every caller has an io_context: its own executor spares a type-erased call for each wait.
+                 // Most callers have an io_context: using its executor type directly avoids a type-erased call per
+                 // wait.
                  const auto* const known = executor.template target<io_executor>();
                  return known != nullptr ? std::unique_ptr<event_loop_group>{std::make_unique<asio_loop_group<io_executor>>(
                                                context, std::vector<io_executor>(loops, *known))}

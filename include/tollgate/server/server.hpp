@@ -22,7 +22,7 @@ namespace server_detail {
 class server_context;
 class event_loop_group;
 
-/// Makes the event loops of a server: on their own threads, or on the caller's executor.
+/// Creates the event loops of a server: on their own threads, or on the caller's executor.
 using loop_group_factory =
     std::function<std::unique_ptr<event_loop_group>(const std::shared_ptr<server_context>& context, std::size_t loops)>;
 }  // namespace server_detail
@@ -32,13 +32,13 @@ using loop_group_factory =
 ///     tollgate::server server{api, {.port = 8443, .tls = {"cert.pem", "key.pem"}}};
 ///     return server.run();
 ///
-/// It has its own threads or runs on an Asio executor; it installs no signal handlers, and a process may have
-/// several. The handler must outlive it. A handler that blocks is called on worker threads, never on one that serves
-/// sockets. Everything but construction and destruction may be called from any thread at any time; a server may also be
-/// stopped, but not destroyed, from within its own handler. A server runs once: make another one to start again.
+/// It has its own threads or runs on an Asio executor; it installs no signal handlers, and a process may have several.
+/// The handler must outlive it. A blocking handler is called on worker threads, never on an I/O thread. Everything but
+/// construction and destruction may be called from any thread at any time; a handler may stop its server, but not
+/// destroy it. A server runs once: create another one to start again.
 class server {
 public:
-    /// A server on `settings.threads` threads that it starts. Nothing is opened before `start`.
+    /// A server on `settings.threads` threads of its own. Opens nothing before `start`.
     ///
     /// On Linux these threads use epoll. Elsewhere, or if `TOLLGATE_SERVER_ASIO` is defined for the whole program, they use Asio;
     /// then this constructor is defined in `<tollgate/server/asio_server.hpp>`.
@@ -46,43 +46,43 @@ public:
 
     /// A server on `executor`, which several threads may run: connections are divided among `settings.threads` event loops,
     /// each of which is used by one thread at a time. The executor's context must outlive the server.
-    /// It needs `<tollgate/server/asio_server.hpp>`: only a program that includes that header compiles Asio.
+    /// Include `<tollgate/server/asio_server.hpp>` to use it: other programs do not compile Asio.
     TOLLGATE_DECL server(const asio::any_io_executor& executor, http::handler_ref handler, server_settings settings = {});
 
     server(const server&) = delete;
     server& operator=(const server&) = delete;
 
-    /// Stops without waiting for requests, except for blocking calls of the handler that are under way.
+    /// Stops without waiting for requests, except for blocking calls of the handler in progress.
     TOLLGATE_DECL ~server();
 
-    /// Returns when connections are accepted. An error names the setting, address or certificate that cannot be used; nothing
-    /// is left open then. A server that was stopped before does not start: that too is an error.
+    /// Returns when connections are accepted. An error names the setting, address or certificate that cannot be used;
+    /// nothing stays open then. Starting a server that was stopped before is an error, too.
     TOLLGATE_DECL result<void> start();
 
-    /// `start`, then `wait`, for the end of `main`. Returns the exit code: 0 when the server has stopped, also if it was
-    /// stopped before it was started; 1 if it could not start, after it printed the reason to stderr. A program that wants
-    /// the error as a value calls `start` and `wait`.
+    /// `start`, then `wait`, for the end of `main`. Returns the exit code: 0 when the server has stopped, also if it
+    /// was stopped before it was started; 1 if it could not start, after printing the reason to stderr. To handle the
+    /// error yourself, call `start` and `wait`.
     TOLLGATE_DECL int run();
 
     /// Waits until the server has stopped. Must not be called by a handler or by the only thread that runs the executor.
     TOLLGATE_DECL void wait();
 
-    /// Accepts nothing more and closes idle connections at once; lets requests that are under way end, each answered with
-    /// `Connection: close`, and after `deadline` closes the connections that are left and drops the requests that wait for a
-    /// worker. Returns when all is over and the port is free. Only calls of a blocking handler that are under way can make it
+    /// Accepts nothing more and closes idle connections at once. Requests in progress are answered with `Connection:
+    /// close`; after `deadline` the remaining connections are closed and requests waiting for a worker are dropped.
+    /// Returns when everything has ended and the port is free. Only running calls of a blocking handler can make it
     /// take longer than `deadline`.
     ///
-    /// Called by a handler, or on a thread that runs the server's `io_context`, it starts this and returns at once. If
-    /// nothing runs the executor, it gives up at the deadline. It may be called again, for instance with an earlier
-    /// deadline.
+    /// Called by a handler, or on a thread that runs the server's `io_context`, it returns at once and stops in the
+    /// background. If nothing runs the executor, it gives up at the deadline. May be called again, for instance with an
+    /// earlier deadline.
     TOLLGATE_DECL void stop(milliseconds deadline = seconds{10});
 
-    /// Reads certificate and key again, for connections made from now on. After an error the old ones stay in use.
+    /// Reads certificate and key again, for new connections. After an error the old ones stay in use.
     TOLLGATE_DECL result<void> reload_certificates();
 
-    /// Where it accepts connections, with the actual ports. Empty before `start`.
+    /// The addresses on which it accepts connections, with the actual ports. Empty before `start`.
     [[nodiscard]] TOLLGATE_DECL std::vector<listen_address> endpoints() const;
-    /// The first one's port; 0 before `start`.
+    /// The port of the first address; 0 before `start`.
     [[nodiscard]] TOLLGATE_DECL std::uint16_t port() const;
 
 private:

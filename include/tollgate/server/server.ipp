@@ -34,7 +34,7 @@ private:
     TOLLGATE_DECL result<void> open();
     TOLLGATE_DECL result<void> check_settings() const;
     TOLLGATE_DECL void drain(milliseconds deadline);
-    /// Ends workers and threads. Precondition: not on one of them.
+    /// Ends workers and threads. Precondition: not called on one of them.
     TOLLGATE_DECL void close();
 
     const std::shared_ptr<server_detail::server_context> context_;
@@ -48,8 +48,8 @@ private:
     std::optional<milliseconds> stop_when_started_;
     std::vector<listen_address> endpoints_;
 
-    std::mutex close_mutex_;                     // one of the threads that wait for the end closes everything
-    std::unique_ptr<server_detail::event_loop_group> loops_;  // stays the same from `running` on
+    std::mutex close_mutex_;                     // one of the waiting threads closes everything
+    std::unique_ptr<server_detail::event_loop_group> loops_;  // constant from `running` on
 };
 
 TOLLGATE_DECL server::server(http::handler_ref handler, server_settings settings, server_detail::loop_group_factory make_loops)
@@ -79,7 +79,7 @@ TOLLGATE_DECL std::uint16_t server::port() const {
 TOLLGATE_DECL result<void> server::core::start() {
     {
         const std::lock_guard hold{mutex_};
-        if (state_ != state::fresh) return unavailable("a server starts once, and not after it was stopped");
+        if (state_ != state::fresh) return unavailable("a server can be started once, and not after it was stopped");
         state_ = state::starting;
     }
     result<void> opened;
@@ -179,7 +179,7 @@ TOLLGATE_DECL void server::core::wait() {
 }
 
 TOLLGATE_DECL void server::core::stop(milliseconds deadline) {
-    constexpr milliseconds for_ever = std::chrono::hours{24 * 365};  // and yet short enough to be added to
+    constexpr milliseconds for_ever = std::chrono::hours{24 * 365};  // can still be added to a time point
     deadline = (std::clamp)(deadline, milliseconds{0}, for_ever);
     {
         std::unique_lock hold{mutex_};

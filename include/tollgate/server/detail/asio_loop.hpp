@@ -20,11 +20,11 @@
 #include <utility>
 #include <vector>
 
-/// Event loops on an Asio executor. Asio reports when a socket is ready and when a tick is over, and runs tasks later; nothing
-/// else of it is used.
+/// Event loops on an Asio executor. Asio is used only to learn when a socket is ready or a tick is over, and to post
+/// tasks.
 namespace tollgate::inline v0::server_detail {
 
-/// Memory for the operation of one wait, inside the object that waits: to wait for the next request allocates nothing.
+/// Memory for the operation of one wait, inside the waiting object, so that waiting does not allocate.
 class wait_memory {
 public:
     [[nodiscard]] void* take(std::size_t bytes) {
@@ -61,7 +61,7 @@ struct wait_allocator {
     wait_memory* memory;
 };
 
-/// A handler whose operation lies in such memory.
+/// A handler whose operation is stored in that memory.
 template <class Function>
 struct wait_handler {
     using allocator_type = wait_allocator<std::byte>;
@@ -80,8 +80,8 @@ class asio_loop;
 template <class Executor>
 using asio_socket = asio::basic_stream_socket<asio::generic::stream_protocol, Executor>;
 
-/// Closes a socket so that Asio keeps no registration of it: while a child process has a copy of the descriptor, the kernel
-/// would go on reporting it.
+/// Closes a socket in a way that removes its registration from Asio: otherwise the kernel would continue to report it
+/// while a child process has a copy of the descriptor.
 template <class Executor>
 void close_asio_socket(asio_socket<Executor>& one) noexcept {
     if (!one.is_open()) return;
@@ -90,13 +90,13 @@ void close_asio_socket(asio_socket<Executor>& one) noexcept {
     if (!failed) close_socket(socket);
 }
 
-/// A connection on an Asio socket. The wait that is pending owns it.
+/// A connection on an Asio socket, owned by its pending wait.
 template <class Executor>
 class asio_connection final : public connection {
 public:
-    asio_connection(std::shared_ptr<asio_loop<Executor>> home, asio_socket<Executor> socket, const ip_address& peer,
+    asio_connection(std::shared_ptr<asio_loop<Executor>> loop, asio_socket<Executor> socket, const ip_address& peer,
                     admission admitted) noexcept
-        : connection{*home, socket.native_handle(), peer, admitted}, home_{std::move(home)}, socket_{std::move(socket)} {}
+        : connection{*loop, socket.native_handle(), peer, admitted}, asio_loop_{std::move(loop)}, socket_{std::move(socket)} {}
     ~asio_connection() override { close_asio_socket(socket_); }
 
 private:
@@ -134,18 +134,18 @@ private:
     }
 
     void wait_over() noexcept {
-        const auto inside = home_->lock();
+        const auto inside = asio_loop_->lock();
         on_ready();
     }
 
-    /// The executor was destroyed, and the wait with it: no handler will be called.
+    /// The executor was destroyed together with the wait: no handler will be called.
     void abandon() noexcept {
         if (starting_) return;  // the wait could not be started: `wait` returns false
-        const auto inside = home_->lock();
+        const auto inside = asio_loop_->lock();
         delete this;
     }
 
-    const std::shared_ptr<asio_loop<Executor>> home_;  // the executor may end waits after the server was destroyed
+    const std::shared_ptr<asio_loop<Executor>> asio_loop_;  // the executor may end waits after the server was destroyed
     asio_socket<Executor> socket_;
     wait_memory memory_;
     bool starting_ = false;
@@ -154,9 +154,9 @@ private:
 template <class Executor>
 class asio_listener final : public listener {
 public:
-    /// Throws; the socket is closed then.
-    asio_listener(asio_loop<Executor>& home, std::vector<event_loop*> loops, const listening_socket& from)
-        : listener{home, std::move(loops), from.socket}, home_{home}, socket_{home.executor()} {
+    /// Throws; then the socket is closed.
+    asio_listener(asio_loop<Executor>& loop, std::vector<event_loop*> loops, const listening_socket& from)
+        : listener{loop, std::move(loops), from.socket}, asio_loop_{loop}, socket_{loop.executor()} {
         try {
             socket_.assign(asio::generic::stream_protocol{from.ipv6 ? AF_INET6 : AF_INET, 0}, from.socket);
         } catch (...) {
@@ -169,7 +169,7 @@ public:
     /// The port is free when this returns.
     void close() noexcept {
         close_asio_socket(socket_);
-        home_.disarm(*this);
+        asio_loop_.disarm(*this);
     }
 
 private:
@@ -177,8 +177,8 @@ private:
         if (!socket_.is_open()) return true;
         try {
             socket_.async_wait(asio::socket_base::wait_read,
-                               wait_handler{memory_, [this, home = home_.shared_from_this()](const std::error_code& failed) {
-                                                const auto inside = home->lock();
+                               wait_handler{memory_, [this, loop = asio_loop_.shared_from_this()](const std::error_code& failed) {
+                                                const auto inside = loop->lock();
                                                 if (!failed && socket_.is_open()) accept_all();
                                             }});
             return true;
@@ -186,15 +186,15 @@ private:
             return false;
         }
     }
-    void pause() noexcept override {}  // a wait of Asio ends by itself
+    void pause() noexcept override {}  // waits of Asio end by themselves
 
-    asio_loop<Executor>& home_;
+    asio_loop<Executor>& asio_loop_;
     asio_socket<Executor> socket_;
     wait_memory memory_;
 };
 
-/// An event loop on an executor, which several threads may run: a mutex keeps them apart. Unlike a strand it lets a destructor
-/// end the loop at once, whether or not the executor is still run.
+/// An event loop on an executor, which several threads may run; a mutex serialises them. Unlike with a strand, a
+/// destructor can end the loop at once, whether or not the executor is still run.
 template <class Executor>
 class asio_loop final : public event_loop, public std::enable_shared_from_this<asio_loop<Executor>> {
 public:
@@ -203,13 +203,13 @@ public:
 
     [[nodiscard]] const Executor& executor() const noexcept { return executor_; }
 
-    /// Makes the calling thread the loop's thread for as long as this lives.
+    /// Makes the calling thread the loop's thread during its lifetime.
     class [[nodiscard]] loop_lock {
     public:
         explicit loop_lock(asio_loop& one) : loop_{one.shared_from_this()}, hold_{one.mutex_}, mark_{one.context()} {}
 
     private:
-        const std::shared_ptr<asio_loop> loop_;  // what happens meanwhile may end its last connection
+        const std::shared_ptr<asio_loop> loop_;  // keeps the loop: its last connection may end meanwhile
         const std::unique_lock<std::recursive_mutex> hold_;
         const serving_scope mark_;
     };
@@ -217,13 +217,13 @@ public:
 
     void listen(const std::vector<event_loop*>& all, const listening_socket& from) {
         const auto inside = lock();
-        this->begin_ticking();  // so that Asio has memory for the timer before memory gets short
+        this->begin_ticking();  // so that Asio allocates the timer before memory runs short
         listeners_.push_back(std::make_unique<asio_listener<Executor>>(*this, all, from));
         listeners_.back()->listen();
     }
 
-    /// Collects now if no thread is in the loop; otherwise a posted task does. A thread that is in one loop must not wait for
-    /// another loop, whose thread may be waiting for it.
+    /// Collects now if no thread is in the loop; otherwise a posted task does. A thread in one loop must not wait for
+    /// another loop, whose thread may be waiting for the first one.
     void try_collect() noexcept {
         const std::unique_lock free{mutex_, std::try_to_lock};
         if (!free) return;
@@ -231,8 +231,8 @@ public:
         this->collect();
     }
 
-    /// Ends everything now, from any thread, even if the executor is never run again. The handler is not called any more, except
-    /// for calls that workers have begun; `reclaim` takes their connections back after they have ended.
+    /// Ends everything now, from any thread, even if the executor is never run again. The handler is not called any
+    /// more, except for calls already running on workers; `reclaim` takes their connections back when they have ended.
     void shut() noexcept {
         const auto inside = lock();
         shut_ = true;
@@ -259,7 +259,7 @@ private:
     }
 
     [[nodiscard]] bool start_ticking() noexcept override { return wait_for_tick(); }
-    void stop_ticking() noexcept override { timer_.cancel(); }  // or a stop would take as long as a tick
+    void stop_ticking() noexcept override { timer_.cancel(); }  // otherwise a stop would take up to one tick
 
     [[nodiscard]] bool wait_for_tick() noexcept {
         if (shut_) return false;
@@ -290,7 +290,7 @@ private:
         return made;
     }
     void close_listeners() noexcept override {
-        for (const auto& one : listeners_) one->close();  // not destroyed: a handler of theirs may be about to run
+        for (const auto& one : listeners_) one->close();  // not destroyed: one of their handlers may be about to run
     }
 
     using clock = event_loop::clock;

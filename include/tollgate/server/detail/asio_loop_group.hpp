@@ -69,12 +69,12 @@ public:
     }
 
 private:
-    static constexpr milliseconds grace = seconds{1};  // for the executor to close what the deadline has cut off
+    static constexpr milliseconds grace = seconds{1};  // for the executor to close what was cut off at the deadline
 
     const std::shared_ptr<server_context> context_;
     const std::vector<Executor> executors_;
     const std::shared_ptr<drain_count> drained_;
-    std::vector<std::shared_ptr<loop_type>> loops_;  // stays the same: another thread may call `drain` meanwhile
+    std::vector<std::shared_ptr<loop_type>> loops_;  // constant: another thread may call `drain` meanwhile
     bool closed_ = false;
 };
 

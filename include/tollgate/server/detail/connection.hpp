@@ -17,27 +17,29 @@
 
 namespace tollgate::inline v0::server_detail {
 
-/// One client's connection: reads when its socket is ready, answers all requests that arrived, sends the responses as one
-/// batch. What happens when is in `connection_states.hpp`; this class performs the actions of that table.
+/// One client connection: reads when its socket is ready, answers all requests that have arrived, and sends the
+/// responses as one batch. `connection_states.hpp` decides what happens when; this class performs the actions of its
+/// table.
 ///
-/// A connection waits for one thing at a time: for its socket (then the pending wait owns it) or for a worker (then the
-/// worker owns it). While it waits for a next message it holds no buffer. It is used by its loop's thread, except for
+/// A connection waits for one thing at a time: its socket (then the pending wait owns it) or a worker (then the worker
+/// owns it). While it waits for the next message it has no buffer. Used by its loop's thread, except for `work` and
+/// `complete`.
 /// `work` and `complete`.
 class connection : public deadline_wheel::entry, public work_item {
 public:
     TOLLGATE_DECL connection(event_loop& loop, socket_handle socket, const ip_address& peer, admission admitted) noexcept;
     TOLLGATE_DECL virtual ~connection();
 
-    /// Begins to serve. May end, and then destroys, the connection; so may the next two.
+    /// Starts serving. May end the connection and destroy it; so may the next two.
     TOLLGATE_DECL void begin() noexcept;
-    /// The wait is over: the socket is ready or broken, or the wait was cancelled.
+    /// The wait has ended: the socket is ready or broken, or the wait was cancelled.
     TOLLGATE_DECL void on_ready() noexcept;
-    /// A worker has finished with it, or it was taken out of the workers' queue.
+    /// A worker has finished with it, or it was removed from the workers' queue.
     TOLLGATE_DECL void on_completed() noexcept;
 
     /// Ends the current wait early; the connection handles `why` when the wait is over.
     TOLLGATE_DECL void interrupt(interruption why) noexcept;
-    /// Whether it has no request under way.
+    /// Whether it has no request in progress.
     [[nodiscard]] bool idle() const noexcept {
         const bool no_request = state_ == connection_state::idle || state_ == connection_state::fresh ||
                                 state_ == connection_state::handshaking;
@@ -49,8 +51,8 @@ public:
     TOLLGATE_DECL void complete(bool worked) noexcept override;
 
 protected:
-    /// A successful wait calls `on_ready` later, never at once, and owns the connection until then. False: the wait could not
-    /// be started, for lack of memory for instance, and nothing will be called.
+    /// A successful wait calls `on_ready` later, never from within, and owns the connection until then. False: the wait
+    /// could not be started, for instance for lack of memory, and nothing will be called.
     [[nodiscard]] virtual bool wait_readable() noexcept = 0;
     [[nodiscard]] virtual bool wait_writable() noexcept = 0;
     virtual void cancel() noexcept = 0;
@@ -83,7 +85,7 @@ private:
     TOLLGATE_DECL void arm_deadline() noexcept;
     TOLLGATE_DECL void arm_linger() noexcept;
 
-    /// One round trip between the most distant places: `stop` waits for it.
+    /// The longest round trip on earth; `stop` waits for it.
     static constexpr milliseconds linger_while_stopping{250};
 
     event_loop& loop_;
@@ -95,15 +97,15 @@ private:
     socket_handle socket_;
     std::uint32_t discarded_bytes_ = 0;
     std::uint32_t linger_extensions_ = 0;
-    std::uint64_t responses_at_arming_ = 0;  // tells the deadline of one message from the next one's
+    std::uint64_t responses_at_arming_ = 0;  // distinguishes the deadline of one message from the next
     connection_state state_ = connection_state::connected;
     deadline deadline_ = deadline::none;
     interruption interruption_ = interruption::none;
     admission admitted_;
     bool waiting_ = false;
-    bool withdrawn_ = false;                                          // taken out of the workers' queue
-    http1_session::state after_output_ = http1_session::state::idle;  // what the session did before its output was sent
-    io_state sent_ = io_state::done;                                  // what became of the output that a worker sent
+    bool withdrawn_ = false;                                          // removed from the workers' queue
+    http1_session::state after_output_ = http1_session::state::idle;  // the session's state before its output was sent
+    io_state sent_ = io_state::done;                                  // the result of sending on a worker
 };
 
 }  // namespace tollgate::server_detail

@@ -61,7 +61,7 @@ TOLLGATE_DECL void connection::handle(event what) noexcept {
         try {
             what = perform(next.action);
         } catch (...) {
-            what = event::broken;  // out of memory: this connection is lost, the others go on
+            what = event::broken;  // out of memory: only this connection is lost
         }
     }
 }
@@ -101,7 +101,7 @@ TOLLGATE_DECL connection_event connection::perform(connection_action what) {
 TOLLGATE_DECL connection_event connection::await(bool wait_started) noexcept {
     if (!wait_started) return event::broken;
     waiting_ = true;
-    if (interruption_ != interruption::none) cancel();  // the handler of this connection has stopped the server
+    if (interruption_ != interruption::none) cancel();  // a handler called on this connection stopped the server
     return event::none;
 }
 
@@ -146,7 +146,7 @@ TOLLGATE_DECL connection_event connection::receive_ciphertext() {
 }
 
 TOLLGATE_DECL connection_event connection::decrypt() {
-    // All ciphertext at once, so that all its requests are answered in one batch.
+    // All ciphertext at once, so that all requests in it are answered in one batch.
     do {
         const std::span<char> space = workspace_->session.input_space();
         if (space.empty()) return event::broken;
@@ -196,7 +196,7 @@ TOLLGATE_DECL connection_event connection::resume_output(io_state sent) {
 }
 
 TOLLGATE_DECL void connection::work() noexcept {
-    if (is_broken(socket_)) {  // the client has reset the connection while the request waited
+    if (is_broken(socket_)) {  // the client reset the connection while the request waited
         sent_ = io_state::closed;
         return;
     }
@@ -230,7 +230,8 @@ TOLLGATE_DECL connection_event connection::finish() {
         (void)transmit();
     }
     if (!client_may_send) return event::finished;
-    // Closing now would make the kernel answer what the client still sends with a reset, which destroys our response.
+    // Closing now would make the kernel reset the connection when more data arrives, and the client would lose the
+    // response.
     end_sending(socket_);
     close_workspace();
     arm_linger();
@@ -238,8 +239,9 @@ TOLLGATE_DECL connection_event connection::finish() {
 }
 
 TOLLGATE_DECL connection_event connection::discard_input() {
-    constexpr std::size_t reads_max = 16;                            // then other connections have their turn
-    constexpr std::uint32_t discarded_bytes_max = 16 * 1024 * 1024;  // a client that sends more does not read the response
+    constexpr std::size_t reads_max = 16;                            // then other connections get their turn
+    // a client that sends more does not read the response
+    constexpr std::uint32_t discarded_bytes_max = 16 * 1024 * 1024;
     std::array<char, 16 * 1024> ignored;
     for (std::size_t i = 0; i < reads_max; ++i) {
         const io_result got = receive(socket_, ignored);

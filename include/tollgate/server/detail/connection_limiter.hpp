@@ -13,26 +13,27 @@ namespace tollgate::inline v0::server_detail {
 
 enum class admission : std::uint8_t {
     accepted,
-    full,          ///< the server has too many connections: replace the one that is idle for longest, or answer 503 and close
-    address_full,  ///< the client's address has too many: answer 503 and close
-    dropped,       ///< over a bound, and too many refusals are under way: close at once
+    full,          ///< too many connections: replace the longest idle one, or answer 503 and close
+    address_full,  ///< too many from this address: answer 503 and close
+    dropped,       ///< over a bound, with too many refusals in progress: close at once
 };
 
-/// Counts connections against their bounds, in all and by client address (an IPv6 address by its /64, which one subscriber
-/// has whole). May be used by several threads at the same time.
+/// Counts connections against the bounds, in total and by client address (an IPv6 address by its /64, which one
+/// subscriber controls). Thread-safe.
 class connection_limiter {
 public:
-    static constexpr std::size_t refusals_max = 256;  ///< at a time: enough for clients in good faith; a flood is not answered
+    /// at once; more are not answered, which bounds the cost of a flood
+    static constexpr std::size_t refusals_max = 256;
 
     connection_limiter(std::size_t connections_max, std::size_t per_address_max) noexcept
         : connections_max_{connections_max}, per_address_max_{per_address_max} {}
 
-    /// Each admission but `dropped` is returned with `release` when the connection ends. Never throws: without memory to count
-    /// with, it is `dropped`.
+    /// Each admission but `dropped` is returned with `release` when the connection ends. Never throws: without memory
+    /// to count, the result is `dropped`.
     [[nodiscard]] TOLLGATE_DECL admission admit(const ip_address& from) noexcept;
     TOLLGATE_DECL void release(const ip_address& from, admission admitted) noexcept;
 
-    /// Counts a connection that was admitted as `full` as accepted, because another one is being closed in its place.
+    /// Turns an admission `full` into accepted, because another connection is closed in its place.
     [[nodiscard]] TOLLGATE_DECL admission replace(const ip_address& from) noexcept;
 
 private:
@@ -48,7 +49,7 @@ private:
     std::mutex mutex_;
     std::size_t connections_ = 0;
     std::size_t refusals_ = 0;
-    std::unordered_map<key, std::size_t, key_hash> by_address_;  // at most one entry for each connection
+    std::unordered_map<key, std::size_t, key_hash> by_address_;  // at most one entry per connection
 };
 
 }  // namespace tollgate::server_detail

@@ -38,7 +38,7 @@ TOLLGATE_DECL admission connection_limiter::replace(const ip_address& from) noex
 }
 
 TOLLGATE_DECL admission connection_limiter::admit_below(std::size_t connections_max, const ip_address& from) noexcept {
-    // The address first: its bound holds for a connection that could replace another one, too.
+    // The address first: its bound also applies to a connection that could replace another one.
     if (per_address_max_ < connections_max_) {
         try {
             const auto [theirs, added] = by_address_.try_emplace(key_of(from), 0U);

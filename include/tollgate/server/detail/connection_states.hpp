@@ -4,20 +4,20 @@
 #include <cstddef>
 #include <cstdint>
 
-/// The states of a connection: which event leads from which state to which, and what is done then. `connection` performs the
-/// actions; nothing else decides what happens next.
+/// The states of a connection: which event leads from which state to which, and which action follows. `connection`
+/// performs the actions; nothing else decides what happens next.
 namespace tollgate::inline v0::server_detail {
 
 enum class connection_state : std::uint8_t {
-    connected,    ///< accepted, nothing done yet
-    handshaking,  ///< TLS is not yet agreed on
+    connected,    ///< accepted, nothing was done yet
+    handshaking,  ///< the TLS handshake is not complete
     fresh,        ///< no byte of a first request has arrived
     idle,         ///< at least one response was sent, no byte of a next request has arrived
     in_head,      ///< part of a request's head has arrived
     in_body,      ///< a head has arrived, and part of its body
-    working,      ///< a worker has the request, or will have it
-    sending,      ///< the client has not yet taken all output; nothing is read meanwhile
-    lingering,    ///< all is sent, and the client may still be sending: its bytes are discarded so that no reset destroys the response
+    working,      ///< a worker has the request, or it waits for one
+    sending,      ///< the client has not yet taken all output; nothing is read
+    lingering,    ///< all is sent; input is discarded so that no reset destroys the response
     closed,
     count_,
 };
@@ -27,23 +27,23 @@ enum class connection_event : std::uint8_t {
 
     // From outside.
     accepted,
-    ready,      ///< the socket is readable or writable, whichever was waited for
+    ready,      ///< the socket is readable or writable, as waited for
     completed,  ///< a worker has responded
     withdrawn,  ///< the request waited too long for a worker, or the server stops
-    timed_out,  ///< the deadline of the state is over
-    draining,   ///< the server stops taking requests
-    replaced,   ///< the server is full, and this connection has waited longest for a request
-    cut_off,    ///< the deadline of `stop` is over
+    timed_out,  ///< the deadline of the state has passed
+    draining,   ///< the server accepts no more requests
+    replaced,   ///< the server is full, and this connection has been idle the longest
+    cut_off,    ///< the deadline of `stop` has passed
 
     // Results of actions.
     plain,              ///< no TLS on this port
     tls,                ///< TLS on this port
-    over_limit,         ///< beyond a bound on connections
+    over_limit,         ///< a bound on connections is exceeded
     handshake_pending,
     handshake_done,
-    nothing_new,        ///< what arrived completed nothing
-    all_answered,       ///< there are responses, all sent, and nothing of a next request
-    head_pending,       ///< all output is sent; part of a head is here
+    nothing_new,        ///< the input completed nothing
+    all_answered,       ///< responses were made and sent, and no part of a next request has arrived
+    head_pending,       ///< all output is sent; part of a head has arrived
     body_pending,       ///< all output is sent; part of a body is missing
     worker_needed,      ///< the handler has to wait
     queue_full,         ///< of the workers
@@ -51,18 +51,18 @@ enum class connection_event : std::uint8_t {
     session_over,       ///< no further request is read
     client_may_send,    ///< after `finish`: closing now could reset the connection
     finished,           ///< nothing is left to do
-    broken,             ///< the client is gone, broke TLS, or memory is short
+    broken,             ///< the client is gone, violated TLS, or memory is short
     count_,
 };
 
 enum class connection_action : std::uint8_t {
-    none,                ///< stay, something else will happen
+    none,                ///< stay; another event will follow
     choose_protocol,     ///< plain or TLS
     await_input,         ///< wait for bytes, against the deadline of the state
-    await_next_request,  ///< the same, and the deadline begins anew
+    await_next_request,  ///< the same, with a new deadline
     await_output,        ///< wait until the client takes more
     receive,             ///< read, parse, respond, send
-    decrypt,             ///< the same for what arrived behind a handshake
+    decrypt,             ///< the same for data that arrived with the handshake
     submit,              ///< to the workers
     report_work,         ///< continue with what the worker did
     send,                ///< continue with the output, then with requests that have arrived already
@@ -71,8 +71,8 @@ enum class connection_action : std::uint8_t {
     refuse_slow,         ///< 408
     finish,              ///< end TLS, end sending
     linger,              ///< discard what arrives
-    linger_anew,         ///< the same, with the shorter patience of a server that stops
-    extend_linger,       ///< if the client is still taking the last responses of a server that stops
+    linger_anew,         ///< the same, with the shorter deadline of a server that stops
+    extend_linger,       ///< if the client still takes the last responses of a server that stops
     close,
 };
 
@@ -83,7 +83,7 @@ struct connection_transition {
 
 namespace states {
 
-/// States as a set, so that one row serves several.
+/// A set of states, so that one row applies to several.
 using state_set = std::uint16_t;
 [[nodiscard]] consteval state_set set_of(auto... all) { return static_cast<state_set>((0U | ... | (1U << static_cast<unsigned>(all)))); }
 
@@ -103,8 +103,8 @@ inline constexpr state_set serving = reading | set_of(st::working, st::sending);
 inline constexpr connection_state same = st::count_;
 
 /// "Fault" says who broke a rule or a bound when a connection ends in an error. A pair that is not listed closes the
-/// connection; `broken` and `cut_off` do so in every state, and `timed_out` wherever no row says otherwise (fault: client, who
-/// could not or would not read a response).
+/// connection; `broken` and `cut_off` do so in every state, and `timed_out` unless a row says otherwise (fault: client,
+/// which could not or would not read a response).
 inline constexpr transition_row rows[] = {
     {set_of(st::connected), on::accepted, same, act::choose_protocol},
     {set_of(st::connected), on::plain, st::fresh, act::await_input},
@@ -115,7 +115,7 @@ inline constexpr transition_row rows[] = {
     {set_of(st::handshaking), on::draining, same, act::receive},
     {set_of(st::handshaking, st::sending), on::handshake_pending, st::handshaking, act::await_input},
     {set_of(st::handshaking), on::handshake_done, st::fresh, act::decrypt},
-    {set_of(st::handshaking), on::over_limit, st::fresh, act::refuse_connection},  // only now can a TLS client read it
+    {set_of(st::handshaking), on::over_limit, st::fresh, act::refuse_connection},  // a TLS client can read it only now
     {set_of(st::handshaking), on::output_pending, st::sending, act::await_output},
     {set_of(st::handshaking), on::session_over, st::lingering, act::finish},  // HTTP on a TLS port (fault: client, 400)
 
@@ -124,7 +124,7 @@ inline constexpr transition_row rows[] = {
     {set_of(st::handshaking, st::fresh, st::idle), on::replaced, st::closed, act::close},
     {set_of(st::in_head, st::in_body), on::timed_out, same, act::refuse_slow},  // fault: client, 408
 
-    // How long a handler takes is the handler's business; how long a request waits for a worker is bounded.
+    // The run time of a handler is not bounded here; the time that a request waits for a worker is.
     {set_of(st::working), on::timed_out, same, act::none},
     {set_of(st::working), on::draining, same, act::none},
     {set_of(st::working), on::queue_full, same, act::refuse_busy},  // fault: server, 503
@@ -134,7 +134,7 @@ inline constexpr transition_row rows[] = {
     {set_of(st::sending), on::ready, same, act::send},
     {set_of(st::sending), on::draining, same, act::send},
 
-    // What a session did, from wherever it was called.
+    // Results of a session, in any reading state.
     {reading, on::nothing_new, same, act::await_input},
     {set_of(st::working, st::sending), on::nothing_new, st::idle, act::await_input},
     {serving, on::all_answered, st::idle, act::await_next_request},

@@ -6,10 +6,10 @@
 
 namespace tollgate::inline v0::server_detail {
 
-/// Deadlines of many connections on one timer: a wheel of slots, one a tick.
+/// The deadlines of many connections on one timer: a wheel of slots, one per tick.
 ///
-/// Nearly every deadline is moved before it is due, so moving one to a later tick is one store: the entry stays where it
-/// is, and the wheel puts it in its place when it comes past. Only an earlier deadline is linked anew.
+/// Nearly every deadline is moved before it is due. Moving one to a later tick is one store: the entry stays in its
+/// slot, and the wheel moves it when it reaches that slot. Only an earlier deadline is relinked.
 class deadline_wheel {
 public:
     class entry {
@@ -18,7 +18,7 @@ public:
         entry(const entry&) = delete;
         entry& operator=(const entry&) = delete;
 
-        /// Called by `advance` when the deadline is over. The entry is no longer armed and may arm itself again.
+        /// Called by `advance` when the deadline has passed. The entry is no longer armed and may arm itself again.
         virtual void on_deadline() noexcept = 0;
 
     protected:
@@ -29,7 +29,7 @@ public:
         entry* previous_ = nullptr;
         entry* next_ = nullptr;
         std::uint64_t due_ = 0;   // the tick of the deadline
-        std::uint64_t seen_ = 0;  // the tick at which the wheel looks at the entry; never later than due_
+        std::uint64_t seen_ = 0;  // the tick at which the wheel examines the entry; at most due_
     };
 
     deadline_wheel() noexcept {
@@ -38,13 +38,13 @@ public:
     deadline_wheel(const deadline_wheel&) = delete;
     deadline_wheel& operator=(const deadline_wheel&) = delete;
 
-    /// Due `ticks` ticks from now, at least one, whatever it was before.
+    /// Sets the deadline to `ticks` ticks from now, at least one.
     void arm(entry& one, std::uint64_t ticks) noexcept {
         one.due_ = now_ + (ticks == 0 ? 1 : ticks);
         if (one.next_ == nullptr || one.due_ < one.seen_) place(one);
     }
 
-    /// The same, unless it is due earlier anyway.
+    /// The same, unless the deadline is earlier anyway.
     void arm_no_later(entry& one, std::uint64_t ticks) noexcept {
         if (one.next_ == nullptr || now_ + ticks < one.due_) arm(one, ticks);
     }
@@ -55,7 +55,7 @@ public:
         --armed_;
     }
 
-    /// One tick goes by: calls `on_deadline` of every entry that is due.
+    /// Advances by one tick: calls `on_deadline` for every entry that is due.
     void advance() noexcept;
 
     [[nodiscard]] bool empty() const noexcept { return armed_ == 0; }
@@ -64,7 +64,7 @@ private:
     struct slot final : entry {
         void on_deadline() noexcept override {}
     };
-    static constexpr std::size_t slot_count = 256;  // at 250 ms a tick more than the longest default, 60 s
+    static constexpr std::size_t slot_count = 256;  // at 250 ms per tick more than the longest default, 60 s
 
     void place(entry& one) noexcept;
     static void unlink(entry& one) noexcept {
@@ -93,7 +93,7 @@ inline void deadline_wheel::place(entry& one) noexcept {
 inline void deadline_wheel::advance() noexcept {
     ++now_;
     slot& head = slots_[now_ % slot_count];
-    // What is placed meanwhile goes to other slots, so this ends; an entry may take others out of the list as it is called.
+    // Entries armed meanwhile go to other slots, so this ends; a call may also remove other entries from the list.
     while (head.next_ != &head) {
         entry& one = *head.next_;
         if (one.due_ > now_) {

@@ -16,15 +16,15 @@
 
 #if defined(__linux__)
 
-/// Event loops on threads of the server, directly on Linux' epoll.
+/// Event loops on the server's own threads, directly on Linux' epoll.
 ///
-/// A socket stays registered for reading as long as it lives, so that a connection between two requests costs no system
-/// call other than `recv` and `send`. Asio makes one more for every wait.
+/// A socket stays registered for reading while it is open, so a connection needs no system calls but `recv` and `send`
+/// between two requests. Asio needs one more per wait.
 namespace tollgate::inline v0::server_detail {
 
 class epoll_loop;
 
-/// A socket that epoll reports about. Owns the socket.
+/// A socket registered with epoll. Owns the socket.
 class epoll_source {
 public:
     epoll_source(epoll_loop& loop, socket_handle socket) noexcept : epoll_{loop}, socket_{socket} {}
@@ -36,11 +36,11 @@ public:
 protected:
     enum class interest : std::uint8_t { unregistered, readable, writable };
 
-    /// Removes the registration before the socket is closed: the kernel would keep it as long as a child process, forked
-    /// meanwhile, has a copy of the descriptor.
+    /// Removes the registration before the socket is closed: otherwise the kernel would keep it while a child process
+    /// has a copy of the descriptor.
     TOLLGATE_DECL ~epoll_source();
 
-    /// What to report from now on. Costs nothing if that is reported already. False: the kernel refuses, nothing is reported.
+    /// What to report from now on. Free if it is reported already. False: the kernel refused, and nothing is reported.
     [[nodiscard]] bool watch(interest what) noexcept { return what == watched_ || change(what); }
     [[nodiscard]] epoll_loop& epoll() const noexcept { return epoll_; }
 
@@ -85,7 +85,7 @@ public:
     TOLLGATE_DECL epoll_loop(std::shared_ptr<server_context> context, std::function<void()> on_drained);
     TOLLGATE_DECL ~epoll_loop() override;
 
-    /// Before `run`: accepts connections of this socket, which belongs to the loop from here on.
+    /// Before `run`: accepts connections on this socket, which the loop owns from then on.
     TOLLGATE_DECL void listen(const std::vector<event_loop*>& loops, socket_handle socket);
 
     /// Returns when the loop has drained and `request_exit` was called.

@@ -27,7 +27,7 @@ TOLLGATE_DECL bool epoll_source::change(interest what) noexcept {
     epoll_event event{};
     event.events = what == interest::readable ? EPOLLIN : EPOLLOUT;
     event.data.ptr = this;
-    // Errors and hang-ups are reported whether or not they are wanted: a socket of no interest is removed.
+    // Errors and hang-ups are always reported, so a socket without interest is removed.
     const int command = watched_ == interest::unregistered ? EPOLL_CTL_ADD
                         : what == interest::unregistered   ? EPOLL_CTL_DEL
                                                            : EPOLL_CTL_MOD;
@@ -45,9 +45,9 @@ TOLLGATE_DECL epoll_connection::epoll_connection(epoll_loop& loop, socket_handle
     : connection{loop, socket, peer, admitted}, epoll_source{loop, socket} {}
 
 TOLLGATE_DECL void epoll_connection::on_event() noexcept {
-    if (cancelled_) return;  // this pass of the loop ends the wait anyway, from its queue of cancelled ones
+    if (cancelled_) return;  // this pass of the loop ends the wait anyway, from its list of cancelled ones
     if (awaited_) return end_wait();
-    // A worker has it: what is there now is still there when the next wait begins.
+    // A worker has the connection: input that is there now will be reported when the next wait begins.
     (void)watch(interest::unregistered);
 }
 
@@ -71,7 +71,7 @@ TOLLGATE_DECL epoll_loop::epoll_loop(std::shared_ptr<server_context> context, st
     : event_loop{std::move(context), std::move(on_drained)}, epoll_{::epoll_create1(EPOLL_CLOEXEC)},
       wakeup_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {
     epoll_event event{};
-    event.events = EPOLLIN;  // data.ptr stays null, which tells the eventfd from the sources
+    event.events = EPOLLIN;  // data.ptr stays null, which distinguishes the eventfd
     if (epoll_ >= 0 && wakeup_ >= 0 && ::epoll_ctl(epoll_, EPOLL_CTL_ADD, wakeup_, &event) == 0) return;
     const std::error_code why{errno, std::system_category()};
     if (epoll_ >= 0) ::close(epoll_);
@@ -105,7 +105,7 @@ TOLLGATE_DECL void epoll_loop::run() noexcept {
             if (source == nullptr) woken = true;
             else static_cast<epoll_source*>(source)->on_event();
         }
-        // Whatever may end a connection other than the one of an event comes after the events, which refer to connections.
+        // Whatever may end other connections comes after the events, which refer to connections.
         if (ticks_)
             if (const auto now = clock::now(); next_tick() <= now) ticks_ = tick(now);
         if (woken) on_wakeup();

@@ -23,16 +23,16 @@ class connection;
 /// What a connection waits for; each has its own time-out.
 enum class deadline : std::uint8_t { none, handshake, head, body, idle, write, linger, count_ };
 
-/// Why a wait was cancelled; a later one of these overrides an earlier one.
+/// Why a wait was cancelled; a later enumerator overrides an earlier one.
 enum class interruption : std::uint8_t {
     none,
-    draining,   ///< the server takes no further requests
-    replaced,   ///< the connection is idle, and its place is needed
-    timed_out,  ///< the connection's deadline is over
-    cut_off,    ///< the deadline of `stop` is over
+    draining,   ///< the server accepts no more requests
+    replaced,   ///< the connection is idle, and its slot is needed
+    timed_out,  ///< the connection's deadline has passed
+    cut_off,    ///< the deadline of `stop` has passed
 };
 
-/// The connections of a loop, linked through themselves; the one that became idle last comes first.
+/// The connections of a loop, an intrusive list; the one that became idle last comes first.
 class connection_list {
 public:
     TOLLGATE_DECL void add(connection& one) noexcept;
@@ -42,7 +42,7 @@ public:
         remove(one);
         add(one);
     }
-    /// The one that has been idle for the longest time; null if there is none.
+    /// The connection that has been idle the longest; null if there is none.
     [[nodiscard]] TOLLGATE_DECL connection* longest_idle() const noexcept;
     TOLLGATE_DECL void interrupt_all(interruption why) const noexcept;
     [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
@@ -52,10 +52,10 @@ private:
     connection* last_ = nullptr;
 };
 
-/// Serves a part of a server's connections on one thread at a time, so that what they share needs no lock.
+/// Serves some of a server's connections on one thread at a time, so that what they share needs no lock.
 ///
-/// `epoll_loop` and `asio_loop` derive from it. They report when a socket is ready, when a tick is over and when another thread
-/// has left something to collect; every decision is made here, in `listener` and in `connection`.
+/// `epoll_loop` and `asio_loop` derive from it. They report when a socket is ready, when a tick is over and when
+/// another thread has left something to collect; all decisions are made here, in `listener` and in `connection`.
 class event_loop {
 public:
     using clock = std::chrono::steady_clock;
@@ -70,11 +70,12 @@ public:
 
     // From any thread:
 
-    /// An accepted connection. False if there is no memory to remember it.
+    /// Hands over an accepted connection. False when out of memory.
     [[nodiscard]] TOLLGATE_DECL bool enqueue_accepted(socket_handle socket, const ip_address& peer, admission admitted) noexcept;
-    /// A connection that has finished at the workers.
+    /// Hands over a connection that a worker has finished.
     TOLLGATE_DECL void enqueue_completed(connection& one) noexcept;
-    /// Closes the listeners and idle connections, and at the deadline all others. Of several deadlines the earliest counts.
+    /// Closes the listeners and idle connections, and at the deadline all others. Of several deadlines the earliest
+    /// applies.
     TOLLGATE_DECL void request_drain(milliseconds deadline) noexcept;
 
     // On the loop's thread:
@@ -94,14 +95,14 @@ public:
     TOLLGATE_DECL void add(connection& one) noexcept;
     TOLLGATE_DECL void remove(connection& one) noexcept;
     void move_to_front(connection& one) noexcept { connections_.move_to_front(one); }
-    /// Makes a connection of an accepted socket and begins it, in place of an idle one if the server is full; closes the socket
-    /// if that fails.
+    /// Creates a connection for an accepted socket and starts it, in place of an idle one if the server is full; closes
+    /// the socket if that fails.
     TOLLGATE_DECL void add_connection(socket_handle socket, const ip_address& peer, admission admitted) noexcept;
 
 protected:
-    /// `collect` is to be called soon, on the loop's thread. False if there is no memory for that; then the next tick collects.
+    /// Makes the loop's thread call `collect` soon. False when out of memory; then the next tick collects.
     virtual bool wake() noexcept = 0;
-    /// `tick` is to be called every `tick_length` until it returns false. False if there is no memory for that.
+    /// Makes the loop's thread call `tick` every `tick_length` until it returns false. False when out of memory.
     [[nodiscard]] virtual bool start_ticking() noexcept = 0;
     virtual void stop_ticking() noexcept = 0;
     /// Null if that fails; then the socket is closed.
@@ -109,13 +110,13 @@ protected:
     virtual void close_listeners() noexcept = 0;
 
     [[nodiscard]] milliseconds tick_length() const noexcept { return tick_length_; }
-    /// Handles the ticks that are over at `now`; false if no further ones are needed.
+    /// Handles the ticks that have passed at `now`; false if no more are needed.
     TOLLGATE_DECL bool tick(clock::time_point now) noexcept;
     [[nodiscard]] clock::time_point next_tick() const noexcept { return next_tick_; }
-    /// Takes what other threads have left for this loop.
+    /// Takes over what other threads have left for this loop.
     TOLLGATE_DECL void collect() noexcept;
     TOLLGATE_DECL void begin_ticking() noexcept;
-    /// Ticks could not go on; the next `arm` starts them again.
+    /// The ticks could not continue; the next `arm` restarts them.
     void ticks_failed() noexcept { ticking_ = false; }
     [[nodiscard]] bool drained() const noexcept { return draining_ && connections_.empty(); }
 
@@ -165,10 +166,10 @@ private:
     inbox inbox_;
 };
 
-/// Accepts connections at one address and distributes them over the loops in turn. Belongs to its loop's thread.
+/// Accepts connections on one address and distributes them over the loops in turn. Belongs to its loop's thread.
 class listener : public deadline_wheel::entry {
 public:
-    /// The loops outlive every listener that is open.
+    /// The loops must outlive every open listener.
     TOLLGATE_DECL listener(event_loop& loop, std::vector<event_loop*> loops, socket_handle socket) noexcept;
     TOLLGATE_DECL virtual ~listener();
 
@@ -177,9 +178,9 @@ public:
     void on_deadline() noexcept override { listen(); }
 
 protected:
-    /// Calls `accept_all` when a connection has arrived. False: the wait could not be started.
+    /// Calls `accept_all` when a connection arrives. False: the wait could not be started.
     [[nodiscard]] virtual bool wait_readable() noexcept = 0;
-    /// Ends the wait, if it goes on by itself.
+    /// Ends the wait, if it is persistent.
     virtual void pause() noexcept = 0;
 
     TOLLGATE_DECL void accept_all() noexcept;
@@ -187,7 +188,8 @@ protected:
 
 private:
     TOLLGATE_DECL void distribute(const accept_result& got) noexcept;
-    /// Answers one client with 503 when no descriptor is left for it. False: not even that is possible, or no client is waiting.
+    /// Answers one client with 503 when no descriptor is left. False: not even that is possible, or no client is
+    /// waiting.
     TOLLGATE_DECL bool refuse_one() noexcept;
 
     event_loop& loop_;

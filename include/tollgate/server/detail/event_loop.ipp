@@ -43,7 +43,7 @@ TOLLGATE_DECL event_loop::event_loop(std::shared_ptr<server_context> context, st
         {deadline::write, settings.write_timeout},         {deadline::linger, settings.linger_timeout}};
     milliseconds shortest = (std::min)(milliseconds{seconds{2}}, settings.queue_wait_max);
     for (const auto& [what, time] : times) shortest = (std::min)(shortest, time);
-    // An eighth of the shortest time is precise enough; four ticks a second cost little, and are enough for `Date`.
+    // An eighth of the shortest deadline is precise enough; four ticks a second cost little and suffice for `Date`.
     tick_length_ = (std::clamp)(shortest / 8, milliseconds{5}, milliseconds{250});
     for (const auto& [what, time] : times) ticks_[static_cast<std::size_t>(what)] = to_ticks(time);
 }
@@ -71,7 +71,7 @@ TOLLGATE_DECL bool event_loop::enqueue_accepted(socket_handle socket, const ip_a
 }
 
 TOLLGATE_DECL void event_loop::enqueue_completed(connection& one) noexcept {
-    // Held while it wakes the loop: that may destroy its last connection, and with it the loop, as soon as it has the item.
+    // Held while the loop is woken: the loop may destroy its last connection, and itself, as soon as it has the item.
     const std::lock_guard hold{inbox_mutex_};
     inbox_.completed.push(one);
     if (!inbox_.woken) inbox_.woken = wake();
@@ -186,13 +186,13 @@ TOLLGATE_DECL void listener::listen() noexcept {
 }
 
 TOLLGATE_DECL void listener::accept_all() noexcept {
-    constexpr int batch_max = 64;  // then the connections that are open have their turn
+    constexpr int batch_max = 64;  // then open connections get their turn
     constexpr milliseconds exhausted_pause{100};
     for (int i = 0; i < batch_max; ++i) {
         const accept_result got = accept_one(socket_);
         if (got.state == accept_state::none) break;
         if (got.state == accept_state::exhausted && !refuse_one()) {
-            pause();  // trying again at once would spin
+            pause();  // an immediate retry would spin
             return loop_.arm(*this, exhausted_pause);
         }
         if (got.state == accept_state::accepted) distribute(got);

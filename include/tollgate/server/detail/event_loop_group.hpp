@@ -10,7 +10,7 @@
 
 namespace tollgate::inline v0::server_detail {
 
-/// Lets threads wait until every event loop of a server has drained. Lives as long as the last of them.
+/// Lets threads wait until every event loop of a server has drained. Lives as long as the last of those loops.
 class drain_count {
 public:
     explicit drain_count(std::size_t loops) noexcept : left_{loops} {}
@@ -34,22 +34,22 @@ private:
     std::size_t left_;
 };
 
-/// All event loops of a server and what runs them: threads of the group, or the caller's executor.
+/// All event loops of a server and their threads: its own, or those of the caller's executor.
 class event_loop_group {
 public:
     virtual ~event_loop_group() = default;
 
-    /// Begins to accept. Throws `std::system_error`. Takes ownership of the sockets, also when it throws.
+    /// Starts accepting. Throws `std::system_error`. Takes ownership of the sockets, also when it throws.
     virtual void listen(const std::vector<listening_socket>& from) = 0;
-    /// Begins to drain every loop.
+    /// Starts draining every loop.
     virtual void drain(milliseconds deadline) = 0;
     /// Waits until every loop has drained.
     virtual void wait() = 0;
-    /// The same, but no longer than can be expected after `drain(deadline)`.
+    /// The same, but at most as long as `drain(deadline)` should take.
     virtual void wait(milliseconds deadline) = 0;
-    /// Whether `wait` would wait for the calling thread itself.
+    /// Whether `wait` would have to wait for the calling thread.
     [[nodiscard]] virtual bool needs_this_thread() const noexcept = 0;
-    /// Ends everything now. No loop calls the handler after it.
+    /// Ends everything now. No loop calls the handler afterwards.
     virtual void close() noexcept = 0;
 };
 

@@ -16,24 +16,24 @@
 
 namespace tollgate::inline v0::server_detail {
 
-/// What a response needs besides the request.
+/// What a response depends on besides the request.
 struct response_context {
     http::handler_ref handler;
     std::string_view date;              ///< IMF-fixdate of now
-    const std::atomic<bool>& draining;  ///< true: the server is stopping, every response says `Connection: close`
+    const std::atomic<bool>& draining;  ///< true: the server is stopping, and every response has `Connection: close`
 };
 
-/// One connection's HTTP/1.1 messages while it is not idle: bytes in, bytes out, and the handler between. It uses no
-/// socket and no clock. Used by one thread at a time.
+/// The HTTP/1.1 messages of one connection while it is not idle: bytes in, handler, bytes out. Uses no socket and no
+/// clock. Used by one thread at a time.
 class http1_session {
 public:
     enum class state : std::uint8_t {
         idle,           ///< no byte of a next message has arrived
         in_head,        ///< part of a message's head has arrived
         in_body,        ///< a head has arrived, and part of its body
-        needs_worker,   ///< the handler of a request waits for a worker: call `serve` there
+        needs_worker,   ///< the handler needs a worker: call `serve` there
         output_full,    ///< more requests may be ready; continue when the output has been sent
-        closing,        ///< no further request is read: send the output, then close
+        closing,        ///< no more requests are read: send the output, then close
     };
 
     explicit http1_session(const http::parser_settings& settings) : settings_{settings}, parser_{settings} {}
@@ -41,52 +41,54 @@ public:
     /// Prepares for a connection's next message.
     TOLLGATE_DECL void begin(const ip_address& peer, bool secure) noexcept;
 
-    /// Where the next bytes go; never empty. Throws `std::bad_alloc`.
+    /// Space for the next input; never empty. Throws `std::bad_alloc`.
     [[nodiscard]] TOLLGATE_DECL std::span<char> input_space();
     void received(std::size_t bytes) noexcept { end_ += bytes; }
 
-    /// Parses, calls the handler and appends its responses, as long as there are requests and capacity for responses. On an I/O
+    /// Parses, calls the handler and appends responses as long as there are requests and space for responses. On an I/O
     /// thread it returns `needs_worker` when a handler has to wait; the next call, on a worker, continues there.
     TOLLGATE_DECL state serve(const response_context& with, http::thread_kind thread);
 
-    /// Appends a refusal by the server itself and ends the session.
+    /// Appends a refusal by the server and ends the session.
     TOLLGATE_DECL void refuse(http::status status, std::string_view reason, const response_context& with);
 
-    /// What is still to be sent; `sent` removes the first `bytes` of it.
+    /// The output that was not sent yet; `sent` removes its first `bytes`.
     [[nodiscard]] std::string_view output() const noexcept { return std::string_view{output_}.substr(sent_); }
     TOLLGATE_DECL void sent(std::size_t bytes) noexcept;
 
     [[nodiscard]] bool closing() const noexcept { return closing_; }
-    /// Whether the client may still be sending: closing at once would then reset the connection and lose the response.
+    /// Whether the client may still be sending: closing at once would reset the connection and lose the response.
     [[nodiscard]] bool needs_linger() const noexcept { return needs_linger_ || begin_ != end_; }
-    /// No part of a message and nothing to send: the session may return to its pool.
+    /// Whether there is no partial message and no output: the session may return to its pool.
     [[nodiscard]] bool empty() const noexcept { return begin_ == end_ && body_bytes_to_skip_ == 0 && output_.empty(); }
-    /// Counts the responses: tells one message's deadline from the next one's.
+    /// The number of responses; distinguishes the deadline of one message from the next.
     [[nodiscard]] std::uint64_t responses() const noexcept { return responses_; }
 
-    /// Releases what one large message needed, before the session returns to its pool.
+    /// Releases the memory of a large message before the session returns to its pool.
     TOLLGATE_DECL void shrink() noexcept;
 
 private:
-    /// Parses what has arrived. Empty when there is a new head or a whole request for the handler; malformed bytes are refused
-    /// here and end the session.
+    /// Parses the input. Empty when there is a new head or a complete request for the handler; malformed input is
+    /// refused here and ends the session.
     [[nodiscard]] TOLLGATE_DECL std::optional<state> parse(const response_context& with);
     /// Appends the handler's response and prepares for the next request.
     TOLLGATE_DECL void respond(const response_context& with);
-    /// Drops what has arrived of a body whose request was answered before; false while part of it is missing.
+    /// Discards the body of a request that was already answered; false while part of it is missing.
     [[nodiscard]] TOLLGATE_DECL bool skip_body() noexcept;
 
-    static constexpr std::size_t input_bytes_initial = 8 * 1024;  // several usual requests, so that pipelined ones come in one read
+    // several requests, so that pipelined ones arrive in one read
+    static constexpr std::size_t input_bytes_initial = 8 * 1024;
     static constexpr std::size_t input_bytes_kept_max = 16 * 1024;
     static constexpr std::size_t input_space_bytes_min = 1024;    // less is not worth a system call
-    static constexpr std::size_t input_slack_bytes = 32 * 1024;   // so that the longest message and one more read fit together
-    static constexpr std::size_t output_bytes_max = 64 * 1024;    // then no further request is handled until the client reads
+    static constexpr std::size_t input_slack_bytes = 32 * 1024;   // so that the longest message and one more read fit
+    // then no more requests are handled until the client reads
+    static constexpr std::size_t output_bytes_max = 64 * 1024;
     static constexpr std::size_t output_bytes_kept_max = 64 * 1024;
 
     http::parser_settings settings_;
     http::request_parser parser_;
-    std::size_t begin_ = 0;  // of the message that is being read, in input_
-    std::size_t end_ = 0;    // of what was received
+    std::size_t begin_ = 0;  // of the current message in input_
+    std::size_t end_ = 0;    // of the input
     page_buffer input_;
     std::string output_;
     std::size_t sent_ = 0;

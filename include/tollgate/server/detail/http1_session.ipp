@@ -67,8 +67,8 @@ TOLLGATE_DECL bool http1_session::skip_body() noexcept {
 
 TOLLGATE_DECL void http1_session::respond(const response_context& with) {
     const bool body_pending = request_.body_state == http::body_state::pending;
-    // A pending body of known length is skipped. A chunked one would have to be parsed for that, and one that a client sends or
-    // not, after it asked for `100 Continue`, has no certain end.
+    // A pending body of known length is skipped. A chunked body would have to be parsed, and after `Expect:
+    // 100-continue` a client may or may not send the body, so its end is unknown.
     const bool next_request_can_be_found = !body_pending || (parser_.message_bytes() != 0 && !parser_.expects_continue());
     const bool keep_alive = parser_.keep_alive() && next_request_can_be_found && !with.draining.load(std::memory_order_relaxed);
     http::append_response(response_,
@@ -90,7 +90,7 @@ TOLLGATE_DECL void http1_session::respond(const response_context& with) {
         return;
     }
     closing_ = true;
-    // A body that was not read may still be on its way, and so may a next request if it is the server that closes.
+    // An unread body may still be on its way, and so may a next request if the server closes.
     needs_linger_ = body_pending || request_.body_state == http::body_state::too_large || parser_.keep_alive();
 }
 
@@ -107,7 +107,7 @@ TOLLGATE_DECL http1_session::state http1_session::serve(const response_context& 
             if (parser_.expects_continue()) http::append_continue(output_);
             continue;
         }
-        if (step != http::handle_step::done) [[unlikely]] {  // the handler asks for what it already has, which is its bug
+        if (step != http::handle_step::done) [[unlikely]] {  // a bug of the handler: it requests what it has
             response_.clear();
             response_.set_status(http::status::internal_server_error);
         }
@@ -119,7 +119,7 @@ TOLLGATE_DECL void http1_session::refuse(http::status status, std::string_view r
     closing_ = needs_linger_ = true;
     suspended_ = false;
     handler_state_.clear();
-    if (body_bytes_to_skip_ != 0) return;  // this request has its response already
+    if (body_bytes_to_skip_ != 0) return;  // this request already has its response
     response_.clear();
     response_.set_status(status);
     with.handler.handle(http::refusal{status, reason, request_.peer, request_.secure}, response_);

@@ -10,8 +10,8 @@
 
 namespace tollgate::inline v0::server_detail {
 
-/// Memory in whole pages from the system, returned to it as soon as it is released. A heap would keep what thousands of
-/// connections needed at the same time, because small allocations that live longer lie between their buffers.
+/// Memory in whole pages from the system, returned as soon as it is released. A heap would keep the peak of thousands
+/// of connections, because long-lived small allocations lie between their buffers.
 class page_buffer {
 public:
     page_buffer() noexcept = default;
@@ -39,7 +39,7 @@ public:
     static void release(void* data, std::size_t bytes) noexcept { ::munmap(data, rounded(bytes)); }
 
 private:
-    static constexpr std::size_t page_bytes = 4096;  // the smallest page: a larger one leaves more unused behind the last byte
+    static constexpr std::size_t page_bytes = 4096;  // the smallest page; larger ones waste more at the end
     static constexpr std::size_t rounded(std::size_t bytes) noexcept {
         return (bytes + page_bytes - 1) / page_bytes * page_bytes;
     }

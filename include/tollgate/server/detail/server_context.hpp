@@ -18,7 +18,7 @@
 
 namespace tollgate::inline v0::server_detail {
 
-/// What all event loops of one server share. May be used by several threads at the same time.
+/// Shared by all event loops of one server. Thread-safe.
 class server_context {
 public:
     server_context(http::handler_ref answers, server_settings how)
@@ -48,8 +48,8 @@ public:
         tls_ = std::move(context);
     }
 
-    /// Accepts one connection with the descriptor that is kept for when no other is left. The caller closes it before it
-    /// lets go of `use`.
+    /// Accepts one connection with the descriptor reserved for when no other is left. The caller closes the connection
+    /// before destroying the `spare_use`.
     class spare_use {
     public:
         spare_use(server_context& of, socket_handle listening) noexcept : hold_{of.spare_mutex_}, spare_{of.spare_} {
@@ -79,19 +79,20 @@ public:
         try {
             settings.on_warning("No file descriptor is left: new connections are refused.");
         } catch (...) {
-            return;  // the server goes on without the report
+            return;  // the report is optional
         }
     }
 
 private:
-    /// The limit on open files leaves room for what is no connection: files and sockets of the program, two for each worker
-    /// (a database and a limiter), and connections that are being refused. Never less than half of it.
+    /// The limit on open files leaves some for everything else: the program's own files and sockets, two for each
+    /// worker (a database and a limiter), and connections that are being refused. Never less than half of it.
     [[nodiscard]] static std::size_t connections_max(const server_settings& settings) noexcept {
         const std::size_t files = open_files_max();
         const std::size_t others = 64 + 2 * std::size_t{settings.worker_threads} + connection_limiter::refusals_max;
         return (std::min)(settings.connections_max, (std::max)(files / 2, files - (std::min)(files, others)));
     }
-    /// A quarter by default, so that three addresses cannot lock out a fourth; small servers need not divide so finely.
+    /// A quarter by default, so that three addresses cannot exclude a fourth; at least 64, as small servers need no
+    /// such share.
     [[nodiscard]] static std::size_t per_address_max(const server_settings& settings) noexcept {
         constexpr std::size_t share_min = 64;
         if (settings.connections_per_address_max != 0) return settings.connections_per_address_max;
@@ -106,7 +107,7 @@ private:
     std::chrono::steady_clock::time_point warned_at_{};
 };
 
-/// Marks the calling thread as serving a server, so that `stop` does not wait for the thread that calls it.
+/// Marks the calling thread as serving a server, so that `stop` does not wait for its own thread.
 class serving_scope {
 public:
     explicit serving_scope(const server_context& of) noexcept : before_{std::exchange(current(), &of)} {}

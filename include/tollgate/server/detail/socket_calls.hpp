@@ -23,24 +23,24 @@ struct io_result {
     std::size_t bytes = 0;
 };
 
-/// `closed` for the end of the stream too. Precondition: `into` is not empty.
+/// Returns `closed` at the end of the stream, too. Precondition: `into` is not empty.
 TOLLGATE_DECL io_result receive(socket_handle from, std::span<char> into) noexcept;
 TOLLGATE_DECL io_result send(socket_handle to, std::string_view bytes) noexcept;
 
-/// Ends the sending direction; receiving goes on.
+/// Ends the sending direction; receiving continues.
 TOLLGATE_DECL void end_sending(socket_handle on) noexcept;
-/// Whether the other side has yet to take something of what was sent. False where the system cannot tell.
+/// Whether the peer has not yet acknowledged everything. False where the system cannot tell.
 [[nodiscard]] TOLLGATE_DECL bool is_sending(socket_handle on) noexcept;
 /// Whether the connection was reset or has failed. False for a client that has only ended its sending direction.
 [[nodiscard]] TOLLGATE_DECL bool is_broken(socket_handle one) noexcept;
-/// Ends the connection or the listening and closes the descriptor. The end takes effect although a child process may hold a copy
-/// of the descriptor: one that was forked without `exec` has all of them.
+/// Ends the connection or the listening and closes the descriptor. This takes effect even if a child process has a copy
+/// of the descriptor, as one that was forked without `exec` has.
 TOLLGATE_DECL void close_socket(socket_handle one) noexcept;
 
-/// How many descriptors this process may have; a very large number if that is not limited.
+/// The number of descriptors that this process may have; a very large number if unlimited.
 [[nodiscard]] TOLLGATE_DECL std::size_t open_files_max() noexcept;
 
-/// A descriptor that is kept so that a client can be refused when no other is left.
+/// A reserved descriptor, to refuse a client when no other is left.
 class spare_descriptor {
 public:
     spare_descriptor() noexcept { open(); }
@@ -58,7 +58,7 @@ private:
 enum class accept_state : std::uint8_t {
     accepted,
     none,       ///< no connection is waiting
-    exhausted,  ///< no descriptor or memory is left: try again later, for trying at once would spin
+    exhausted,  ///< no descriptor or memory is left; an immediate retry would spin
 };
 
 struct accept_result {
@@ -67,11 +67,11 @@ struct accept_result {
     ip_address peer;
 };
 
-/// The new socket does not block, and sends without delay: responses are sent in batches, which Nagle's algorithm together
-/// with delayed acknowledgements would hold back for 40 ms.
+/// The new socket is non-blocking and sends without delay: responses are sent in batches, which Nagle's algorithm would
+/// hold back for 40 ms together with delayed acknowledgements.
 TOLLGATE_DECL accept_result accept_one(socket_handle listening) noexcept;
 
-/// A listening socket, and the address with the port it really has.
+/// A listening socket, and its address with the actual port.
 struct listening_socket {
     socket_handle socket = no_socket;
     listen_address at;

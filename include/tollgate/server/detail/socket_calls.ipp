@@ -27,7 +27,7 @@ namespace tollgate::inline v0::server_detail {
 
 namespace detail {
 
-/// Both families behind one type, as the socket calls want them.
+/// Both address families in one type, as socket calls require.
 union socket_address {
     sockaddr any;
     sockaddr_in v4;
@@ -66,7 +66,7 @@ inline bool make_non_blocking(int socket) noexcept {
 
 inline void set_option(int socket, int level, int name) noexcept {
     const int on = 1;
-    (void)::setsockopt(socket, level, name, &on, sizeof on);  // a socket that lacks one of them still works
+    (void)::setsockopt(socket, level, name, &on, sizeof on);  // a socket without one of the options still works
 }
 
 #if defined(MSG_NOSIGNAL)
@@ -174,7 +174,8 @@ TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& where, in
     };
 
 #if defined(SOCK_CLOEXEC)
-    constexpr int type = SOCK_STREAM | SOCK_CLOEXEC;  // at once: another thread may start a program before a later fcntl
+    // atomically: another thread may start a program before a later fcntl
+    constexpr int type = SOCK_STREAM | SOCK_CLOEXEC;
 #else
     constexpr int type = SOCK_STREAM;
 #endif
@@ -186,7 +187,7 @@ TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& where, in
         return why;
     };
     if (!detail::make_non_blocking(made)) return give_up("fcntl");
-    detail::set_option(made, SOL_SOCKET, SO_REUSEADDR);  // a restart need not wait for old connections to be forgotten
+    detail::set_option(made, SOL_SOCKET, SO_REUSEADDR);  // a restart need not wait for old connections to expire
     if (name.any.sa_family == AF_INET6) detail::set_option(made, IPPROTO_IPV6, IPV6_V6ONLY);
     if (::bind(made, &name.any, name_bytes) != 0) return give_up("bind");
     if (::listen(made, backlog) != 0) return give_up("listen");

@@ -11,8 +11,8 @@ struct bio_method_st;
 
 namespace tollgate::inline v0::server_detail {
 
-/// What all TLS connections of one certificate share: TLS 1.2 and 1.3, no compression, no renegotiation, `http/1.1` by
-/// ALPN, stateless tickets. Each connection keeps its context alive, so that a reload affects only new ones.
+/// Shared by all TLS connections of one certificate: TLS 1.2 and 1.3, no compression, no renegotiation, `http/1.1` by
+/// ALPN, stateless tickets. Connections keep their context alive, so a reload affects only new ones.
 class tls_context {
 public:
     /// Reads the certificate chain and the key. An error names the file and says what is wrong with it.
@@ -24,7 +24,7 @@ public:
     TOLLGATE_DECL ~tls_context();
 
     [[nodiscard]] ssl_ctx_st* native() const noexcept { return context_; }
-    /// How OpenSSL reads and writes a connection's bytes; see `tls_stream`.
+    /// The transport of a connection for OpenSSL; see `tls_stream`.
     [[nodiscard]] const bio_method_st* transport() const noexcept { return transport_; }
 
 private:

@@ -19,7 +19,7 @@ namespace tollgate::inline v0::server_detail {
 
 namespace detail {
 
-/// A BIO over a `tls_wire`, which is set as its data for the time of each call of OpenSSL.
+/// A BIO over a `tls_wire`, which is its data during each call of OpenSSL.
 struct wire_bio {
     static int read(BIO* bio, char* to, int bytes_max) noexcept {
         BIO_clear_retry_flags(bio);
@@ -53,7 +53,7 @@ struct wire_bio {
     }
 };
 
-/// RFC 7301 section 3.2: a client that offers protocols, but none of ours, gets a fatal alert.
+/// RFC 7301 section 3.2: a client that offers only other protocols gets a fatal alert.
 inline int select_http_1_1(SSL*, const unsigned char** out, unsigned char* out_bytes, const unsigned char* offered,
                            unsigned offered_bytes, void*) noexcept {
     constexpr std::string_view ours = "http/1.1";
@@ -67,7 +67,7 @@ inline int select_http_1_1(SSL*, const unsigned char** out, unsigned char* out_b
     return SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
-/// OpenSSL's text for the first error in its queue, which is empty afterwards.
+/// OpenSSL's text for the first error in its queue; clears the queue.
 inline std::string take_openssl_error() {
     const unsigned long code = ERR_get_error();
     ERR_clear_error();
@@ -88,7 +88,7 @@ struct pem_source {
 /// A server cannot prompt for a pass phrase: an empty one makes an encrypted key fail with a clear error.
 inline int no_pass_phrase(char*, int, int, void*) noexcept { return 0; }
 
-/// The first certificate is the leaf; those behind it lead to an authority.
+/// The first certificate is the leaf; the following ones lead to an authority.
 inline bool use_chain(SSL_CTX* context, BIO* from) {
     X509* const leaf = PEM_read_bio_X509_AUX(from, nullptr, &no_pass_phrase, nullptr);
     if (leaf == nullptr) return false;
@@ -126,15 +126,15 @@ TOLLGATE_DECL tls_context::tls_context() : context_{SSL_CTX_new(TLS_server_metho
     SSL_CTX_set_min_proto_version(context_, TLS1_2_VERSION);
     SSL_CTX_set_options(context_, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE |
                                       SSL_OP_PRIORITIZE_CHACHA);
-    // Idle connections are many: record buffers (33 KiB) live only as long as a record. The write buffer may move, since
-    // a batch is encrypted to its end before anybody else writes.
+    // There may be many idle connections: record buffers (33 KiB) exist only while a record is processed. The write
+    // buffer may move, because a batch is encrypted completely before anything else is written.
     SSL_CTX_set_mode(context_, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
                                    SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    // Sessions are resumed by tickets, which the clients keep; a cache here would grow with their number. One ticket is
+    // Sessions are resumed by tickets, which clients keep; a cache here would grow with their number. One ticket is
     // enough: a client opens few connections at once.
     SSL_CTX_set_session_cache_mode(context_, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_num_tickets(context_, 1);
-    SSL_CTX_set_timeout(context_, 2 * 60 * 60);  // seconds that a ticket is good for
+    SSL_CTX_set_timeout(context_, 2 * 60 * 60);  // lifetime of a ticket in seconds
     SSL_CTX_set_dh_auto(context_, 1);
     SSL_CTX_set_alpn_select_cb(context_, &detail::select_http_1_1, nullptr);
 }
@@ -168,7 +168,7 @@ TOLLGATE_DECL result<std::shared_ptr<const tls_context>> tls_context::make(const
         if (SSL_CTX_check_private_key(made->context_) != 1) return wrong("key", settings.key_file);
         return std::shared_ptr<const tls_context>{std::move(made)};
     } catch (const std::bad_alloc&) {
-        return internal_error("no memory for a TLS context");
+        return internal_error("out of memory for a TLS context");
     }
 }
 

@@ -17,9 +17,9 @@ namespace tollgate::inline v0::server_detail {
 
 /// Ciphertext between a socket and a `tls_stream`. Needed only while there is some.
 struct tls_wire {
-    static constexpr std::size_t input_bytes = 20 * 1024;  // more than one record of 16 KiB with all its overhead
+    static constexpr std::size_t input_bytes = 20 * 1024;  // more than one record of 16 KiB with its overhead
 
-    /// Where ciphertext from the socket goes. Precondition: all that came before has been read.
+    /// Space for ciphertext from the socket. Precondition: all earlier input has been read.
     [[nodiscard]] std::span<char> input_space() {
         if (input.data() == nullptr) input = page_buffer{input_bytes};
         begin = end = 0;
@@ -38,8 +38,8 @@ enum class tls_step : std::uint8_t {
     done,
     wants_bytes,  ///< of ciphertext from the client
     closed,       ///< the client has sent close_notify
-    failed,       ///< the client broke a rule of TLS; the alert is in the output
-    plain_http,   ///< the client sends HTTP without TLS
+    failed,       ///< the client violated TLS; the alert is in the output
+    plain_http,   ///< the client sent HTTP without TLS
 };
 
 /// The TLS side of one connection: OpenSSL over bytes in memory, never over a socket. Used by one thread at a time.
@@ -60,10 +60,10 @@ public:
     };
     /// Decrypts into `into` as much as fits. `done` means that it is full or that a record ended.
     TOLLGATE_DECL reading read(tls_wire& wire, std::span<char> into);
-    /// Whether `read` can return more without more bytes from the socket.
+    /// Whether `read` can return more without input from the socket.
     [[nodiscard]] TOLLGATE_DECL bool has_input(const tls_wire& wire) const noexcept;
 
-    /// Whether the client has sent close_notify: it may still wait for responses, but sends nothing more.
+    /// Whether the client has sent close_notify: it may still wait for responses but sends nothing more.
     [[nodiscard]] bool ended() const noexcept { return ended_; }
 
     /// Encrypts all of `plain` into the wire's output. False if the connection is broken.

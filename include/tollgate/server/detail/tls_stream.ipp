@@ -14,7 +14,7 @@ namespace tollgate::inline v0::server_detail {
 
 namespace detail {
 
-/// Before every call: an earlier error of other code on this thread must not be taken for one of this connection.
+/// Before every call: clears earlier errors of other code on this thread, which would be attributed to this connection.
 inline void ready_openssl(ssl_st* ssl, tls_wire& wire) noexcept {
     BIO_set_data(SSL_get_rbio(ssl), &wire);
     if (ERR_peek_error() != 0) ERR_clear_error();

@@ -11,7 +11,7 @@
 
 namespace tollgate::inline v0::server_detail {
 
-/// Something to be done by a thread that may wait.
+/// Work for a thread that may block.
 class work_item {
 public:
     work_item() noexcept = default;
@@ -20,8 +20,9 @@ public:
 
     /// Called by a worker.
     virtual void work() noexcept = 0;
-    /// Called once for each submitted item, after `work` by the same thread, or without it (`worked` is false) by the thread that
-    /// withdrew the item. The pool does not use the item after that. It must not block: the same worker has other items to do.
+    /// Called once for each submitted item: after `work` by the same thread, or without it (`worked` is false) by the
+    /// thread that withdrew the item. The pool does not use the item afterwards. Must not block: the worker has other
+    /// items.
     virtual void complete(bool worked) noexcept = 0;
 
 protected:
@@ -34,7 +35,7 @@ private:
     std::chrono::steady_clock::time_point submitted_at_{};
 };
 
-/// First in, first out; linked through the items, so that nothing is allocated.
+/// First in, first out. Intrusive, so nothing is allocated.
 class work_queue {
 public:
     void push(work_item& one) noexcept {
@@ -60,10 +61,10 @@ private:
     std::size_t size_ = 0;
 };
 
-/// Threads for handlers that block, behind a queue that is bounded in number and, by `withdraw_older_than`, in time.
+/// Threads for blocking handlers, with a queue that is bounded in number and, by `withdraw_older_than`, in time.
 ///
-/// To wake a thread costs as much as a small request, so at most one worker is being woken at a time; one that leaves more
-/// items behind than its own wakes the next before it begins to work.
+/// Waking a thread costs as much as a small request, so at most one worker is being woken at a time. A worker that
+/// leaves items in the queue wakes the next one before it starts to work.
 class worker_pool {
 public:
     using time_point = std::chrono::steady_clock::time_point;
@@ -76,15 +77,15 @@ public:
     /// Throws `std::system_error` if a thread cannot be started.
     TOLLGATE_DECL void start(unsigned threads);
 
-    /// False, and nothing is queued, when the queue is full or the pool has stopped.
+    /// Returns false and queues nothing when the queue is full or the pool has stopped.
     [[nodiscard]] TOLLGATE_DECL bool submit(work_item& one, time_point now) noexcept;
 
-    /// Completes, without working on them, the queued items that were submitted before `limit`.
+    /// Completes the queued items that were submitted before `limit`, without working on them.
     TOLLGATE_DECL void withdraw_older_than(time_point limit) noexcept;
-    /// All queued ones.
+    /// Completes all queued items without working on them.
     void withdraw_all() noexcept { withdraw_older_than((time_point::max)()); }
 
-    /// Does what is queued and ends the threads. Must not be called by a worker.
+    /// Finishes the queued work and ends the threads. Must not be called by a worker.
     TOLLGATE_DECL void stop() noexcept;
 
 private:
@@ -96,7 +97,7 @@ private:
     std::condition_variable work_came_;
     work_queue queue_;
     std::size_t idle_ = 0;
-    bool waking_ = false;  // one idle worker has been notified and does not run yet
+    bool waking_ = false;  // an idle worker was notified and does not run yet
     bool stopping_ = false;
 };
 

@@ -14,8 +14,8 @@
 
 namespace tollgate::inline v0::server_detail {
 
-/// What a connection needs while it has a message or a response: a few pages. An idle connection has none, so that thousands
-/// of them cost little, and a busy thread reuses the same few, which stay in its cache.
+/// The buffers that a connection needs while it has a message or a response: a few pages. Idle connections have none,
+/// so thousands of them cost little, and a busy thread reuses the same few, which stay in its cache.
 struct workspace {
     explicit workspace(const http::parser_settings& settings) : session{settings} {}
 
@@ -42,15 +42,15 @@ public:
         return one;
     }
 
-    /// Frees an eighth of what was not needed since the last call: the memory of a burst is returned within seconds, and a
-    /// steady load loses nothing.
+    /// Frees an eighth of what was unused since the last call: the memory of a burst is returned within seconds, and a
+    /// steady load keeps what it needs.
     void trim() noexcept {
         for (std::size_t i = (fewest_ + 7) / 8; i > 0; --i) spare_[--kept_].reset();
         fewest_ = kept_;
     }
 
     void give(std::unique_ptr<workspace> one) noexcept {
-        if (kept_ == spare_.size()) return;  // beyond what is kept, pages go back to the system
+        if (kept_ == spare_.size()) return;  // beyond the bound, pages are returned to the system
         one->session.shrink();
         if (one->wire.output.capacity() > output_bytes_kept_max) std::string{}.swap(one->wire.output);
         one->wire.output.clear();
@@ -59,13 +59,13 @@ public:
     }
 
 private:
-    static constexpr std::size_t kept_max = 256;  // as many as a busy loop has at workers; some 4 MiB
+    static constexpr std::size_t kept_max = 256;  // as many as a busy loop has at workers; about 4 MiB
     static constexpr std::size_t output_bytes_kept_max = 64 * 1024;
 
     http::parser_settings settings_;
     std::array<std::unique_ptr<workspace>, kept_max> spare_;
     std::size_t kept_ = 0;
-    std::size_t fewest_ = 0;  // that were spare at any time since the last trim
+    std::size_t fewest_ = 0;  // unused at any time since the last trim
 };
 
 }  // namespace tollgate::server_detail
