@@ -12633,7 +12633,7 @@ static_assert(outbox<memory_store>);
 
 namespace tollgate::inline v0 {
 
-/// Where to accept connections: an IPv4 or IPv6 address in text and a port; port 0 is any free one.
+/// An address to listen on: an IPv4 or IPv6 address as text, and a port; port 0 selects a free one.
 struct listen_address {
     std::string address;
     std::uint16_t port = 0;
@@ -12653,27 +12653,28 @@ struct tls_settings {
     }
 };
 
-/// The settings of a server. Each default has its reason beside it; every bound holds for one server.
+/// The settings of a server. The comment gives the reason for each default; every bound applies to one server.
 struct server_settings {
-    std::string address = "127.0.0.1";  ///< reachable from other machines only if that is requested
+    std::string address = "127.0.0.1";  ///< reachable from other machines only on request
     std::uint16_t port = 8080;
     std::vector<listen_address> more_addresses = {};
     tls_settings tls = {};
 
-    unsigned threads = 0;                 ///< for sockets; 0: one for each core
+    unsigned threads = 0;                 ///< I/O threads; 0: one for each core
     unsigned worker_threads = 8;          ///< for blocking handlers, which wait more than they compute
-    std::size_t worker_queue_max = 1024;  ///< requests waiting for a worker, then 503: at 1 ms each a wait of 0.13 s
-    milliseconds queue_wait_max = seconds{2};  ///< for a worker, then 503: a client that waits longer will try again anyway
-    int backlog = 4096;                   ///< connections that the kernel accepts in advance; it cuts this to its own bound
+    std::size_t worker_queue_max = 1024;  ///< requests waiting for a worker, then 503; at 1 ms each a wait of 0.13 s
+    milliseconds queue_wait_max = seconds{2};  ///< for a worker, then 503: most clients retry before that anyway
+    /// connections accepted by the kernel in advance; it applies its own bound, too
+    int backlog = 4096;
 
     std::size_t header_bytes_max = limits::header_bytes_default;
     std::size_t body_bytes_max = limits::body_bytes_default;
 
-    /// Then the connection that has been idle for longest is closed for a new one; if none is idle, the new one gets 503.
-    /// 1 GB if each has sent all but the end of a largest body. Fewer if the limit on open files leaves no room for them.
+    /// Beyond it the longest idle connection is closed for a new one; if none is idle, the new one gets 503. 1 GB if
+    /// each has sent all but the end of a largest body. Reduced if the limit on open files requires it.
     std::size_t connections_max = 10'000;
-    /// For one client address (an IPv6 address by its /64), then 503. 0: a quarter of `connections_max`, at least 64. Behind a
-    /// proxy, whose address all connections have, set it to `connections_max`.
+    /// For one client address (an IPv6 address by its /64), then 503. 0: a quarter of `connections_max`, at least 64.
+    /// Behind a proxy, where all connections have the same address, set it to `connections_max`.
     std::size_t connections_per_address_max = 0;
 
     milliseconds header_timeout = seconds{10};     ///< from a message's first byte (or the connection's start) to its head's end
@@ -12681,10 +12682,11 @@ struct server_settings {
     milliseconds idle_timeout = seconds{60};       ///< between messages: nginx keeps 75 s, most clients less
     milliseconds write_timeout = seconds{30};      ///< for a client to take one batch of responses
     milliseconds handshake_timeout = seconds{10};  ///< for the whole TLS handshake: a few round trips
-    milliseconds linger_timeout = seconds{5};      ///< how long a refused client may go on sending before it is cut off
+    /// how long a refused client may continue to send before it is cut off
+    milliseconds linger_timeout = seconds{5};
 
-    /// Called with one line when the system is short of something that the server needs; at most once a minute for each cause,
-    /// by a thread that serves sockets: it must not block.
+    /// Called with one line when a system resource runs short, at most once a minute for each cause. Runs on an I/O
+    /// thread and must not block.
     std::function<void(std::string_view message)> on_warning = {};
 };
 
@@ -12702,7 +12704,7 @@ namespace server_detail {
 class server_context;
 class event_loop_group;
 
-/// Makes the event loops of a server: on their own threads, or on the caller's executor.
+/// Creates the event loops of a server: on their own threads, or on the caller's executor.
 using loop_group_factory =
     std::function<std::unique_ptr<event_loop_group>(const std::shared_ptr<server_context>& context, std::size_t loops)>;
 }  // namespace server_detail
@@ -12712,13 +12714,13 @@ using loop_group_factory =
 ///     tollgate::server server{api, {.port = 8443, .tls = {"cert.pem", "key.pem"}}};
 ///     return server.run();
 ///
-/// It has its own threads or runs on an Asio executor; it installs no signal handlers, and a process may have
-/// several. The handler must outlive it. A handler that blocks is called on worker threads, never on one that serves
-/// sockets. Everything but construction and destruction may be called from any thread at any time; a server may also be
-/// stopped, but not destroyed, from within its own handler. A server runs once: make another one to start again.
+/// It has its own threads or runs on an Asio executor; it installs no signal handlers, and a process may have several.
+/// The handler must outlive it. A blocking handler is called on worker threads, never on an I/O thread. Everything but
+/// construction and destruction may be called from any thread at any time; a handler may stop its server, but not
+/// destroy it. A server runs once: create another one to start again.
 class server {
 public:
-    /// A server on `settings.threads` threads that it starts. Nothing is opened before `start`.
+    /// A server on `settings.threads` threads of its own. Opens nothing before `start`.
     ///
     /// On Linux these threads use epoll. Elsewhere, or if `TOLLGATE_SERVER_ASIO` is defined for the whole program, they use Asio;
     /// then this constructor is defined in `<tollgate/server/asio_server.hpp>`.
@@ -12726,43 +12728,43 @@ public:
 
     /// A server on `executor`, which several threads may run: connections are divided among `settings.threads` event loops,
     /// each of which is used by one thread at a time. The executor's context must outlive the server.
-    /// It needs `<tollgate/server/asio_server.hpp>`: only a program that includes that header compiles Asio.
+    /// Include `<tollgate/server/asio_server.hpp>` to use it: other programs do not compile Asio.
     TOLLGATE_DECL server(const asio::any_io_executor& executor, http::handler_ref handler, server_settings settings = {});
 
     server(const server&) = delete;
     server& operator=(const server&) = delete;
 
-    /// Stops without waiting for requests, except for blocking calls of the handler that are under way.
+    /// Stops without waiting for requests, except for blocking calls of the handler in progress.
     TOLLGATE_DECL ~server();
 
-    /// Returns when connections are accepted. An error names the setting, address or certificate that cannot be used; nothing
-    /// is left open then. A server that was stopped before does not start: that too is an error.
+    /// Returns when connections are accepted. An error names the setting, address or certificate that cannot be used;
+    /// nothing stays open then. Starting a server that was stopped before is an error, too.
     TOLLGATE_DECL result<void> start();
 
-    /// `start`, then `wait`, for the end of `main`. Returns the exit code: 0 when the server has stopped, also if it was
-    /// stopped before it was started; 1 if it could not start, after it printed the reason to stderr. A program that wants
-    /// the error as a value calls `start` and `wait`.
+    /// `start`, then `wait`, for the end of `main`. Returns the exit code: 0 when the server has stopped, also if it
+    /// was stopped before it was started; 1 if it could not start, after printing the reason to stderr. To handle the
+    /// error yourself, call `start` and `wait`.
     TOLLGATE_DECL int run();
 
     /// Waits until the server has stopped. Must not be called by a handler or by the only thread that runs the executor.
     TOLLGATE_DECL void wait();
 
-    /// Accepts nothing more and closes idle connections at once; lets requests that are under way end, each answered with
-    /// `Connection: close`, and after `deadline` closes the connections that are left and drops the requests that wait for a
-    /// worker. Returns when all is over and the port is free. Only calls of a blocking handler that are under way can make it
+    /// Accepts nothing more and closes idle connections at once. Requests in progress are answered with `Connection:
+    /// close`; after `deadline` the remaining connections are closed and requests waiting for a worker are dropped.
+    /// Returns when everything has ended and the port is free. Only running calls of a blocking handler can make it
     /// take longer than `deadline`.
     ///
-    /// Called by a handler, or on a thread that runs the server's `io_context`, it starts this and returns at once. If
-    /// nothing runs the executor, it gives up at the deadline. It may be called again, for instance with an earlier
-    /// deadline.
+    /// Called by a handler, or on a thread that runs the server's `io_context`, it returns at once and stops in the
+    /// background. If nothing runs the executor, it gives up at the deadline. May be called again, for instance with an
+    /// earlier deadline.
     TOLLGATE_DECL void stop(milliseconds deadline = seconds{10});
 
-    /// Reads certificate and key again, for connections made from now on. After an error the old ones stay in use.
+    /// Reads certificate and key again, for new connections. After an error the old ones stay in use.
     TOLLGATE_DECL result<void> reload_certificates();
 
-    /// Where it accepts connections, with the actual ports. Empty before `start`.
+    /// The addresses on which it accepts connections, with the actual ports. Empty before `start`.
     [[nodiscard]] TOLLGATE_DECL std::vector<listen_address> endpoints() const;
-    /// The first one's port; 0 before `start`.
+    /// The port of the first address; 0 before `start`.
     [[nodiscard]] TOLLGATE_DECL std::uint16_t port() const;
 
 private:
@@ -13382,26 +13384,27 @@ namespace tollgate::inline v0::server_detail {
 
 enum class admission : std::uint8_t {
     accepted,
-    full,          ///< the server has too many connections: replace the one that is idle for longest, or answer 503 and close
-    address_full,  ///< the client's address has too many: answer 503 and close
-    dropped,       ///< over a bound, and too many refusals are under way: close at once
+    full,          ///< too many connections: replace the longest idle one, or answer 503 and close
+    address_full,  ///< too many from this address: answer 503 and close
+    dropped,       ///< over a bound, with too many refusals in progress: close at once
 };
 
-/// Counts connections against their bounds, in all and by client address (an IPv6 address by its /64, which one subscriber
-/// has whole). May be used by several threads at the same time.
+/// Counts connections against the bounds, in total and by client address (an IPv6 address by its /64, which one
+/// subscriber controls). Thread-safe.
 class connection_limiter {
 public:
-    static constexpr std::size_t refusals_max = 256;  ///< at a time: enough for clients in good faith; a flood is not answered
+    /// at once; more are not answered, which bounds the cost of a flood
+    static constexpr std::size_t refusals_max = 256;
 
     connection_limiter(std::size_t connections_max, std::size_t per_address_max) noexcept
         : connections_max_{connections_max}, per_address_max_{per_address_max} {}
 
-    /// Each admission but `dropped` is returned with `release` when the connection ends. Never throws: without memory to count
-    /// with, it is `dropped`.
+    /// Each admission but `dropped` is returned with `release` when the connection ends. Never throws: without memory
+    /// to count, the result is `dropped`.
     [[nodiscard]] TOLLGATE_DECL admission admit(const ip_address& from) noexcept;
     TOLLGATE_DECL void release(const ip_address& from, admission admitted) noexcept;
 
-    /// Counts a connection that was admitted as `full` as accepted, because another one is being closed in its place.
+    /// Turns an admission `full` into accepted, because another connection is closed in its place.
     [[nodiscard]] TOLLGATE_DECL admission replace(const ip_address& from) noexcept;
 
 private:
@@ -13417,27 +13420,27 @@ private:
     std::mutex mutex_;
     std::size_t connections_ = 0;
     std::size_t refusals_ = 0;
-    std::unordered_map<key, std::size_t, key_hash> by_address_;  // at most one entry for each connection
+    std::unordered_map<key, std::size_t, key_hash> by_address_;  // at most one entry per connection
 };
 
 }  // namespace tollgate::server_detail
 
 // <tollgate/server/detail/connection_states.hpp>
 
-/// The states of a connection: which event leads from which state to which, and what is done then. `connection` performs the
-/// actions; nothing else decides what happens next.
+/// The states of a connection: which event leads from which state to which, and which action follows. `connection`
+/// performs the actions; nothing else decides what happens next.
 namespace tollgate::inline v0::server_detail {
 
 enum class connection_state : std::uint8_t {
-    connected,    ///< accepted, nothing done yet
-    handshaking,  ///< TLS is not yet agreed on
+    connected,    ///< accepted, nothing was done yet
+    handshaking,  ///< the TLS handshake is not complete
     fresh,        ///< no byte of a first request has arrived
     idle,         ///< at least one response was sent, no byte of a next request has arrived
     in_head,      ///< part of a request's head has arrived
     in_body,      ///< a head has arrived, and part of its body
-    working,      ///< a worker has the request, or will have it
-    sending,      ///< the client has not yet taken all output; nothing is read meanwhile
-    lingering,    ///< all is sent, and the client may still be sending: its bytes are discarded so that no reset destroys the response
+    working,      ///< a worker has the request, or it waits for one
+    sending,      ///< the client has not yet taken all output; nothing is read
+    lingering,    ///< all is sent; input is discarded so that no reset destroys the response
     closed,
     count_,
 };
@@ -13447,23 +13450,23 @@ enum class connection_event : std::uint8_t {
 
     // From outside.
     accepted,
-    ready,      ///< the socket is readable or writable, whichever was waited for
+    ready,      ///< the socket is readable or writable, as waited for
     completed,  ///< a worker has responded
     withdrawn,  ///< the request waited too long for a worker, or the server stops
-    timed_out,  ///< the deadline of the state is over
-    draining,   ///< the server stops taking requests
-    replaced,   ///< the server is full, and this connection has waited longest for a request
-    cut_off,    ///< the deadline of `stop` is over
+    timed_out,  ///< the deadline of the state has passed
+    draining,   ///< the server accepts no more requests
+    replaced,   ///< the server is full, and this connection has been idle the longest
+    cut_off,    ///< the deadline of `stop` has passed
 
     // Results of actions.
     plain,              ///< no TLS on this port
     tls,                ///< TLS on this port
-    over_limit,         ///< beyond a bound on connections
+    over_limit,         ///< a bound on connections is exceeded
     handshake_pending,
     handshake_done,
-    nothing_new,        ///< what arrived completed nothing
-    all_answered,       ///< there are responses, all sent, and nothing of a next request
-    head_pending,       ///< all output is sent; part of a head is here
+    nothing_new,        ///< the input completed nothing
+    all_answered,       ///< responses were made and sent, and no part of a next request has arrived
+    head_pending,       ///< all output is sent; part of a head has arrived
     body_pending,       ///< all output is sent; part of a body is missing
     worker_needed,      ///< the handler has to wait
     queue_full,         ///< of the workers
@@ -13471,18 +13474,18 @@ enum class connection_event : std::uint8_t {
     session_over,       ///< no further request is read
     client_may_send,    ///< after `finish`: closing now could reset the connection
     finished,           ///< nothing is left to do
-    broken,             ///< the client is gone, broke TLS, or memory is short
+    broken,             ///< the client is gone, violated TLS, or memory is short
     count_,
 };
 
 enum class connection_action : std::uint8_t {
-    none,                ///< stay, something else will happen
+    none,                ///< stay; another event will follow
     choose_protocol,     ///< plain or TLS
     await_input,         ///< wait for bytes, against the deadline of the state
-    await_next_request,  ///< the same, and the deadline begins anew
+    await_next_request,  ///< the same, with a new deadline
     await_output,        ///< wait until the client takes more
     receive,             ///< read, parse, respond, send
-    decrypt,             ///< the same for what arrived behind a handshake
+    decrypt,             ///< the same for data that arrived with the handshake
     submit,              ///< to the workers
     report_work,         ///< continue with what the worker did
     send,                ///< continue with the output, then with requests that have arrived already
@@ -13491,8 +13494,8 @@ enum class connection_action : std::uint8_t {
     refuse_slow,         ///< 408
     finish,              ///< end TLS, end sending
     linger,              ///< discard what arrives
-    linger_anew,         ///< the same, with the shorter patience of a server that stops
-    extend_linger,       ///< if the client is still taking the last responses of a server that stops
+    linger_anew,         ///< the same, with the shorter deadline of a server that stops
+    extend_linger,       ///< if the client still takes the last responses of a server that stops
     close,
 };
 
@@ -13503,7 +13506,7 @@ struct connection_transition {
 
 namespace states {
 
-/// States as a set, so that one row serves several.
+/// A set of states, so that one row applies to several.
 using state_set = std::uint16_t;
 [[nodiscard]] consteval state_set set_of(auto... all) { return static_cast<state_set>((0U | ... | (1U << static_cast<unsigned>(all)))); }
 
@@ -13523,8 +13526,8 @@ inline constexpr state_set serving = reading | set_of(st::working, st::sending);
 inline constexpr connection_state same = st::count_;
 
 /// "Fault" says who broke a rule or a bound when a connection ends in an error. A pair that is not listed closes the
-/// connection; `broken` and `cut_off` do so in every state, and `timed_out` wherever no row says otherwise (fault: client, who
-/// could not or would not read a response).
+/// connection; `broken` and `cut_off` do so in every state, and `timed_out` unless a row says otherwise (fault: client,
+/// which could not or would not read a response).
 inline constexpr transition_row rows[] = {
     {set_of(st::connected), on::accepted, same, act::choose_protocol},
     {set_of(st::connected), on::plain, st::fresh, act::await_input},
@@ -13535,7 +13538,7 @@ inline constexpr transition_row rows[] = {
     {set_of(st::handshaking), on::draining, same, act::receive},
     {set_of(st::handshaking, st::sending), on::handshake_pending, st::handshaking, act::await_input},
     {set_of(st::handshaking), on::handshake_done, st::fresh, act::decrypt},
-    {set_of(st::handshaking), on::over_limit, st::fresh, act::refuse_connection},  // only now can a TLS client read it
+    {set_of(st::handshaking), on::over_limit, st::fresh, act::refuse_connection},  // a TLS client can read it only now
     {set_of(st::handshaking), on::output_pending, st::sending, act::await_output},
     {set_of(st::handshaking), on::session_over, st::lingering, act::finish},  // HTTP on a TLS port (fault: client, 400)
 
@@ -13544,7 +13547,7 @@ inline constexpr transition_row rows[] = {
     {set_of(st::handshaking, st::fresh, st::idle), on::replaced, st::closed, act::close},
     {set_of(st::in_head, st::in_body), on::timed_out, same, act::refuse_slow},  // fault: client, 408
 
-    // How long a handler takes is the handler's business; how long a request waits for a worker is bounded.
+    // The run time of a handler is not bounded here; the time that a request waits for a worker is.
     {set_of(st::working), on::timed_out, same, act::none},
     {set_of(st::working), on::draining, same, act::none},
     {set_of(st::working), on::queue_full, same, act::refuse_busy},  // fault: server, 503
@@ -13554,7 +13557,7 @@ inline constexpr transition_row rows[] = {
     {set_of(st::sending), on::ready, same, act::send},
     {set_of(st::sending), on::draining, same, act::send},
 
-    // What a session did, from wherever it was called.
+    // Results of a session, in any reading state.
     {reading, on::nothing_new, same, act::await_input},
     {set_of(st::working, st::sending), on::nothing_new, st::idle, act::await_input},
     {serving, on::all_answered, st::idle, act::await_next_request},
@@ -13604,10 +13607,10 @@ static_assert(transition_of(connection_state::in_body, connection_event::timed_o
 
 namespace tollgate::inline v0::server_detail {
 
-/// Deadlines of many connections on one timer: a wheel of slots, one a tick.
+/// The deadlines of many connections on one timer: a wheel of slots, one per tick.
 ///
-/// Nearly every deadline is moved before it is due, so moving one to a later tick is one store: the entry stays where it
-/// is, and the wheel puts it in its place when it comes past. Only an earlier deadline is linked anew.
+/// Nearly every deadline is moved before it is due. Moving one to a later tick is one store: the entry stays in its
+/// slot, and the wheel moves it when it reaches that slot. Only an earlier deadline is relinked.
 class deadline_wheel {
 public:
     class entry {
@@ -13616,7 +13619,7 @@ public:
         entry(const entry&) = delete;
         entry& operator=(const entry&) = delete;
 
-        /// Called by `advance` when the deadline is over. The entry is no longer armed and may arm itself again.
+        /// Called by `advance` when the deadline has passed. The entry is no longer armed and may arm itself again.
         virtual void on_deadline() noexcept = 0;
 
     protected:
@@ -13627,7 +13630,7 @@ public:
         entry* previous_ = nullptr;
         entry* next_ = nullptr;
         std::uint64_t due_ = 0;   // the tick of the deadline
-        std::uint64_t seen_ = 0;  // the tick at which the wheel looks at the entry; never later than due_
+        std::uint64_t seen_ = 0;  // the tick at which the wheel examines the entry; at most due_
     };
 
     deadline_wheel() noexcept {
@@ -13636,13 +13639,13 @@ public:
     deadline_wheel(const deadline_wheel&) = delete;
     deadline_wheel& operator=(const deadline_wheel&) = delete;
 
-    /// Due `ticks` ticks from now, at least one, whatever it was before.
+    /// Sets the deadline to `ticks` ticks from now, at least one.
     void arm(entry& one, std::uint64_t ticks) noexcept {
         one.due_ = now_ + (ticks == 0 ? 1 : ticks);
         if (one.next_ == nullptr || one.due_ < one.seen_) place(one);
     }
 
-    /// The same, unless it is due earlier anyway.
+    /// The same, unless the deadline is earlier anyway.
     void arm_no_later(entry& one, std::uint64_t ticks) noexcept {
         if (one.next_ == nullptr || now_ + ticks < one.due_) arm(one, ticks);
     }
@@ -13653,7 +13656,7 @@ public:
         --armed_;
     }
 
-    /// One tick goes by: calls `on_deadline` of every entry that is due.
+    /// Advances by one tick: calls `on_deadline` for every entry that is due.
     void advance() noexcept;
 
     [[nodiscard]] bool empty() const noexcept { return armed_ == 0; }
@@ -13662,7 +13665,7 @@ private:
     struct slot final : entry {
         void on_deadline() noexcept override {}
     };
-    static constexpr std::size_t slot_count = 256;  // at 250 ms a tick more than the longest default, 60 s
+    static constexpr std::size_t slot_count = 256;  // at 250 ms per tick more than the longest default, 60 s
 
     void place(entry& one) noexcept;
     static void unlink(entry& one) noexcept {
@@ -13691,7 +13694,7 @@ inline void deadline_wheel::place(entry& one) noexcept {
 inline void deadline_wheel::advance() noexcept {
     ++now_;
     slot& head = slots_[now_ % slot_count];
-    // What is placed meanwhile goes to other slots, so this ends; an entry may take others out of the list as it is called.
+    // Entries armed meanwhile go to other slots, so this ends; a call may also remove other entries from the list.
     while (head.next_ != &head) {
         entry& one = *head.next_;
         if (one.due_ > now_) {
@@ -13721,24 +13724,24 @@ struct io_result {
     std::size_t bytes = 0;
 };
 
-/// `closed` for the end of the stream too. Precondition: `into` is not empty.
+/// Returns `closed` at the end of the stream, too. Precondition: `into` is not empty.
 TOLLGATE_DECL io_result receive(socket_handle from, std::span<char> into) noexcept;
 TOLLGATE_DECL io_result send(socket_handle to, std::string_view bytes) noexcept;
 
-/// Ends the sending direction; receiving goes on.
+/// Ends the sending direction; receiving continues.
 TOLLGATE_DECL void end_sending(socket_handle on) noexcept;
-/// Whether the other side has yet to take something of what was sent. False where the system cannot tell.
+/// Whether the peer has not yet acknowledged everything. False where the system cannot tell.
 [[nodiscard]] TOLLGATE_DECL bool is_sending(socket_handle on) noexcept;
 /// Whether the connection was reset or has failed. False for a client that has only ended its sending direction.
 [[nodiscard]] TOLLGATE_DECL bool is_broken(socket_handle one) noexcept;
-/// Ends the connection or the listening and closes the descriptor. The end takes effect although a child process may hold a copy
-/// of the descriptor: one that was forked without `exec` has all of them.
+/// Ends the connection or the listening and closes the descriptor. This takes effect even if a child process has a copy
+/// of the descriptor, as one that was forked without `exec` has.
 TOLLGATE_DECL void close_socket(socket_handle one) noexcept;
 
-/// How many descriptors this process may have; a very large number if that is not limited.
+/// The number of descriptors that this process may have; a very large number if unlimited.
 [[nodiscard]] TOLLGATE_DECL std::size_t open_files_max() noexcept;
 
-/// A descriptor that is kept so that a client can be refused when no other is left.
+/// A reserved descriptor, to refuse a client when no other is left.
 class spare_descriptor {
 public:
     spare_descriptor() noexcept { open(); }
@@ -13756,7 +13759,7 @@ private:
 enum class accept_state : std::uint8_t {
     accepted,
     none,       ///< no connection is waiting
-    exhausted,  ///< no descriptor or memory is left: try again later, for trying at once would spin
+    exhausted,  ///< no descriptor or memory is left; an immediate retry would spin
 };
 
 struct accept_result {
@@ -13765,11 +13768,11 @@ struct accept_result {
     ip_address peer;
 };
 
-/// The new socket does not block, and sends without delay: responses are sent in batches, which Nagle's algorithm together
-/// with delayed acknowledgements would hold back for 40 ms.
+/// The new socket is non-blocking and sends without delay: responses are sent in batches, which Nagle's algorithm would
+/// hold back for 40 ms together with delayed acknowledgements.
 TOLLGATE_DECL accept_result accept_one(socket_handle listening) noexcept;
 
-/// A listening socket, and the address with the port it really has.
+/// A listening socket, and its address with the actual port.
 struct listening_socket {
     socket_handle socket = no_socket;
     listen_address at;
@@ -13786,8 +13789,8 @@ struct bio_method_st;
 
 namespace tollgate::inline v0::server_detail {
 
-/// What all TLS connections of one certificate share: TLS 1.2 and 1.3, no compression, no renegotiation, `http/1.1` by
-/// ALPN, stateless tickets. Each connection keeps its context alive, so that a reload affects only new ones.
+/// Shared by all TLS connections of one certificate: TLS 1.2 and 1.3, no compression, no renegotiation, `http/1.1` by
+/// ALPN, stateless tickets. Connections keep their context alive, so a reload affects only new ones.
 class tls_context {
 public:
     /// Reads the certificate chain and the key. An error names the file and says what is wrong with it.
@@ -13799,7 +13802,7 @@ public:
     TOLLGATE_DECL ~tls_context();
 
     [[nodiscard]] ssl_ctx_st* native() const noexcept { return context_; }
-    /// How OpenSSL reads and writes a connection's bytes; see `tls_stream`.
+    /// The transport of a connection for OpenSSL; see `tls_stream`.
     [[nodiscard]] const bio_method_st* transport() const noexcept { return transport_; }
 
 private:
@@ -13813,7 +13816,7 @@ private:
 
 namespace tollgate::inline v0::server_detail {
 
-/// Something to be done by a thread that may wait.
+/// Work for a thread that may block.
 class work_item {
 public:
     work_item() noexcept = default;
@@ -13822,8 +13825,9 @@ public:
 
     /// Called by a worker.
     virtual void work() noexcept = 0;
-    /// Called once for each submitted item, after `work` by the same thread, or without it (`worked` is false) by the thread that
-    /// withdrew the item. The pool does not use the item after that. It must not block: the same worker has other items to do.
+    /// Called once for each submitted item: after `work` by the same thread, or without it (`worked` is false) by the
+    /// thread that withdrew the item. The pool does not use the item afterwards. Must not block: the worker has other
+    /// items.
     virtual void complete(bool worked) noexcept = 0;
 
 protected:
@@ -13836,7 +13840,7 @@ private:
     std::chrono::steady_clock::time_point submitted_at_{};
 };
 
-/// First in, first out; linked through the items, so that nothing is allocated.
+/// First in, first out. Intrusive, so nothing is allocated.
 class work_queue {
 public:
     void push(work_item& one) noexcept {
@@ -13862,10 +13866,10 @@ private:
     std::size_t size_ = 0;
 };
 
-/// Threads for handlers that block, behind a queue that is bounded in number and, by `withdraw_older_than`, in time.
+/// Threads for blocking handlers, with a queue that is bounded in number and, by `withdraw_older_than`, in time.
 ///
-/// To wake a thread costs as much as a small request, so at most one worker is being woken at a time; one that leaves more
-/// items behind than its own wakes the next before it begins to work.
+/// Waking a thread costs as much as a small request, so at most one worker is being woken at a time. A worker that
+/// leaves items in the queue wakes the next one before it starts to work.
 class worker_pool {
 public:
     using time_point = std::chrono::steady_clock::time_point;
@@ -13878,15 +13882,15 @@ public:
     /// Throws `std::system_error` if a thread cannot be started.
     TOLLGATE_DECL void start(unsigned threads);
 
-    /// False, and nothing is queued, when the queue is full or the pool has stopped.
+    /// Returns false and queues nothing when the queue is full or the pool has stopped.
     [[nodiscard]] TOLLGATE_DECL bool submit(work_item& one, time_point now) noexcept;
 
-    /// Completes, without working on them, the queued items that were submitted before `limit`.
+    /// Completes the queued items that were submitted before `limit`, without working on them.
     TOLLGATE_DECL void withdraw_older_than(time_point limit) noexcept;
-    /// All queued ones.
+    /// Completes all queued items without working on them.
     void withdraw_all() noexcept { withdraw_older_than((time_point::max)()); }
 
-    /// Does what is queued and ends the threads. Must not be called by a worker.
+    /// Finishes the queued work and ends the threads. Must not be called by a worker.
     TOLLGATE_DECL void stop() noexcept;
 
 private:
@@ -13898,7 +13902,7 @@ private:
     std::condition_variable work_came_;
     work_queue queue_;
     std::size_t idle_ = 0;
-    bool waking_ = false;  // one idle worker has been notified and does not run yet
+    bool waking_ = false;  // an idle worker was notified and does not run yet
     bool stopping_ = false;
 };
 
@@ -13908,7 +13912,7 @@ private:
 
 namespace tollgate::inline v0::server_detail {
 
-/// What all event loops of one server share. May be used by several threads at the same time.
+/// Shared by all event loops of one server. Thread-safe.
 class server_context {
 public:
     server_context(http::handler_ref answers, server_settings how)
@@ -13938,8 +13942,8 @@ public:
         tls_ = std::move(context);
     }
 
-    /// Accepts one connection with the descriptor that is kept for when no other is left. The caller closes it before it
-    /// lets go of `use`.
+    /// Accepts one connection with the descriptor reserved for when no other is left. The caller closes the connection
+    /// before destroying the `spare_use`.
     class spare_use {
     public:
         spare_use(server_context& of, socket_handle listening) noexcept : hold_{of.spare_mutex_}, spare_{of.spare_} {
@@ -13969,19 +13973,20 @@ public:
         try {
             settings.on_warning("No file descriptor is left: new connections are refused.");
         } catch (...) {
-            return;  // the server goes on without the report
+            return;  // the report is optional
         }
     }
 
 private:
-    /// The limit on open files leaves room for what is no connection: files and sockets of the program, two for each worker
-    /// (a database and a limiter), and connections that are being refused. Never less than half of it.
+    /// The limit on open files leaves some for everything else: the program's own files and sockets, two for each
+    /// worker (a database and a limiter), and connections that are being refused. Never less than half of it.
     [[nodiscard]] static std::size_t connections_max(const server_settings& settings) noexcept {
         const std::size_t files = open_files_max();
         const std::size_t others = 64 + 2 * std::size_t{settings.worker_threads} + connection_limiter::refusals_max;
         return (std::min)(settings.connections_max, (std::max)(files / 2, files - (std::min)(files, others)));
     }
-    /// A quarter by default, so that three addresses cannot lock out a fourth; small servers need not divide so finely.
+    /// A quarter by default, so that three addresses cannot exclude a fourth; at least 64, as small servers need no
+    /// such share.
     [[nodiscard]] static std::size_t per_address_max(const server_settings& settings) noexcept {
         constexpr std::size_t share_min = 64;
         if (settings.connections_per_address_max != 0) return settings.connections_per_address_max;
@@ -13996,7 +14001,7 @@ private:
     std::chrono::steady_clock::time_point warned_at_{};
 };
 
-/// Marks the calling thread as serving a server, so that `stop` does not wait for the thread that calls it.
+/// Marks the calling thread as serving a server, so that `stop` does not wait for its own thread.
 class serving_scope {
 public:
     explicit serving_scope(const server_context& of) noexcept : before_{std::exchange(current(), &of)} {}
@@ -14021,8 +14026,8 @@ private:
 
 namespace tollgate::inline v0::server_detail {
 
-/// Memory in whole pages from the system, returned to it as soon as it is released. A heap would keep what thousands of
-/// connections needed at the same time, because small allocations that live longer lie between their buffers.
+/// Memory in whole pages from the system, returned as soon as it is released. A heap would keep the peak of thousands
+/// of connections, because long-lived small allocations lie between their buffers.
 class page_buffer {
 public:
     page_buffer() noexcept = default;
@@ -14050,7 +14055,7 @@ public:
     static void release(void* data, std::size_t bytes) noexcept { ::munmap(data, rounded(bytes)); }
 
 private:
-    static constexpr std::size_t page_bytes = 4096;  // the smallest page: a larger one leaves more unused behind the last byte
+    static constexpr std::size_t page_bytes = 4096;  // the smallest page; larger ones waste more at the end
     static constexpr std::size_t rounded(std::size_t bytes) noexcept {
         return (bytes + page_bytes - 1) / page_bytes * page_bytes;
     }
@@ -14065,24 +14070,24 @@ private:
 
 namespace tollgate::inline v0::server_detail {
 
-/// What a response needs besides the request.
+/// What a response depends on besides the request.
 struct response_context {
     http::handler_ref handler;
     std::string_view date;              ///< IMF-fixdate of now
-    const std::atomic<bool>& draining;  ///< true: the server is stopping, every response says `Connection: close`
+    const std::atomic<bool>& draining;  ///< true: the server is stopping, and every response has `Connection: close`
 };
 
-/// One connection's HTTP/1.1 messages while it is not idle: bytes in, bytes out, and the handler between. It uses no
-/// socket and no clock. Used by one thread at a time.
+/// The HTTP/1.1 messages of one connection while it is not idle: bytes in, handler, bytes out. Uses no socket and no
+/// clock. Used by one thread at a time.
 class http1_session {
 public:
     enum class state : std::uint8_t {
         idle,           ///< no byte of a next message has arrived
         in_head,        ///< part of a message's head has arrived
         in_body,        ///< a head has arrived, and part of its body
-        needs_worker,   ///< the handler of a request waits for a worker: call `serve` there
+        needs_worker,   ///< the handler needs a worker: call `serve` there
         output_full,    ///< more requests may be ready; continue when the output has been sent
-        closing,        ///< no further request is read: send the output, then close
+        closing,        ///< no more requests are read: send the output, then close
     };
 
     explicit http1_session(const http::parser_settings& settings) : settings_{settings}, parser_{settings} {}
@@ -14090,52 +14095,54 @@ public:
     /// Prepares for a connection's next message.
     TOLLGATE_DECL void begin(const ip_address& peer, bool secure) noexcept;
 
-    /// Where the next bytes go; never empty. Throws `std::bad_alloc`.
+    /// Space for the next input; never empty. Throws `std::bad_alloc`.
     [[nodiscard]] TOLLGATE_DECL std::span<char> input_space();
     void received(std::size_t bytes) noexcept { end_ += bytes; }
 
-    /// Parses, calls the handler and appends its responses, as long as there are requests and capacity for responses. On an I/O
+    /// Parses, calls the handler and appends responses as long as there are requests and space for responses. On an I/O
     /// thread it returns `needs_worker` when a handler has to wait; the next call, on a worker, continues there.
     TOLLGATE_DECL state serve(const response_context& with, http::thread_kind thread);
 
-    /// Appends a refusal by the server itself and ends the session.
+    /// Appends a refusal by the server and ends the session.
     TOLLGATE_DECL void refuse(http::status status, std::string_view reason, const response_context& with);
 
-    /// What is still to be sent; `sent` removes the first `bytes` of it.
+    /// The output that was not sent yet; `sent` removes its first `bytes`.
     [[nodiscard]] std::string_view output() const noexcept { return std::string_view{output_}.substr(sent_); }
     TOLLGATE_DECL void sent(std::size_t bytes) noexcept;
 
     [[nodiscard]] bool closing() const noexcept { return closing_; }
-    /// Whether the client may still be sending: closing at once would then reset the connection and lose the response.
+    /// Whether the client may still be sending: closing at once would reset the connection and lose the response.
     [[nodiscard]] bool needs_linger() const noexcept { return needs_linger_ || begin_ != end_; }
-    /// No part of a message and nothing to send: the session may return to its pool.
+    /// Whether there is no partial message and no output: the session may return to its pool.
     [[nodiscard]] bool empty() const noexcept { return begin_ == end_ && body_bytes_to_skip_ == 0 && output_.empty(); }
-    /// Counts the responses: tells one message's deadline from the next one's.
+    /// The number of responses; distinguishes the deadline of one message from the next.
     [[nodiscard]] std::uint64_t responses() const noexcept { return responses_; }
 
-    /// Releases what one large message needed, before the session returns to its pool.
+    /// Releases the memory of a large message before the session returns to its pool.
     TOLLGATE_DECL void shrink() noexcept;
 
 private:
-    /// Parses what has arrived. Empty when there is a new head or a whole request for the handler; malformed bytes are refused
-    /// here and end the session.
+    /// Parses the input. Empty when there is a new head or a complete request for the handler; malformed input is
+    /// refused here and ends the session.
     [[nodiscard]] TOLLGATE_DECL std::optional<state> parse(const response_context& with);
     /// Appends the handler's response and prepares for the next request.
     TOLLGATE_DECL void respond(const response_context& with);
-    /// Drops what has arrived of a body whose request was answered before; false while part of it is missing.
+    /// Discards the body of a request that was already answered; false while part of it is missing.
     [[nodiscard]] TOLLGATE_DECL bool skip_body() noexcept;
 
-    static constexpr std::size_t input_bytes_initial = 8 * 1024;  // several usual requests, so that pipelined ones come in one read
+    // several requests, so that pipelined ones arrive in one read
+    static constexpr std::size_t input_bytes_initial = 8 * 1024;
     static constexpr std::size_t input_bytes_kept_max = 16 * 1024;
     static constexpr std::size_t input_space_bytes_min = 1024;    // less is not worth a system call
-    static constexpr std::size_t input_slack_bytes = 32 * 1024;   // so that the longest message and one more read fit together
-    static constexpr std::size_t output_bytes_max = 64 * 1024;    // then no further request is handled until the client reads
+    static constexpr std::size_t input_slack_bytes = 32 * 1024;   // so that the longest message and one more read fit
+    // then no more requests are handled until the client reads
+    static constexpr std::size_t output_bytes_max = 64 * 1024;
     static constexpr std::size_t output_bytes_kept_max = 64 * 1024;
 
     http::parser_settings settings_;
     http::request_parser parser_;
-    std::size_t begin_ = 0;  // of the message that is being read, in input_
-    std::size_t end_ = 0;    // of what was received
+    std::size_t begin_ = 0;  // of the current message in input_
+    std::size_t end_ = 0;    // of the input
     page_buffer input_;
     std::string output_;
     std::size_t sent_ = 0;
@@ -14160,9 +14167,9 @@ namespace tollgate::inline v0::server_detail {
 
 /// Ciphertext between a socket and a `tls_stream`. Needed only while there is some.
 struct tls_wire {
-    static constexpr std::size_t input_bytes = 20 * 1024;  // more than one record of 16 KiB with all its overhead
+    static constexpr std::size_t input_bytes = 20 * 1024;  // more than one record of 16 KiB with its overhead
 
-    /// Where ciphertext from the socket goes. Precondition: all that came before has been read.
+    /// Space for ciphertext from the socket. Precondition: all earlier input has been read.
     [[nodiscard]] std::span<char> input_space() {
         if (input.data() == nullptr) input = page_buffer{input_bytes};
         begin = end = 0;
@@ -14181,8 +14188,8 @@ enum class tls_step : std::uint8_t {
     done,
     wants_bytes,  ///< of ciphertext from the client
     closed,       ///< the client has sent close_notify
-    failed,       ///< the client broke a rule of TLS; the alert is in the output
-    plain_http,   ///< the client sends HTTP without TLS
+    failed,       ///< the client violated TLS; the alert is in the output
+    plain_http,   ///< the client sent HTTP without TLS
 };
 
 /// The TLS side of one connection: OpenSSL over bytes in memory, never over a socket. Used by one thread at a time.
@@ -14203,10 +14210,10 @@ public:
     };
     /// Decrypts into `into` as much as fits. `done` means that it is full or that a record ended.
     TOLLGATE_DECL reading read(tls_wire& wire, std::span<char> into);
-    /// Whether `read` can return more without more bytes from the socket.
+    /// Whether `read` can return more without input from the socket.
     [[nodiscard]] TOLLGATE_DECL bool has_input(const tls_wire& wire) const noexcept;
 
-    /// Whether the client has sent close_notify: it may still wait for responses, but sends nothing more.
+    /// Whether the client has sent close_notify: it may still wait for responses but sends nothing more.
     [[nodiscard]] bool ended() const noexcept { return ended_; }
 
     /// Encrypts all of `plain` into the wire's output. False if the connection is broken.
@@ -14230,8 +14237,8 @@ private:
 
 namespace tollgate::inline v0::server_detail {
 
-/// What a connection needs while it has a message or a response: a few pages. An idle connection has none, so that thousands
-/// of them cost little, and a busy thread reuses the same few, which stay in its cache.
+/// The buffers that a connection needs while it has a message or a response: a few pages. Idle connections have none,
+/// so thousands of them cost little, and a busy thread reuses the same few, which stay in its cache.
 struct workspace {
     explicit workspace(const http::parser_settings& settings) : session{settings} {}
 
@@ -14258,15 +14265,15 @@ public:
         return one;
     }
 
-    /// Frees an eighth of what was not needed since the last call: the memory of a burst is returned within seconds, and a
-    /// steady load loses nothing.
+    /// Frees an eighth of what was unused since the last call: the memory of a burst is returned within seconds, and a
+    /// steady load keeps what it needs.
     void trim() noexcept {
         for (std::size_t i = (fewest_ + 7) / 8; i > 0; --i) spare_[--kept_].reset();
         fewest_ = kept_;
     }
 
     void give(std::unique_ptr<workspace> one) noexcept {
-        if (kept_ == spare_.size()) return;  // beyond what is kept, pages go back to the system
+        if (kept_ == spare_.size()) return;  // beyond the bound, pages are returned to the system
         one->session.shrink();
         if (one->wire.output.capacity() > output_bytes_kept_max) std::string{}.swap(one->wire.output);
         one->wire.output.clear();
@@ -14275,13 +14282,13 @@ public:
     }
 
 private:
-    static constexpr std::size_t kept_max = 256;  // as many as a busy loop has at workers; some 4 MiB
+    static constexpr std::size_t kept_max = 256;  // as many as a busy loop has at workers; about 4 MiB
     static constexpr std::size_t output_bytes_kept_max = 64 * 1024;
 
     http::parser_settings settings_;
     std::array<std::unique_ptr<workspace>, kept_max> spare_;
     std::size_t kept_ = 0;
-    std::size_t fewest_ = 0;  // that were spare at any time since the last trim
+    std::size_t fewest_ = 0;  // unused at any time since the last trim
 };
 
 }  // namespace tollgate::server_detail
@@ -14295,16 +14302,16 @@ class connection;
 /// What a connection waits for; each has its own time-out.
 enum class deadline : std::uint8_t { none, handshake, head, body, idle, write, linger, count_ };
 
-/// Why a wait was cancelled; a later one of these overrides an earlier one.
+/// Why a wait was cancelled; a later enumerator overrides an earlier one.
 enum class interruption : std::uint8_t {
     none,
-    draining,   ///< the server takes no further requests
-    replaced,   ///< the connection is idle, and its place is needed
-    timed_out,  ///< the connection's deadline is over
-    cut_off,    ///< the deadline of `stop` is over
+    draining,   ///< the server accepts no more requests
+    replaced,   ///< the connection is idle, and its slot is needed
+    timed_out,  ///< the connection's deadline has passed
+    cut_off,    ///< the deadline of `stop` has passed
 };
 
-/// The connections of a loop, linked through themselves; the one that became idle last comes first.
+/// The connections of a loop, an intrusive list; the one that became idle last comes first.
 class connection_list {
 public:
     TOLLGATE_DECL void add(connection& one) noexcept;
@@ -14314,7 +14321,7 @@ public:
         remove(one);
         add(one);
     }
-    /// The one that has been idle for the longest time; null if there is none.
+    /// The connection that has been idle the longest; null if there is none.
     [[nodiscard]] TOLLGATE_DECL connection* longest_idle() const noexcept;
     TOLLGATE_DECL void interrupt_all(interruption why) const noexcept;
     [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
@@ -14324,10 +14331,10 @@ private:
     connection* last_ = nullptr;
 };
 
-/// Serves a part of a server's connections on one thread at a time, so that what they share needs no lock.
+/// Serves some of a server's connections on one thread at a time, so that what they share needs no lock.
 ///
-/// `epoll_loop` and `asio_loop` derive from it. They report when a socket is ready, when a tick is over and when another thread
-/// has left something to collect; every decision is made here, in `listener` and in `connection`.
+/// `epoll_loop` and `asio_loop` derive from it. They report when a socket is ready, when a tick is over and when
+/// another thread has left something to collect; all decisions are made here, in `listener` and in `connection`.
 class event_loop {
 public:
     using clock = std::chrono::steady_clock;
@@ -14342,11 +14349,12 @@ public:
 
     // From any thread:
 
-    /// An accepted connection. False if there is no memory to remember it.
+    /// Hands over an accepted connection. False when out of memory.
     [[nodiscard]] TOLLGATE_DECL bool enqueue_accepted(socket_handle socket, const ip_address& peer, admission admitted) noexcept;
-    /// A connection that has finished at the workers.
+    /// Hands over a connection that a worker has finished.
     TOLLGATE_DECL void enqueue_completed(connection& one) noexcept;
-    /// Closes the listeners and idle connections, and at the deadline all others. Of several deadlines the earliest counts.
+    /// Closes the listeners and idle connections, and at the deadline all others. Of several deadlines the earliest
+    /// applies.
     TOLLGATE_DECL void request_drain(milliseconds deadline) noexcept;
 
     // On the loop's thread:
@@ -14366,14 +14374,14 @@ public:
     TOLLGATE_DECL void add(connection& one) noexcept;
     TOLLGATE_DECL void remove(connection& one) noexcept;
     void move_to_front(connection& one) noexcept { connections_.move_to_front(one); }
-    /// Makes a connection of an accepted socket and begins it, in place of an idle one if the server is full; closes the socket
-    /// if that fails.
+    /// Creates a connection for an accepted socket and starts it, in place of an idle one if the server is full; closes
+    /// the socket if that fails.
     TOLLGATE_DECL void add_connection(socket_handle socket, const ip_address& peer, admission admitted) noexcept;
 
 protected:
-    /// `collect` is to be called soon, on the loop's thread. False if there is no memory for that; then the next tick collects.
+    /// Makes the loop's thread call `collect` soon. False when out of memory; then the next tick collects.
     virtual bool wake() noexcept = 0;
-    /// `tick` is to be called every `tick_length` until it returns false. False if there is no memory for that.
+    /// Makes the loop's thread call `tick` every `tick_length` until it returns false. False when out of memory.
     [[nodiscard]] virtual bool start_ticking() noexcept = 0;
     virtual void stop_ticking() noexcept = 0;
     /// Null if that fails; then the socket is closed.
@@ -14381,13 +14389,13 @@ protected:
     virtual void close_listeners() noexcept = 0;
 
     [[nodiscard]] milliseconds tick_length() const noexcept { return tick_length_; }
-    /// Handles the ticks that are over at `now`; false if no further ones are needed.
+    /// Handles the ticks that have passed at `now`; false if no more are needed.
     TOLLGATE_DECL bool tick(clock::time_point now) noexcept;
     [[nodiscard]] clock::time_point next_tick() const noexcept { return next_tick_; }
-    /// Takes what other threads have left for this loop.
+    /// Takes over what other threads have left for this loop.
     TOLLGATE_DECL void collect() noexcept;
     TOLLGATE_DECL void begin_ticking() noexcept;
-    /// Ticks could not go on; the next `arm` starts them again.
+    /// The ticks could not continue; the next `arm` restarts them.
     void ticks_failed() noexcept { ticking_ = false; }
     [[nodiscard]] bool drained() const noexcept { return draining_ && connections_.empty(); }
 
@@ -14437,10 +14445,10 @@ private:
     inbox inbox_;
 };
 
-/// Accepts connections at one address and distributes them over the loops in turn. Belongs to its loop's thread.
+/// Accepts connections on one address and distributes them over the loops in turn. Belongs to its loop's thread.
 class listener : public deadline_wheel::entry {
 public:
-    /// The loops outlive every listener that is open.
+    /// The loops must outlive every open listener.
     TOLLGATE_DECL listener(event_loop& loop, std::vector<event_loop*> loops, socket_handle socket) noexcept;
     TOLLGATE_DECL virtual ~listener();
 
@@ -14449,9 +14457,9 @@ public:
     void on_deadline() noexcept override { listen(); }
 
 protected:
-    /// Calls `accept_all` when a connection has arrived. False: the wait could not be started.
+    /// Calls `accept_all` when a connection arrives. False: the wait could not be started.
     [[nodiscard]] virtual bool wait_readable() noexcept = 0;
-    /// Ends the wait, if it goes on by itself.
+    /// Ends the wait, if it is persistent.
     virtual void pause() noexcept = 0;
 
     TOLLGATE_DECL void accept_all() noexcept;
@@ -14459,7 +14467,8 @@ protected:
 
 private:
     TOLLGATE_DECL void distribute(const accept_result& got) noexcept;
-    /// Answers one client with 503 when no descriptor is left for it. False: not even that is possible, or no client is waiting.
+    /// Answers one client with 503 when no descriptor is left. False: not even that is possible, or no client is
+    /// waiting.
     TOLLGATE_DECL bool refuse_one() noexcept;
 
     event_loop& loop_;
@@ -14474,27 +14483,29 @@ private:
 
 namespace tollgate::inline v0::server_detail {
 
-/// One client's connection: reads when its socket is ready, answers all requests that arrived, sends the responses as one
-/// batch. What happens when is in `connection_states.hpp`; this class performs the actions of that table.
+/// One client connection: reads when its socket is ready, answers all requests that have arrived, and sends the
+/// responses as one batch. `connection_states.hpp` decides what happens when; this class performs the actions of its
+/// table.
 ///
-/// A connection waits for one thing at a time: for its socket (then the pending wait owns it) or for a worker (then the
-/// worker owns it). While it waits for a next message it holds no buffer. It is used by its loop's thread, except for
+/// A connection waits for one thing at a time: its socket (then the pending wait owns it) or a worker (then the worker
+/// owns it). While it waits for the next message it has no buffer. Used by its loop's thread, except for `work` and
+/// `complete`.
 /// `work` and `complete`.
 class connection : public deadline_wheel::entry, public work_item {
 public:
     TOLLGATE_DECL connection(event_loop& loop, socket_handle socket, const ip_address& peer, admission admitted) noexcept;
     TOLLGATE_DECL virtual ~connection();
 
-    /// Begins to serve. May end, and then destroys, the connection; so may the next two.
+    /// Starts serving. May end the connection and destroy it; so may the next two.
     TOLLGATE_DECL void begin() noexcept;
-    /// The wait is over: the socket is ready or broken, or the wait was cancelled.
+    /// The wait has ended: the socket is ready or broken, or the wait was cancelled.
     TOLLGATE_DECL void on_ready() noexcept;
-    /// A worker has finished with it, or it was taken out of the workers' queue.
+    /// A worker has finished with it, or it was removed from the workers' queue.
     TOLLGATE_DECL void on_completed() noexcept;
 
     /// Ends the current wait early; the connection handles `why` when the wait is over.
     TOLLGATE_DECL void interrupt(interruption why) noexcept;
-    /// Whether it has no request under way.
+    /// Whether it has no request in progress.
     [[nodiscard]] bool idle() const noexcept {
         const bool no_request = state_ == connection_state::idle || state_ == connection_state::fresh ||
                                 state_ == connection_state::handshaking;
@@ -14506,8 +14517,8 @@ public:
     TOLLGATE_DECL void complete(bool worked) noexcept override;
 
 protected:
-    /// A successful wait calls `on_ready` later, never at once, and owns the connection until then. False: the wait could not
-    /// be started, for lack of memory for instance, and nothing will be called.
+    /// A successful wait calls `on_ready` later, never from within, and owns the connection until then. False: the wait
+    /// could not be started, for instance for lack of memory, and nothing will be called.
     [[nodiscard]] virtual bool wait_readable() noexcept = 0;
     [[nodiscard]] virtual bool wait_writable() noexcept = 0;
     virtual void cancel() noexcept = 0;
@@ -14540,7 +14551,7 @@ private:
     TOLLGATE_DECL void arm_deadline() noexcept;
     TOLLGATE_DECL void arm_linger() noexcept;
 
-    /// One round trip between the most distant places: `stop` waits for it.
+    /// The longest round trip on earth; `stop` waits for it.
     static constexpr milliseconds linger_while_stopping{250};
 
     event_loop& loop_;
@@ -14552,15 +14563,15 @@ private:
     socket_handle socket_;
     std::uint32_t discarded_bytes_ = 0;
     std::uint32_t linger_extensions_ = 0;
-    std::uint64_t responses_at_arming_ = 0;  // tells the deadline of one message from the next one's
+    std::uint64_t responses_at_arming_ = 0;  // distinguishes the deadline of one message from the next
     connection_state state_ = connection_state::connected;
     deadline deadline_ = deadline::none;
     interruption interruption_ = interruption::none;
     admission admitted_;
     bool waiting_ = false;
-    bool withdrawn_ = false;                                          // taken out of the workers' queue
-    http1_session::state after_output_ = http1_session::state::idle;  // what the session did before its output was sent
-    io_state sent_ = io_state::done;                                  // what became of the output that a worker sent
+    bool withdrawn_ = false;                                          // removed from the workers' queue
+    http1_session::state after_output_ = http1_session::state::idle;  // the session's state before its output was sent
+    io_state sent_ = io_state::done;                                  // the result of sending on a worker
 };
 
 }  // namespace tollgate::server_detail
@@ -14569,7 +14580,7 @@ private:
 
 namespace tollgate::inline v0::server_detail {
 
-/// Lets threads wait until every event loop of a server has drained. Lives as long as the last of them.
+/// Lets threads wait until every event loop of a server has drained. Lives as long as the last of those loops.
 class drain_count {
 public:
     explicit drain_count(std::size_t loops) noexcept : left_{loops} {}
@@ -14593,22 +14604,22 @@ private:
     std::size_t left_;
 };
 
-/// All event loops of a server and what runs them: threads of the group, or the caller's executor.
+/// All event loops of a server and their threads: its own, or those of the caller's executor.
 class event_loop_group {
 public:
     virtual ~event_loop_group() = default;
 
-    /// Begins to accept. Throws `std::system_error`. Takes ownership of the sockets, also when it throws.
+    /// Starts accepting. Throws `std::system_error`. Takes ownership of the sockets, also when it throws.
     virtual void listen(const std::vector<listening_socket>& from) = 0;
-    /// Begins to drain every loop.
+    /// Starts draining every loop.
     virtual void drain(milliseconds deadline) = 0;
     /// Waits until every loop has drained.
     virtual void wait() = 0;
-    /// The same, but no longer than can be expected after `drain(deadline)`.
+    /// The same, but at most as long as `drain(deadline)` should take.
     virtual void wait(milliseconds deadline) = 0;
-    /// Whether `wait` would wait for the calling thread itself.
+    /// Whether `wait` would have to wait for the calling thread.
     [[nodiscard]] virtual bool needs_this_thread() const noexcept = 0;
-    /// Ends everything now. No loop calls the handler after it.
+    /// Ends everything now. No loop calls the handler afterwards.
     virtual void close() noexcept = 0;
 };
 
@@ -14618,15 +14629,15 @@ public:
 
 #if defined(__linux__)
 
-/// Event loops on threads of the server, directly on Linux' epoll.
+/// Event loops on the server's own threads, directly on Linux' epoll.
 ///
-/// A socket stays registered for reading as long as it lives, so that a connection between two requests costs no system
-/// call other than `recv` and `send`. Asio makes one more for every wait.
+/// A socket stays registered for reading while it is open, so a connection needs no system calls but `recv` and `send`
+/// between two requests. Asio needs one more per wait.
 namespace tollgate::inline v0::server_detail {
 
 class epoll_loop;
 
-/// A socket that epoll reports about. Owns the socket.
+/// A socket registered with epoll. Owns the socket.
 class epoll_source {
 public:
     epoll_source(epoll_loop& loop, socket_handle socket) noexcept : epoll_{loop}, socket_{socket} {}
@@ -14638,11 +14649,11 @@ public:
 protected:
     enum class interest : std::uint8_t { unregistered, readable, writable };
 
-    /// Removes the registration before the socket is closed: the kernel would keep it as long as a child process, forked
-    /// meanwhile, has a copy of the descriptor.
+    /// Removes the registration before the socket is closed: otherwise the kernel would keep it while a child process
+    /// has a copy of the descriptor.
     TOLLGATE_DECL ~epoll_source();
 
-    /// What to report from now on. Costs nothing if that is reported already. False: the kernel refuses, nothing is reported.
+    /// What to report from now on. Free if it is reported already. False: the kernel refused, and nothing is reported.
     [[nodiscard]] bool watch(interest what) noexcept { return what == watched_ || change(what); }
     [[nodiscard]] epoll_loop& epoll() const noexcept { return epoll_; }
 
@@ -14687,7 +14698,7 @@ public:
     TOLLGATE_DECL epoll_loop(std::shared_ptr<server_context> context, std::function<void()> on_drained);
     TOLLGATE_DECL ~epoll_loop() override;
 
-    /// Before `run`: accepts connections of this socket, which belongs to the loop from here on.
+    /// Before `run`: accepts connections on this socket, which the loop owns from then on.
     TOLLGATE_DECL void listen(const std::vector<event_loop*>& loops, socket_handle socket);
 
     /// Returns when the loop has drained and `request_exit` was called.
@@ -22716,7 +22727,7 @@ private:
     TOLLGATE_DECL result<void> open();
     TOLLGATE_DECL result<void> check_settings() const;
     TOLLGATE_DECL void drain(milliseconds deadline);
-    /// Ends workers and threads. Precondition: not on one of them.
+    /// Ends workers and threads. Precondition: not called on one of them.
     TOLLGATE_DECL void close();
 
     const std::shared_ptr<server_detail::server_context> context_;
@@ -22730,8 +22741,8 @@ private:
     std::optional<milliseconds> stop_when_started_;
     std::vector<listen_address> endpoints_;
 
-    std::mutex close_mutex_;                     // one of the threads that wait for the end closes everything
-    std::unique_ptr<server_detail::event_loop_group> loops_;  // stays the same from `running` on
+    std::mutex close_mutex_;                     // one of the waiting threads closes everything
+    std::unique_ptr<server_detail::event_loop_group> loops_;  // constant from `running` on
 };
 
 TOLLGATE_DECL server::server(http::handler_ref handler, server_settings settings, server_detail::loop_group_factory make_loops)
@@ -22761,7 +22772,7 @@ TOLLGATE_DECL std::uint16_t server::port() const {
 TOLLGATE_DECL result<void> server::core::start() {
     {
         const std::lock_guard hold{mutex_};
-        if (state_ != state::fresh) return unavailable("a server starts once, and not after it was stopped");
+        if (state_ != state::fresh) return unavailable("a server can be started once, and not after it was stopped");
         state_ = state::starting;
     }
     result<void> opened;
@@ -22861,7 +22872,7 @@ TOLLGATE_DECL void server::core::wait() {
 }
 
 TOLLGATE_DECL void server::core::stop(milliseconds deadline) {
-    constexpr milliseconds for_ever = std::chrono::hours{24 * 365};  // and yet short enough to be added to
+    constexpr milliseconds for_ever = std::chrono::hours{24 * 365};  // can still be added to a time point
     deadline = (std::clamp)(deadline, milliseconds{0}, for_ever);
     {
         std::unique_lock hold{mutex_};
@@ -23573,7 +23584,7 @@ TOLLGATE_DECL admission connection_limiter::replace(const ip_address& from) noex
 }
 
 TOLLGATE_DECL admission connection_limiter::admit_below(std::size_t connections_max, const ip_address& from) noexcept {
-    // The address first: its bound holds for a connection that could replace another one, too.
+    // The address first: its bound also applies to a connection that could replace another one.
     if (per_address_max_ < connections_max_) {
         try {
             const auto [theirs, added] = by_address_.try_emplace(key_of(from), 0U);
@@ -23617,7 +23628,7 @@ namespace tollgate::inline v0::server_detail {
 
 namespace detail {
 
-/// Both families behind one type, as the socket calls want them.
+/// Both address families in one type, as socket calls require.
 union socket_address {
     sockaddr any;
     sockaddr_in v4;
@@ -23656,7 +23667,7 @@ inline bool make_non_blocking(int socket) noexcept {
 
 inline void set_option(int socket, int level, int name) noexcept {
     const int on = 1;
-    (void)::setsockopt(socket, level, name, &on, sizeof on);  // a socket that lacks one of them still works
+    (void)::setsockopt(socket, level, name, &on, sizeof on);  // a socket without one of the options still works
 }
 
 #if defined(MSG_NOSIGNAL)
@@ -23764,7 +23775,8 @@ TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& where, in
     };
 
 #if defined(SOCK_CLOEXEC)
-    constexpr int type = SOCK_STREAM | SOCK_CLOEXEC;  // at once: another thread may start a program before a later fcntl
+    // atomically: another thread may start a program before a later fcntl
+    constexpr int type = SOCK_STREAM | SOCK_CLOEXEC;
 #else
     constexpr int type = SOCK_STREAM;
 #endif
@@ -23776,7 +23788,7 @@ TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& where, in
         return why;
     };
     if (!detail::make_non_blocking(made)) return give_up("fcntl");
-    detail::set_option(made, SOL_SOCKET, SO_REUSEADDR);  // a restart need not wait for old connections to be forgotten
+    detail::set_option(made, SOL_SOCKET, SO_REUSEADDR);  // a restart need not wait for old connections to expire
     if (name.any.sa_family == AF_INET6) detail::set_option(made, IPPROTO_IPV6, IPV6_V6ONLY);
     if (::bind(made, &name.any, name_bytes) != 0) return give_up("bind");
     if (::listen(made, backlog) != 0) return give_up("listen");
@@ -23795,7 +23807,7 @@ namespace tollgate::inline v0::server_detail {
 
 namespace detail {
 
-/// A BIO over a `tls_wire`, which is set as its data for the time of each call of OpenSSL.
+/// A BIO over a `tls_wire`, which is its data during each call of OpenSSL.
 struct wire_bio {
     static int read(BIO* bio, char* to, int bytes_max) noexcept {
         BIO_clear_retry_flags(bio);
@@ -23829,7 +23841,7 @@ struct wire_bio {
     }
 };
 
-/// RFC 7301 section 3.2: a client that offers protocols, but none of ours, gets a fatal alert.
+/// RFC 7301 section 3.2: a client that offers only other protocols gets a fatal alert.
 inline int select_http_1_1(SSL*, const unsigned char** out, unsigned char* out_bytes, const unsigned char* offered,
                            unsigned offered_bytes, void*) noexcept {
     constexpr std::string_view ours = "http/1.1";
@@ -23843,7 +23855,7 @@ inline int select_http_1_1(SSL*, const unsigned char** out, unsigned char* out_b
     return SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
-/// OpenSSL's text for the first error in its queue, which is empty afterwards.
+/// OpenSSL's text for the first error in its queue; clears the queue.
 inline std::string take_openssl_error() {
     const unsigned long code = ERR_get_error();
     ERR_clear_error();
@@ -23864,7 +23876,7 @@ struct pem_source {
 /// A server cannot prompt for a pass phrase: an empty one makes an encrypted key fail with a clear error.
 inline int no_pass_phrase(char*, int, int, void*) noexcept { return 0; }
 
-/// The first certificate is the leaf; those behind it lead to an authority.
+/// The first certificate is the leaf; the following ones lead to an authority.
 inline bool use_chain(SSL_CTX* context, BIO* from) {
     X509* const leaf = PEM_read_bio_X509_AUX(from, nullptr, &no_pass_phrase, nullptr);
     if (leaf == nullptr) return false;
@@ -23902,15 +23914,15 @@ TOLLGATE_DECL tls_context::tls_context() : context_{SSL_CTX_new(TLS_server_metho
     SSL_CTX_set_min_proto_version(context_, TLS1_2_VERSION);
     SSL_CTX_set_options(context_, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE |
                                       SSL_OP_PRIORITIZE_CHACHA);
-    // Idle connections are many: record buffers (33 KiB) live only as long as a record. The write buffer may move, since
-    // a batch is encrypted to its end before anybody else writes.
+    // There may be many idle connections: record buffers (33 KiB) exist only while a record is processed. The write
+    // buffer may move, because a batch is encrypted completely before anything else is written.
     SSL_CTX_set_mode(context_, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
                                    SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    // Sessions are resumed by tickets, which the clients keep; a cache here would grow with their number. One ticket is
+    // Sessions are resumed by tickets, which clients keep; a cache here would grow with their number. One ticket is
     // enough: a client opens few connections at once.
     SSL_CTX_set_session_cache_mode(context_, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_num_tickets(context_, 1);
-    SSL_CTX_set_timeout(context_, 2 * 60 * 60);  // seconds that a ticket is good for
+    SSL_CTX_set_timeout(context_, 2 * 60 * 60);  // lifetime of a ticket in seconds
     SSL_CTX_set_dh_auto(context_, 1);
     SSL_CTX_set_alpn_select_cb(context_, &detail::select_http_1_1, nullptr);
 }
@@ -23944,7 +23956,7 @@ TOLLGATE_DECL result<std::shared_ptr<const tls_context>> tls_context::make(const
         if (SSL_CTX_check_private_key(made->context_) != 1) return wrong("key", settings.key_file);
         return std::shared_ptr<const tls_context>{std::move(made)};
     } catch (const std::bad_alloc&) {
-        return internal_error("no memory for a TLS context");
+        return internal_error("out of memory for a TLS context");
     }
 }
 
@@ -24082,8 +24094,8 @@ TOLLGATE_DECL bool http1_session::skip_body() noexcept {
 
 TOLLGATE_DECL void http1_session::respond(const response_context& with) {
     const bool body_pending = request_.body_state == http::body_state::pending;
-    // A pending body of known length is skipped. A chunked one would have to be parsed for that, and one that a client sends or
-    // not, after it asked for `100 Continue`, has no certain end.
+    // A pending body of known length is skipped. A chunked body would have to be parsed, and after `Expect:
+    // 100-continue` a client may or may not send the body, so its end is unknown.
     const bool next_request_can_be_found = !body_pending || (parser_.message_bytes() != 0 && !parser_.expects_continue());
     const bool keep_alive = parser_.keep_alive() && next_request_can_be_found && !with.draining.load(std::memory_order_relaxed);
     http::append_response(response_,
@@ -24105,7 +24117,7 @@ TOLLGATE_DECL void http1_session::respond(const response_context& with) {
         return;
     }
     closing_ = true;
-    // A body that was not read may still be on its way, and so may a next request if it is the server that closes.
+    // An unread body may still be on its way, and so may a next request if the server closes.
     needs_linger_ = body_pending || request_.body_state == http::body_state::too_large || parser_.keep_alive();
 }
 
@@ -24122,7 +24134,7 @@ TOLLGATE_DECL http1_session::state http1_session::serve(const response_context& 
             if (parser_.expects_continue()) http::append_continue(output_);
             continue;
         }
-        if (step != http::handle_step::done) [[unlikely]] {  // the handler asks for what it already has, which is its bug
+        if (step != http::handle_step::done) [[unlikely]] {  // a bug of the handler: it requests what it has
             response_.clear();
             response_.set_status(http::status::internal_server_error);
         }
@@ -24134,7 +24146,7 @@ TOLLGATE_DECL void http1_session::refuse(http::status status, std::string_view r
     closing_ = needs_linger_ = true;
     suspended_ = false;
     handler_state_.clear();
-    if (body_bytes_to_skip_ != 0) return;  // this request has its response already
+    if (body_bytes_to_skip_ != 0) return;  // this request already has its response
     response_.clear();
     response_.set_status(status);
     with.handler.handle(http::refusal{status, reason, request_.peer, request_.secure}, response_);
@@ -24165,7 +24177,7 @@ namespace tollgate::inline v0::server_detail {
 
 namespace detail {
 
-/// Before every call: an earlier error of other code on this thread must not be taken for one of this connection.
+/// Before every call: clears earlier errors of other code on this thread, which would be attributed to this connection.
 inline void ready_openssl(ssl_st* ssl, tls_wire& wire) noexcept {
     BIO_set_data(SSL_get_rbio(ssl), &wire);
     if (ERR_peek_error() != 0) ERR_clear_error();
@@ -24298,7 +24310,7 @@ TOLLGATE_DECL void connection::handle(event what) noexcept {
         try {
             what = perform(next.action);
         } catch (...) {
-            what = event::broken;  // out of memory: this connection is lost, the others go on
+            what = event::broken;  // out of memory: only this connection is lost
         }
     }
 }
@@ -24338,7 +24350,7 @@ TOLLGATE_DECL connection_event connection::perform(connection_action what) {
 TOLLGATE_DECL connection_event connection::await(bool wait_started) noexcept {
     if (!wait_started) return event::broken;
     waiting_ = true;
-    if (interruption_ != interruption::none) cancel();  // the handler of this connection has stopped the server
+    if (interruption_ != interruption::none) cancel();  // a handler called on this connection stopped the server
     return event::none;
 }
 
@@ -24383,7 +24395,7 @@ TOLLGATE_DECL connection_event connection::receive_ciphertext() {
 }
 
 TOLLGATE_DECL connection_event connection::decrypt() {
-    // All ciphertext at once, so that all its requests are answered in one batch.
+    // All ciphertext at once, so that all requests in it are answered in one batch.
     do {
         const std::span<char> space = workspace_->session.input_space();
         if (space.empty()) return event::broken;
@@ -24433,7 +24445,7 @@ TOLLGATE_DECL connection_event connection::resume_output(io_state sent) {
 }
 
 TOLLGATE_DECL void connection::work() noexcept {
-    if (is_broken(socket_)) {  // the client has reset the connection while the request waited
+    if (is_broken(socket_)) {  // the client reset the connection while the request waited
         sent_ = io_state::closed;
         return;
     }
@@ -24467,7 +24479,8 @@ TOLLGATE_DECL connection_event connection::finish() {
         (void)transmit();
     }
     if (!client_may_send) return event::finished;
-    // Closing now would make the kernel answer what the client still sends with a reset, which destroys our response.
+    // Closing now would make the kernel reset the connection when more data arrives, and the client would lose the
+    // response.
     end_sending(socket_);
     close_workspace();
     arm_linger();
@@ -24475,8 +24488,9 @@ TOLLGATE_DECL connection_event connection::finish() {
 }
 
 TOLLGATE_DECL connection_event connection::discard_input() {
-    constexpr std::size_t reads_max = 16;                            // then other connections have their turn
-    constexpr std::uint32_t discarded_bytes_max = 16 * 1024 * 1024;  // a client that sends more does not read the response
+    constexpr std::size_t reads_max = 16;                            // then other connections get their turn
+    // a client that sends more does not read the response
+    constexpr std::uint32_t discarded_bytes_max = 16 * 1024 * 1024;
     std::array<char, 16 * 1024> ignored;
     for (std::size_t i = 0; i < reads_max; ++i) {
         const io_result got = receive(socket_, ignored);
@@ -24598,7 +24612,7 @@ TOLLGATE_DECL event_loop::event_loop(std::shared_ptr<server_context> context, st
         {deadline::write, settings.write_timeout},         {deadline::linger, settings.linger_timeout}};
     milliseconds shortest = (std::min)(milliseconds{seconds{2}}, settings.queue_wait_max);
     for (const auto& [what, time] : times) shortest = (std::min)(shortest, time);
-    // An eighth of the shortest time is precise enough; four ticks a second cost little, and are enough for `Date`.
+    // An eighth of the shortest deadline is precise enough; four ticks a second cost little and suffice for `Date`.
     tick_length_ = (std::clamp)(shortest / 8, milliseconds{5}, milliseconds{250});
     for (const auto& [what, time] : times) ticks_[static_cast<std::size_t>(what)] = to_ticks(time);
 }
@@ -24626,7 +24640,7 @@ TOLLGATE_DECL bool event_loop::enqueue_accepted(socket_handle socket, const ip_a
 }
 
 TOLLGATE_DECL void event_loop::enqueue_completed(connection& one) noexcept {
-    // Held while it wakes the loop: that may destroy its last connection, and with it the loop, as soon as it has the item.
+    // Held while the loop is woken: the loop may destroy its last connection, and itself, as soon as it has the item.
     const std::lock_guard hold{inbox_mutex_};
     inbox_.completed.push(one);
     if (!inbox_.woken) inbox_.woken = wake();
@@ -24741,13 +24755,13 @@ TOLLGATE_DECL void listener::listen() noexcept {
 }
 
 TOLLGATE_DECL void listener::accept_all() noexcept {
-    constexpr int batch_max = 64;  // then the connections that are open have their turn
+    constexpr int batch_max = 64;  // then open connections get their turn
     constexpr milliseconds exhausted_pause{100};
     for (int i = 0; i < batch_max; ++i) {
         const accept_result got = accept_one(socket_);
         if (got.state == accept_state::none) break;
         if (got.state == accept_state::exhausted && !refuse_one()) {
-            pause();  // trying again at once would spin
+            pause();  // an immediate retry would spin
             return loop_.arm(*this, exhausted_pause);
         }
         if (got.state == accept_state::accepted) distribute(got);
@@ -24817,7 +24831,7 @@ TOLLGATE_DECL bool epoll_source::change(interest what) noexcept {
     epoll_event event{};
     event.events = what == interest::readable ? EPOLLIN : EPOLLOUT;
     event.data.ptr = this;
-    // Errors and hang-ups are reported whether or not they are wanted: a socket of no interest is removed.
+    // Errors and hang-ups are always reported, so a socket without interest is removed.
     const int command = watched_ == interest::unregistered ? EPOLL_CTL_ADD
                         : what == interest::unregistered   ? EPOLL_CTL_DEL
                                                            : EPOLL_CTL_MOD;
@@ -24835,9 +24849,9 @@ TOLLGATE_DECL epoll_connection::epoll_connection(epoll_loop& loop, socket_handle
     : connection{loop, socket, peer, admitted}, epoll_source{loop, socket} {}
 
 TOLLGATE_DECL void epoll_connection::on_event() noexcept {
-    if (cancelled_) return;  // this pass of the loop ends the wait anyway, from its queue of cancelled ones
+    if (cancelled_) return;  // this pass of the loop ends the wait anyway, from its list of cancelled ones
     if (awaited_) return end_wait();
-    // A worker has it: what is there now is still there when the next wait begins.
+    // A worker has the connection: input that is there now will be reported when the next wait begins.
     (void)watch(interest::unregistered);
 }
 
@@ -24861,7 +24875,7 @@ TOLLGATE_DECL epoll_loop::epoll_loop(std::shared_ptr<server_context> context, st
     : event_loop{std::move(context), std::move(on_drained)}, epoll_{::epoll_create1(EPOLL_CLOEXEC)},
       wakeup_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {
     epoll_event event{};
-    event.events = EPOLLIN;  // data.ptr stays null, which tells the eventfd from the sources
+    event.events = EPOLLIN;  // data.ptr stays null, which distinguishes the eventfd
     if (epoll_ >= 0 && wakeup_ >= 0 && ::epoll_ctl(epoll_, EPOLL_CTL_ADD, wakeup_, &event) == 0) return;
     const std::error_code why{errno, std::system_category()};
     if (epoll_ >= 0) ::close(epoll_);
@@ -24895,7 +24909,7 @@ TOLLGATE_DECL void epoll_loop::run() noexcept {
             if (source == nullptr) woken = true;
             else static_cast<epoll_source*>(source)->on_event();
         }
-        // Whatever may end a connection other than the one of an event comes after the events, which refer to connections.
+        // Whatever may end other connections comes after the events, which refer to connections.
         if (ticks_)
             if (const auto now = clock::now(); next_tick() <= now) ticks_ = tick(now);
         if (woken) on_wakeup();
@@ -25437,11 +25451,11 @@ TOLLGATE_DECL void page_writer::write_example(const json_shape& shape) {
 
 // <tollgate/server/detail/asio_loop.hpp>
 
-/// Event loops on an Asio executor. Asio reports when a socket is ready and when a tick is over, and runs tasks later; nothing
-/// else of it is used.
+/// Event loops on an Asio executor. Asio is used only to learn when a socket is ready or a tick is over, and to post
+/// tasks.
 namespace tollgate::inline v0::server_detail {
 
-/// Memory for the operation of one wait, inside the object that waits: to wait for the next request allocates nothing.
+/// Memory for the operation of one wait, inside the waiting object, so that waiting does not allocate.
 class wait_memory {
 public:
     [[nodiscard]] void* take(std::size_t bytes) {
@@ -25478,7 +25492,7 @@ struct wait_allocator {
     wait_memory* memory;
 };
 
-/// A handler whose operation lies in such memory.
+/// A handler whose operation is stored in that memory.
 template <class Function>
 struct wait_handler {
     using allocator_type = wait_allocator<std::byte>;
@@ -25497,8 +25511,8 @@ class asio_loop;
 template <class Executor>
 using asio_socket = asio::basic_stream_socket<asio::generic::stream_protocol, Executor>;
 
-/// Closes a socket so that Asio keeps no registration of it: while a child process has a copy of the descriptor, the kernel
-/// would go on reporting it.
+/// Closes a socket in a way that removes its registration from Asio: otherwise the kernel would continue to report it
+/// while a child process has a copy of the descriptor.
 template <class Executor>
 void close_asio_socket(asio_socket<Executor>& one) noexcept {
     if (!one.is_open()) return;
@@ -25507,13 +25521,13 @@ void close_asio_socket(asio_socket<Executor>& one) noexcept {
     if (!failed) close_socket(socket);
 }
 
-/// A connection on an Asio socket. The wait that is pending owns it.
+/// A connection on an Asio socket, owned by its pending wait.
 template <class Executor>
 class asio_connection final : public connection {
 public:
-    asio_connection(std::shared_ptr<asio_loop<Executor>> home, asio_socket<Executor> socket, const ip_address& peer,
+    asio_connection(std::shared_ptr<asio_loop<Executor>> loop, asio_socket<Executor> socket, const ip_address& peer,
                     admission admitted) noexcept
-        : connection{*home, socket.native_handle(), peer, admitted}, home_{std::move(home)}, socket_{std::move(socket)} {}
+        : connection{*loop, socket.native_handle(), peer, admitted}, asio_loop_{std::move(loop)}, socket_{std::move(socket)} {}
     ~asio_connection() override { close_asio_socket(socket_); }
 
 private:
@@ -25551,18 +25565,18 @@ private:
     }
 
     void wait_over() noexcept {
-        const auto inside = home_->lock();
+        const auto inside = asio_loop_->lock();
         on_ready();
     }
 
-    /// The executor was destroyed, and the wait with it: no handler will be called.
+    /// The executor was destroyed together with the wait: no handler will be called.
     void abandon() noexcept {
         if (starting_) return;  // the wait could not be started: `wait` returns false
-        const auto inside = home_->lock();
+        const auto inside = asio_loop_->lock();
         delete this;
     }
 
-    const std::shared_ptr<asio_loop<Executor>> home_;  // the executor may end waits after the server was destroyed
+    const std::shared_ptr<asio_loop<Executor>> asio_loop_;  // the executor may end waits after the server was destroyed
     asio_socket<Executor> socket_;
     wait_memory memory_;
     bool starting_ = false;
@@ -25571,9 +25585,9 @@ private:
 template <class Executor>
 class asio_listener final : public listener {
 public:
-    /// Throws; the socket is closed then.
-    asio_listener(asio_loop<Executor>& home, std::vector<event_loop*> loops, const listening_socket& from)
-        : listener{home, std::move(loops), from.socket}, home_{home}, socket_{home.executor()} {
+    /// Throws; then the socket is closed.
+    asio_listener(asio_loop<Executor>& loop, std::vector<event_loop*> loops, const listening_socket& from)
+        : listener{loop, std::move(loops), from.socket}, asio_loop_{loop}, socket_{loop.executor()} {
         try {
             socket_.assign(asio::generic::stream_protocol{from.ipv6 ? AF_INET6 : AF_INET, 0}, from.socket);
         } catch (...) {
@@ -25586,7 +25600,7 @@ public:
     /// The port is free when this returns.
     void close() noexcept {
         close_asio_socket(socket_);
-        home_.disarm(*this);
+        asio_loop_.disarm(*this);
     }
 
 private:
@@ -25594,8 +25608,8 @@ private:
         if (!socket_.is_open()) return true;
         try {
             socket_.async_wait(asio::socket_base::wait_read,
-                               wait_handler{memory_, [this, home = home_.shared_from_this()](const std::error_code& failed) {
-                                                const auto inside = home->lock();
+                               wait_handler{memory_, [this, loop = asio_loop_.shared_from_this()](const std::error_code& failed) {
+                                                const auto inside = loop->lock();
                                                 if (!failed && socket_.is_open()) accept_all();
                                             }});
             return true;
@@ -25603,15 +25617,15 @@ private:
             return false;
         }
     }
-    void pause() noexcept override {}  // a wait of Asio ends by itself
+    void pause() noexcept override {}  // waits of Asio end by themselves
 
-    asio_loop<Executor>& home_;
+    asio_loop<Executor>& asio_loop_;
     asio_socket<Executor> socket_;
     wait_memory memory_;
 };
 
-/// An event loop on an executor, which several threads may run: a mutex keeps them apart. Unlike a strand it lets a destructor
-/// end the loop at once, whether or not the executor is still run.
+/// An event loop on an executor, which several threads may run; a mutex serialises them. Unlike with a strand, a
+/// destructor can end the loop at once, whether or not the executor is still run.
 template <class Executor>
 class asio_loop final : public event_loop, public std::enable_shared_from_this<asio_loop<Executor>> {
 public:
@@ -25620,13 +25634,13 @@ public:
 
     [[nodiscard]] const Executor& executor() const noexcept { return executor_; }
 
-    /// Makes the calling thread the loop's thread for as long as this lives.
+    /// Makes the calling thread the loop's thread during its lifetime.
     class [[nodiscard]] loop_lock {
     public:
         explicit loop_lock(asio_loop& one) : loop_{one.shared_from_this()}, hold_{one.mutex_}, mark_{one.context()} {}
 
     private:
-        const std::shared_ptr<asio_loop> loop_;  // what happens meanwhile may end its last connection
+        const std::shared_ptr<asio_loop> loop_;  // keeps the loop: its last connection may end meanwhile
         const std::unique_lock<std::recursive_mutex> hold_;
         const serving_scope mark_;
     };
@@ -25634,13 +25648,13 @@ public:
 
     void listen(const std::vector<event_loop*>& all, const listening_socket& from) {
         const auto inside = lock();
-        this->begin_ticking();  // so that Asio has memory for the timer before memory gets short
+        this->begin_ticking();  // so that Asio allocates the timer before memory runs short
         listeners_.push_back(std::make_unique<asio_listener<Executor>>(*this, all, from));
         listeners_.back()->listen();
     }
 
-    /// Collects now if no thread is in the loop; otherwise a posted task does. A thread that is in one loop must not wait for
-    /// another loop, whose thread may be waiting for it.
+    /// Collects now if no thread is in the loop; otherwise a posted task does. A thread in one loop must not wait for
+    /// another loop, whose thread may be waiting for the first one.
     void try_collect() noexcept {
         const std::unique_lock free{mutex_, std::try_to_lock};
         if (!free) return;
@@ -25648,8 +25662,8 @@ public:
         this->collect();
     }
 
-    /// Ends everything now, from any thread, even if the executor is never run again. The handler is not called any more, except
-    /// for calls that workers have begun; `reclaim` takes their connections back after they have ended.
+    /// Ends everything now, from any thread, even if the executor is never run again. The handler is not called any
+    /// more, except for calls already running on workers; `reclaim` takes their connections back when they have ended.
     void shut() noexcept {
         const auto inside = lock();
         shut_ = true;
@@ -25676,7 +25690,7 @@ private:
     }
 
     [[nodiscard]] bool start_ticking() noexcept override { return wait_for_tick(); }
-    void stop_ticking() noexcept override { timer_.cancel(); }  // or a stop would take as long as a tick
+    void stop_ticking() noexcept override { timer_.cancel(); }  // otherwise a stop would take up to one tick
 
     [[nodiscard]] bool wait_for_tick() noexcept {
         if (shut_) return false;
@@ -25707,7 +25721,7 @@ private:
         return made;
     }
     void close_listeners() noexcept override {
-        for (const auto& one : listeners_) one->close();  // not destroyed: a handler of theirs may be about to run
+        for (const auto& one : listeners_) one->close();  // not destroyed: one of their handlers may be about to run
     }
 
     using clock = event_loop::clock;
@@ -25779,12 +25793,12 @@ public:
     }
 
 private:
-    static constexpr milliseconds grace = seconds{1};  // for the executor to close what the deadline has cut off
+    static constexpr milliseconds grace = seconds{1};  // for the executor to close what was cut off at the deadline
 
     const std::shared_ptr<server_context> context_;
     const std::vector<Executor> executors_;
     const std::shared_ptr<drain_count> drained_;
-    std::vector<std::shared_ptr<loop_type>> loops_;  // stays the same: another thread may call `drain` meanwhile
+    std::vector<std::shared_ptr<loop_type>> loops_;  // constant: another thread may call `drain` meanwhile
     bool closed_ = false;
 };
 
@@ -25842,7 +25856,8 @@ TOLLGATE_DECL server::server(const asio::any_io_executor& executor, http::handle
     : server{handler, std::move(settings), [executor](const auto& context, std::size_t loops) {
                  using namespace server_detail;
                  using io_executor = asio::io_context::executor_type;
-                 // Nearly every caller has an io_context: its own executor spares a type-erased call for each wait.
+                 // Most callers have an io_context: using its executor type directly avoids a type-erased call per
+                 // wait.
                  const auto* const known = executor.template target<io_executor>();
                  return known != nullptr ? std::unique_ptr<event_loop_group>{std::make_unique<asio_loop_group<io_executor>>(
                                                context, std::vector<io_executor>(loops, *known))}
