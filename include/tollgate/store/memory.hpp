@@ -26,9 +26,9 @@
 
 namespace tollgate::inline v0 {
 
-/// How many rows a `memory_store` takes before it refuses more with an error (unavailable). What has expired makes room
-/// first. A row is about 1 to 4 kB. One user may have a quarter of the access tokens, codes and refresh tokens; of the
-/// rest, `limits` allow one user less.
+/// How many rows a `memory_store` takes before it refuses more with an error (unavailable). Expired rows are removed
+/// first. A row is about 1 to 4 kB. One user may have a quarter of the access tokens, codes and refresh tokens; other
+/// rows are bounded per user by `limits`.
 struct memory_settings {
     std::size_t personal_tokens_max = 100'000;
     std::size_t access_tokens_max = 100'000;
@@ -38,16 +38,16 @@ struct memory_settings {
     std::size_t codes_max = 100'000;
     std::size_t refresh_tokens_max = 100'000;
     std::size_t sessions_max = 100'000;
-    /// Events, deliveries and their attempts. Of what is still to be sent, one account may have a quarter, and so may one
-    /// host. An event of an account that has its quarter is refused. Deliveries to a host that has its quarter are given up
-    /// at once, on record; if these are all deliveries of the event, it is refused.
+    /// Bytes of events, deliveries and their attempts. Of those not yet delivered, one account may have a quarter, and
+    /// so may one host. An event of an account over its quarter is refused. Deliveries to a host over its quarter are
+    /// given up at once, on record; if these are all deliveries of the event, it is refused.
     std::size_t outbox_bytes_max = 256 * 1024 * 1024;
 };
 
-/// The store in memory, for tests, for demonstrations, and for those who keep the truth elsewhere; also the reference
-/// for what a verb does. Nothing outlives the process.
+/// The store in memory, for tests, demonstrations, and programs that keep their data elsewhere; also the reference
+/// implementation of every verb. Nothing survives the process.
 ///
-/// Thread rule: any thread. Non-blocking: locks are held for the time of a copy. `find_...` allocate nothing.
+/// Thread rule: any thread. Non-blocking: locks are held only to copy a row. `find_...` do not allocate.
 class memory_store {
 public:
     /// No call blocks.
@@ -258,7 +258,7 @@ public:
     }
 
 private:
-    /// Verbs that change several tables at once have one lock for all of them; reading a credential needs none of it.
+    /// Runs a verb with the lock shared by all OAuth tables; reading a credential does not need it.
     template <class Verb>
     std::invoke_result_t<Verb&> in_oauth(Verb&& verb) noexcept {
         return detail::without_exceptions([&] {
@@ -267,7 +267,7 @@ private:
         });
     }
 
-    /// Deliveries are their hooks', so both have one lock.
+    /// Runs a verb with the lock shared by hooks and deliveries.
     template <class Verb>
     std::invoke_result_t<Verb&> in_hooks(Verb&& verb) noexcept {
         return detail::without_exceptions([&] {

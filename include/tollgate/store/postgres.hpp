@@ -26,44 +26,43 @@ namespace tollgate::inline v0 {
 
 /// Connections, bounds and caches of a postgres_store.
 struct postgres_settings {
-    /// Connections of one store, opened as they are needed. Each is a process at the server, which stops getting faster
-    /// at about twice its cores, and has 100 for all nodes by default (max_connections).
+    /// Connections per store, opened on demand. Each is a process at the server, which gets no faster beyond about
+    /// twice its cores, and by default allows 100 for all nodes (max_connections).
     std::size_t connections_max = 8;
-    /// How long a verb waits for one of them before it is a problem (unavailable).
+    /// How long a verb waits for one of them before it fails (unavailable).
     milliseconds connection_wait_max{2000};
-    /// How long connecting to one server may take, TLS and password included.
+    /// Time limit for connecting to one server, including TLS and authentication.
     milliseconds connect_wait_max{3000};
-    /// How long an answer may take. The server gives a statement up after three quarters of it; a connection that says
-    /// nothing is given up.
+    /// Time limit for a response. The server cancels a statement after three quarters of it; a connection without any
+    /// response is closed.
     milliseconds answer_wait_max{4000};
-    /// By what clock the store's callers tell the time: this machine's, unless told otherwise. Null: by the store's own
+    /// The clock by which the store's callers tell the time: by default this machine's. Null: the store's own
     /// `clock()`.
     instant (*callers_clock)() noexcept = &postgres::server_clock::node_now;
-    /// Where the directory's users are in this database: a query of your own for the quota of one of them, which is then
-    /// looked up together with their credential instead of with a round trip of its own. `owner.id` in it is the
-    /// user's id; its columns are the requests, NULL for a user without a quota of their own, and the seconds that they
-    /// count for. No row: the directory is asked. It says what `quota_of` says, for that is not asked besides.
-    ///
+    /// If the directory's users are in this database: a query for the quota of one of them, which is then looked up
+    /// together with their credential instead of in a separate round trip. In it, `owner.id` is the user's id. Its
+    /// columns are the number of requests, NULL for a user without an own quota, and the window in seconds. Without a
+    /// row, `quota_of` is called. The query must return what `quota_of` would return, which is not called otherwise.
     ///     SELECT requests_per_day, 86400 FROM shop_users WHERE shop_users.id = owner.id
     ///
-    /// Its tables must be there when the store is opened. Empty: the directory is asked for each request.
+    /// Its tables must exist when the store is opened. Empty: `quota_of` is called for each request.
     std::string owner_quota_query = {};
-    /// Credentials of each kind that are remembered, so that a request need not ask for them; 0: none. One takes 1.2 kB,
-    /// when it is first used.
+    /// Credentials of each kind to cache, so that requests need no query; 0: none. One takes 1.2 kB, allocated on first
+    /// use.
     std::size_t cached_credentials_max = 0;
-    /// For how long one is given out again where no change of it is heard.
+    /// How long one is returned without news of it.
     milliseconds cached_for{30'000};
 };
 
-/// What time it is at the server of a `postgres_store`, without asking it. Nodes that judge by it agree, whatever their
-/// own clocks say. Outlives its store.
+/// The time of a `postgres_store`'s server, without a round trip. Nodes that use it agree, whatever their own clocks
+/// say. May outlive its store.
 class postgres_clock {
 public:
     /// A clock of this store.
     explicit postgres_clock(std::shared_ptr<const postgres::server_clock> of) noexcept : of_{std::move(of)} {}
     /// See `time_source`.
     [[nodiscard]] instant now() const noexcept { return of_->now(); }
-    /// What is added to moments by the clock of the store's callers.
+    /// What is added to times by the callers' clock.
     [[nodiscard]] milliseconds shift() const noexcept { return of_->shift(); }
 
 private:
@@ -72,66 +71,65 @@ private:
 
 static_assert(time_source<postgres_clock>);
 
-/// The store on PostgreSQL, 13 or later: any number of nodes share a database, and see each other's changes at once.
-/// Durable when a verb returns, as far as the server is (a server with synchronous_commit=off is told to wait all the
-/// same).
+/// The store on PostgreSQL, 13 or later: any number of nodes share a database and see each other's changes at once. A
+/// verb's effect is as durable as the server's commits when it returns (also if the server's default is
+/// synchronous_commit=off).
 ///
-/// Tables are named `tollgate_...`, are made in the first schema of the connection's search_path, and may live beside
-/// an integrator's own. The newest node brings them up to date when it starts, while older ones go on working.
+/// Tables are named `tollgate_...`, are created in the first schema of the connection's search_path, and may share a
+/// database with an integrator's own. The newest node brings them up to date when it starts, while older ones continue
+/// to work.
 ///
-/// Every verb is one transaction, and, but for `complete` and `sweep_deliveries`, one round trip: READ
-/// COMMITTED, with locks on what it counts or takes away. What is read is asked again when a connection broke. What
-/// changes something never is, for the first time may have been the one that counted: it is a problem (unavailable),
-/// and whoever called looks, or calls again where that does no harm. Only what the server itself rolled back, because
-/// two got into each other's way, is tried again.
+/// Every verb is one transaction, and, except for `complete` and `sweep_deliveries`, one round trip: READ COMMITTED,
+/// with locks on what it counts or removes. Reads are repeated when a connection breaks. Writes are not, because the
+/// first try may have taken effect: they return an error (unavailable), and the caller checks, or repeats them where
+/// that is harmless. Only what the server itself rolled back because of a concurrent transaction is tried again.
 ///
-/// **Whose time it is.** All moments are kept by the server's clock. Where this machine's is more than two seconds off,
-/// moments are shifted by the difference as they pass in either direction: codes, tokens, sessions and leases last as
-/// long for this node as for the others, who need not know. The difference is measured with each new connection and
-/// once a minute. What a node shows to others by its own clock (`X-RateLimit-Reset`, `webhook-timestamp`) is its own
-/// affair; one that is to be right there, too, gives the store's `clock()` to its policies, and `callers_clock =
-/// nullptr` to the store.
+/// **Time.** All times are stored by the server's clock. If this machine's clock is more than two seconds off, times
+/// are shifted by the difference in both directions, so that codes, tokens, sessions and leases last as long for this
+/// node as for the others. The difference is measured with each new connection and once a minute. Values that a node
+/// shows by its own clock (`X-RateLimit-Reset`, `webhook-timestamp`) are not shifted; for these, pass the store's
+/// `clock()` to the policies and `callers_clock = nullptr` to the store.
 ///
-/// **What is remembered.** Nothing, unless `cached_credentials_max` says so. Then the credentials that requests carry are
-/// given out again without a round trip, until a change is heard of: by a verb of this store, when it returns; by
-/// anybody else, within a second in every case, mostly within milliseconds (see `postgres::listener`), because triggers
-/// in the database tell those who listen. It takes a thread and a connection beside the others. `last_used_at` may be
-/// older, and a credential that did not exist is asked for again after half a second.
+/// **Caching.** None, unless `cached_credentials_max` is set. Then credentials are returned without a round trip until
+/// a change arrives: changes of this store when the verb returns, changes of others within one second in every case and
+/// usually within milliseconds (see `postgres::listener`), because triggers in the database notify the listeners. This
+/// takes one thread and one more connection. `last_used_at` may be older, and a credential that did not exist is looked
+/// up again after half a second.
 ///
-/// **TLS** is libpq's, and the connection string's: `sslmode=verify-full sslrootcert=...` for a server across a network
-/// (libpq's own default, `prefer`, does without where the server does). A pooler must give out whole sessions:
-/// statements are prepared.
+/// **TLS** is configured in the connection string: `sslmode=verify-full sslrootcert=...` for a server across a network
+/// (libpq's default, `prefer`, falls back to plain text). A pooler must use session pooling, because statements are
+/// prepared.
 ///
-/// Thread rule: any thread. Blocking. Movable; a store that was moved from can only be destroyed or assigned to.
-/// Errors: nothing is thrown except by the constructor; unavailable for what may pass (no connection, no answer in
-/// time, a server that stops), internal for the rest.
+/// Thread rule: any thread. Blocking. Movable; a moved-from store may only be destroyed or assigned to. Errors: only
+/// the constructor throws; unavailable for conditions that may pass (no connection, no response in time, a server that
+/// stops), internal for the rest.
 class postgres_store {
 public:
     /// Calls may wait for the database.
     static constexpr bool blocking = true;
 
-    /// libpq's: `host=... dbname=...` or `postgresql://...`; of several hosts, the one that takes writes. Throws
-    /// store_error.
+    /// `connection_string` is libpq's: `host=... dbname=...` or `postgresql://...`; of several hosts, the one that
+    /// accepts writes is used. Throws store_error.
     explicit TOLLGATE_DECL postgres_store(const std::string& connection_string, const postgres_settings& settings = {});
     /// The same without exceptions.
     [[nodiscard]] static TOLLGATE_DECL result<postgres_store> open(const std::string& connection_string,
                                                                     const postgres_settings& settings = {}) noexcept;
 
-    /// How far the tables of the store in this database are; opening it brings them to the newest version. Changes nothing.
+    /// The version of the store's tables in this database; opening the store updates them. Changes nothing.
     [[nodiscard]] static TOLLGATE_DECL result<schema_status> check_schema(const std::string& connection_string,
                                                                           const postgres_settings& settings = {}) noexcept;
 
-    /// Opens the store; throws if that fails.
+    /// Movable, not copyable.
     TOLLGATE_DECL postgres_store(postgres_store&&) noexcept;
     /// Movable, not copyable.
     TOLLGATE_DECL postgres_store& operator=(postgres_store&&) noexcept;
     TOLLGATE_DECL ~postgres_store();
 
-    /// The time of the database, for limiters and tests.
+    /// The time of the database server.
     [[nodiscard]] TOLLGATE_DECL postgres_clock clock() const noexcept;
-    /// What this store hears of changes to users' rows, for an adapter that remembers rows of its own tables
-    /// (`row_cache`): a change of theirs is told to it, and by a trigger to `tollgate_changes`. Nothing can be relied on
-    /// where nothing is remembered. Outlives its store.
+    /// The changes to users' rows that this store has received, for an adapter that caches rows of its own tables
+    /// (`row_cache`). Report changes of these to it, and by a trigger to `tollgate_changes`. Without cached credentials
+    /// nothing can be trusted. May outlive its store.
     [[nodiscard]] TOLLGATE_DECL const std::shared_ptr<cache_invalidation_feed>& changes() const noexcept;
 
     /// See `credential_source`.
@@ -154,7 +152,7 @@ public:
     TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
     /// See `use_recorder`.
     TOLLGATE_DECL result<void> record_access_token_use(const digest& token, instant now) noexcept;
-    // The contract `credential_cache`.
+    // Implements `credential_cache`.
     TOLLGATE_DECL lookup<token_credential> cached_personal_token(std::string_view username) const noexcept;
     TOLLGATE_DECL lookup<token_credential> cached_access_token(const digest& token) const noexcept;
 
@@ -237,8 +235,8 @@ public:
     TOLLGATE_DECL result<bool> enable_hook(const account_ref& account, hook_id hook, instant now) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept;
-    /// See `shared_outbox`. A few nanoseconds; the first call starts a thread, with a connection beside the others,
-    /// that hears (LISTEN) what any node reports.
+    /// See `shared_outbox`. Takes a few nanoseconds; the first call starts a thread with another connection, which
+    /// receives (LISTEN) the events of all nodes.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
 
 private:

@@ -19,7 +19,7 @@ TOLLGATE_DECL result<std::unique_ptr<postgres_store::impl>> postgres_store::open
     if (auto done = opened->migrate(postgres::store_component, postgres::store_steps); !done)
         return std::move(done).error();
     auto made = std::make_unique<impl>(*std::move(opened), settings);
-    // A wrong query is reported now, not with the first request.
+    // An invalid query is reported now, not by the first request.
     if (!settings.owner_quota_query.empty())
         if (auto tried = made->database.ask(made->lookup.personal(), std::string_view{}); !tried)
             return std::move(tried).error();

@@ -35,7 +35,7 @@ struct postgres_database::state {
     result<void> check_requirements(postgres::connection& made);
     void require(std::string_view component, std::int64_t version);
     static void end(connections::lease& lost, const postgres::run_failure& why) noexcept {
-        // One that hung is not the only one: the others would hold up a caller each for as long.
+        // If one connection hung, the others would delay a caller each for as long.
         if (why.hung) lost.trip(why.why.cause);
         else lost.drop(why.why.cause);
     }
@@ -44,8 +44,8 @@ struct postgres_database::state {
     const postgres_database_settings settings;
     const std::shared_ptr<postgres::server_clock> clock;
 
-    std::mutex mutex;  // for the next two
-    std::size_t answering_server = 0;  // which one answered last
+    std::mutex mutex;  // guards the next two
+    std::size_t answering_server = 0;  // the one that responded last
     std::vector<requirement> requirements;
 
     connections pool;
@@ -90,7 +90,7 @@ inline result<void> postgres_database::state::check_requirements(postgres::conne
     for (const postgres::rows& each : answered.given)
         if (each.count() > 0)
             return internal_error(
-                "PostgreSQL: a later release has brought the tables to a version that this one cannot work with");
+                "PostgreSQL: the tables were changed by a later release and are not compatible with this one");
     return {};
 }
 
@@ -111,7 +111,7 @@ TOLLGATE_DECL result<postgres_database> postgres_database::open(const std::strin
     auto servers = postgres::servers_of(connection_string);
     if (!servers) return std::move(servers).error();
     postgres_database made{std::make_unique<state>(*std::move(servers), settings)};
-    // A wrong address or password is reported now, not with the first request.
+    // A wrong address or password is reported now, not by the first request.
     if (auto first = made.state_->pool.take(settings.connection_wait_max); !first) return std::move(first).error();
     return made;
 }
@@ -168,7 +168,7 @@ TOLLGATE_DECL result<postgres::answers> postgres_database::run(const postgres::b
         if (!done.failed) return std::move(done.given);
         const postgres::aftermath after = done.failed->after;
         if (after == lost) state::end(*on, *done.failed);
-        // After a connection that hung there is no second try: its time was all that a call may take.
+        // No second try after a connection that hung: it has used all the time of a call.
         const bool again = tries < tries_max &&
                            (after == try_again || (after == lost && when_lost == postgres::repeat::allowed &&
                                                    !done.failed->hung));
@@ -177,7 +177,7 @@ TOLLGATE_DECL result<postgres::answers> postgres_database::run(const postgres::b
                 done.failed->why.cause += " (whether it was done before is not known)";
             return std::move(done.failed->why);
         }
-        // Two transactions that met once should not meet again.
+        // Avoids a repeated conflict of the same two transactions.
         if (after == try_again) std::this_thread::sleep_for(milliseconds{5 * tries});
     }
 }
@@ -206,7 +206,7 @@ TOLLGATE_DECL transaction::~transaction() {
         batch undoing{milliseconds{0}};
         undoing.add("ROLLBACK");
         if (!on_->held->run(undoing).failed) return;
-    } catch (...) {  // memory: the connection is closed, and the transaction with it
+    } catch (...) {  // out of memory: the connection is closed, which ends the transaction
     }
     on_->held.drop("PostgreSQL: a transaction could not be rolled back");
 }

@@ -11,9 +11,8 @@ struct pg_conn;
 
 namespace tollgate::inline v0 {
 
-/// Takes events into a transaction of the integrator's own, on their own connection (a `PGconn*` of libpq's) to the
-/// database that a `postgres_store` lives in: their change and the deliveries that tell of it commit together, or
-/// neither does. Whatever happens, nobody is told of what was rolled back, and what was committed is told.
+/// Publishes events within a transaction of your own, on your connection (libpq's `PGconn*`) to the database of a
+/// `postgres_store`: your change and its deliveries are committed together or not at all.
 ///
 ///     run(connection, "BEGIN");
 ///     run(connection, "UPDATE sites SET published = true WHERE id = 7");
@@ -21,26 +20,24 @@ namespace tollgate::inline v0 {
 ///     const auto deliveries = tollgate::publish(outbox, services, {...}, now);
 ///     run(connection, deliveries ? "COMMIT" : "ROLLBACK");
 ///
-/// The rules, which are PostgreSQL's:
+/// Rules:
 ///
-/// - Its search_path finds the tables that the store has made, its role may write to them, and its client_encoding is
-///   UTF8.
-/// - A transaction is open, has not failed, and waits for no answer; otherwise it is a problem (invalid).
-/// - A problem takes back what this call has written, and the transaction can go on (there is a savepoint, `tollgate`).
-///   Roll back after any problem, unless your change matters without.
-/// - It is durable when your COMMIT returns, as far as your session says: `synchronous_commit` for loss of power, too.
-///   Dispatchers of all nodes hear of it with that COMMIT.
-/// - Transactions that tell are committed one after the other (NOTIFY): a thousand a second is more than most disks do,
-///   but who reports much more than that reports to the store.
+/// - The connection's search_path finds the store's tables, its role may write to them, and its client_encoding is UTF8.
+/// - A transaction is open, has not failed, and waits for no result; otherwise the call is an error (invalid).
+/// - An error undoes what this call has written, and the transaction can continue (a savepoint, `tollgate`). Roll back after
+///   any error, unless your change is useful without the event.
+/// - The event is durable when your COMMIT returns, as far as your session's `synchronous_commit` says. Dispatchers of all
+///   nodes are notified by that COMMIT.
+/// - Transactions that notify are committed one at a time (NOTIFY). A thousand a second is more than most disks allow;
+///   programs with many more events should publish them to the store.
 ///
-/// One round trip. One thread at a time, that which has the connection. Blocking, for as long as the connection does.
-/// Nothing is thrown.
+/// One round trip. Used by the thread that uses the connection. Blocks as long as the connection does. Never throws.
 class postgres_own_transaction {
 public:
     /// Calls may wait for the database.
     static constexpr bool blocking = true;
 
-    /// The connection stays the integrator's. Made for one transaction or for all of them: it keeps nothing.
+    /// The connection stays the caller's. Keeps no state: use one for each transaction or one for all.
     postgres_own_transaction(const postgres_store& store, pg_conn* connection) noexcept
         : clock_{store.clock()}, connection_{connection} {}
 

@@ -35,9 +35,9 @@ inline result<answers> receive_within(pg_conn* connection, const batch& sent) {
     given.reserve(sent.statements().size());
     std::optional<error> why;
     bool was_end = false;
-    for (std::size_t at = 0;;) {  // the savepoint is the first
+    for (std::size_t at = 0;;) {  // starts with the savepoint
         pg_result* const result = PQgetResult(connection);
-        if (result == nullptr) {  // the end of a command's results; where nothing is left, of the connection
+        if (result == nullptr) {  // the end of a command's results, or of the connection
             if (was_end || PQstatus(connection) == CONNECTION_BAD)
                 return why ? *std::move(why) : connection_failure(connection, {}).why;
             was_end = true;
@@ -64,20 +64,19 @@ inline result<answers> receive_within(pg_conn* connection, const batch& sent) {
 
 }  // namespace detail
 
-/// Runs a batch on a connection of the caller's, within the transaction that it has open: one round trip, behind a
-/// savepoint. An error undoes what the batch has done, in a second round trip, and nothing else. Blocks as that connection
-/// does.
+/// Runs a batch within the transaction that is open on the caller's connection: one round trip, after a savepoint. An
+/// error undoes only what the batch has done, in a second round trip. Blocks as long as that connection does.
 inline result<answers> run_within(pg_conn* transaction, const batch& sent) {
     if (transaction == nullptr || PQtransactionStatus(transaction) != PQTRANS_INTRANS)
-        return invalid("No transaction is open on this connection, or none that can go on.");
+        return invalid("No transaction is open on this connection, or it has failed.");
     const char* const encoding = PQparameterStatus(transaction, "client_encoding");
     if (encoding == nullptr || std::string_view{encoding} != "UTF8")
         return invalid("The client_encoding of this connection is not UTF8.");
-    if (PQenterPipelineMode(transaction) != 1) return invalid("This connection is busy with something else.");
+    if (PQenterPipelineMode(transaction) != 1) return invalid("This connection is busy with another command.");
     auto received = detail::send_within(transaction, sent) ? detail::receive_within(transaction, sent)
                                                             : result<answers>{connection_failure(transaction, {}).why};
     PQexitPipelineMode(transaction);
-    // Where this fails the transaction has failed, and can only be rolled back as a whole.
+    // If this fails, the transaction can only be rolled back as a whole.
     if (!received) PQclear(PQexec(transaction, "ROLLBACK TO SAVEPOINT tollgate; RELEASE SAVEPOINT tollgate"));
     return received;
 }
@@ -90,7 +89,7 @@ TOLLGATE_DECL result<std::size_t> postgres_own_transaction::append_event(const e
     return detail::without_exceptions([&]() -> result<std::size_t> {
         postgres::batch batch{clock_.shift()};
         postgres::append_event(batch, happened, seed, now);
-        batch.add(postgres::notify_other_nodes);  // sent when the transaction is committed
+        batch.add(postgres::notify_other_nodes);  // sent when the transaction commits
         auto answers = postgres::run_within(connection_, batch);
         if (!answers) return std::move(answers).error();
         return postgres::appended_count(answers->front());

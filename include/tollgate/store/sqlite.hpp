@@ -23,27 +23,27 @@ namespace tollgate::inline v0 {
 
 /// Connections, bounds and caches of a sqlite_store.
 struct sqlite_settings {
-    /// Connections that read at the same time; one more writes. A read takes microseconds: more than there are cores
-    /// gain nothing.
+    /// Connections that read at the same time; one more writes. A read takes microseconds, so more than the number of
+    /// cores gain nothing.
     std::size_t readers_max = 8;
-    /// How long a verb waits for a connection and for other processes that write, before it is a problem (unavailable).
+    /// How long a verb waits for a connection and for other processes that write before it fails (unavailable).
     milliseconds busy_wait_max{5000};
-    /// Credentials of each kind that are remembered, valid exactly until the next commit of anybody; 0: none. One takes
-    /// 1.2 kB, when it is first used.
+    /// Credentials of each kind to cache, valid exactly until the next commit of any process; 0: none. One takes 1.2
+    /// kB, allocated on first use.
     std::size_t cached_credentials_max = 4096;
     /// The virtual file system that SQLite uses; empty for the system's own.
     std::string vfs{};
 };
 
-/// The store on SQLite: one file (and its log beside it), durable when a verb returns, kill -9 and loss of power
-/// included. Any number of processes may use the file at the same time, and see each other's changes at once.
+/// The store on SQLite: one file and its log, durable when a verb returns, also against kill -9 and power failures. Any
+/// number of processes may use the file at the same time and see each other's changes at once.
 ///
-/// A new file is readable and writable by its owner alone. Tables are named `tollgate_...` and brought up to date when
-/// the file is opened; they may live beside an integrator's own.
+/// A new file is readable and writable by its owner only. Tables are named `tollgate_...` and brought up to date when
+/// the file is opened; the file may also contain an integrator's own.
 ///
-/// Thread rule: any thread. Blocking. Movable; a store that was moved from can only be destroyed or assigned to.
-/// Errors: nothing is thrown except by the constructor; unavailable for what may pass (busy beyond the bound, disk
-/// full), internal for a damaged file.
+/// Thread rule: any thread. Blocking. Movable; a moved-from store may only be destroyed or assigned to. Errors: only
+/// the constructor throws; unavailable for conditions that may pass (busy for too long, full disk), internal for a
+/// damaged file.
 class sqlite_store {
 public:
     /// Calls may wait for the database.
@@ -55,12 +55,12 @@ public:
     [[nodiscard]] static TOLLGATE_DECL result<sqlite_store> open(const std::string& path,
                                                                   const sqlite_settings& settings = {}) noexcept;
 
-    /// How far the tables of the store in a file are; opening it brings them to the newest version. Changes nothing. They
-    /// are at version 0 if there is no file; none is made.
+    /// The version of the store's tables in a file; opening the store updates them. Changes nothing; version 0 if there
+    /// is no file.
     [[nodiscard]] static TOLLGATE_DECL result<schema_status> check_schema(const std::string& path,
                                                                           const sqlite_settings& settings = {}) noexcept;
 
-    /// Opens the store; throws if that fails.
+    /// Movable, not copyable.
     TOLLGATE_DECL sqlite_store(sqlite_store&&) noexcept;
     /// Movable, not copyable.
     TOLLGATE_DECL sqlite_store& operator=(sqlite_store&&) noexcept;
@@ -86,7 +86,7 @@ public:
     TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
     /// See `use_recorder`.
     TOLLGATE_DECL result<void> record_access_token_use(const digest& token, instant now) noexcept;
-    // The contract `credential_cache`.
+    // Implements `credential_cache`.
     TOLLGATE_DECL lookup<token_credential> cached_personal_token(std::string_view username) const noexcept;
     TOLLGATE_DECL lookup<token_credential> cached_access_token(const digest& token) const noexcept;
 
@@ -169,7 +169,7 @@ public:
     TOLLGATE_DECL result<bool> enable_hook(const account_ref& account, hook_id id, instant now) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept;
-    /// See `shared_outbox`. A few nanoseconds; any commit of anybody counts as a change.
+    /// See `shared_outbox`. Takes a few nanoseconds; any commit of any process counts as a change.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
 
 private:

@@ -20,10 +20,10 @@
 
 namespace tollgate::inline v0 {
 
-/// How the connections are made and bounded.
+/// How connections are opened and bounded.
 struct sqlite_database_settings {
-    /// Connections that read at the same time, opened as they are needed. A read takes microseconds: more than there
-    /// are cores gain nothing, and each costs two file descriptors and up to 2 MB of page cache.
+    /// Connections that read at the same time, opened on demand. A read takes microseconds, so more than the number of
+    /// cores gain nothing, and each costs two file descriptors and up to 2 MB of page cache.
     std::size_t readers_max = 8;
     /// How long a call waits for a connection, and for other processes that write.
     milliseconds busy_wait_max{5000};
@@ -31,7 +31,7 @@ struct sqlite_database_settings {
     std::string vfs{};
 };
 
-/// A SQLite database file for tables of your own, which may be the file that a `sqlite_store` is in: one connection that
+/// A SQLite database file for tables of your own, which may be the file of a `sqlite_store`: one connection that
 /// writes, because SQLite has one writer at a time and waiting in memory is cheaper than polling a file lock, and
 /// several that read.
 ///
@@ -50,8 +50,8 @@ public:
     /// A connection in use; returned to the pool at its end.
     using lease = connections::lease;
 
-    /// Creates the file, readable and writable by its owner only, if there is none. Errors: invalid for a path that is
-    /// not a file's; unavailable if it cannot be opened.
+    /// Creates the file, readable and writable by its owner only, if it does not exist. Errors: invalid for a path that
+    /// is not a file's; unavailable if it cannot be opened.
     static TOLLGATE_DECL result<sqlite_database> open(const std::string& path,
                                                        const sqlite_database_settings& settings = {});
 
@@ -65,14 +65,14 @@ public:
     /// or none. A released step is never changed, only followed by others. See `sqlite::migrate`.
     TOLLGATE_DECL result<void> migrate(std::string_view component, std::span<const sqlite::statement_text> steps);
 
-    /// How far the tables of `component` in a file are on their way to the last of `steps`, without changing it. They are at
-    /// version 0 if there is no file; none is made. Errors: as `open`.
+    /// The version of `component`'s tables in a file, compared with `steps`. Changes nothing; version 0 if there is no
+    /// file. Errors: as `open`.
     [[nodiscard]] static TOLLGATE_DECL result<schema_status> check_schema(const std::string& path, std::string_view component,
                                                                           std::span<const sqlite::statement_text> steps,
                                                                           const sqlite_database_settings& settings = {});
 
-    /// Calls `body(sqlite::database&)`, which returns a `result`, with a connection that cannot write. Throws nothing:
-    /// what `body` throws becomes an error (unavailable).
+    /// Calls `body(sqlite::database&)`, which returns a `result`, with a connection that cannot write. Never throws: an
+    /// exception from `body` becomes an error (unavailable).
     template <class Body>
     std::invoke_result_t<Body&, sqlite::database&> read(Body&& body) noexcept {
         return detail::without_exceptions([&]() -> std::invoke_result_t<Body&, sqlite::database&> {
@@ -103,7 +103,7 @@ public:
         });
     }
 
-    /// The same for what is not worth waiting for, see `writer_soon`.
+    /// The same for optional writes, see `writer_soon`.
     template <class Body>
     std::invoke_result_t<Body&, sqlite::database&> transact_soon(Body&& body) noexcept {
         return detail::without_exceptions([&]() -> std::invoke_result_t<Body&, sqlite::database&> {
@@ -113,15 +113,15 @@ public:
         });
     }
 
-    /// A connection until the end of the scope. Error (unavailable) when none came free in time.
+    /// A connection until the end of the scope. Error (unavailable) if none became free in time.
     [[nodiscard]] TOLLGATE_DECL result<lease> reader();
     [[nodiscard]] TOLLGATE_DECL result<lease> writer();
-    /// Waits at most `wait_max` for the connection, and again for other processes. A tenth of a second is long enough
-    /// to come after a few commits, and short enough for a request whose purpose is another.
+    /// Waits at most `wait_max` for the connection, and again for other processes. 100 ms is enough to follow a few
+    /// commits, and short enough for an optional write of a request.
     [[nodiscard]] TOLLGATE_DECL result<lease> writer_soon(milliseconds wait_max = milliseconds{100});
 
-    /// Whether anything was committed, by this process or another, for a `sqlite_row_cache`. Its address stays the same
-    /// when the database moves.
+    /// Tells whether anything was committed, by any process, for a `sqlite_row_cache`. Its address is stable when the
+    /// database moves.
     [[nodiscard]] TOLLGATE_DECL const sqlite::change_stamp& changes() const noexcept;
 
 private:
@@ -141,8 +141,8 @@ private:
     std::unique_ptr<state> state_;
 };
 
-/// Rows of one query, by their key. A row is returned without a query until anything is committed to the file, so that a
-/// cached row is always what the query would return.
+/// Caches the rows of one query by their key. A row is returned without a query until anything is committed to the
+/// file, so a cached row is always what the query would return.
 ///
 ///     sqlite_row_cache<user_id, user_row> users{database.changes(), 16'384};
 ///     auto user = users.find(id, [&] { return read_user(id); });   // result<std::optional<user_row>>

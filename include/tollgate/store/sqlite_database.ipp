@@ -16,7 +16,7 @@ struct sqlite_database::state {
           changes{std::move(watched)} {}
 
     static reconnecting_pool_settings pool_of(const std::string& path, std::size_t connections_max) {
-        // A file that cannot be opened is not a server that must be spared: every caller tries.
+        // A file that cannot be opened needs no protection from retries: every caller tries.
         return {.name = "SQLite: " + path, .connections_max = connections_max, .longest_pause = milliseconds{0}};
     }
 

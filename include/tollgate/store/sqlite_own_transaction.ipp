@@ -26,7 +26,7 @@ TOLLGATE_DECL result<std::size_t> sqlite_own_transaction::append_event(const eve
             if (auto done = on.run("RELEASE tollgate_event"); !done) appended = std::move(done).error();
         }
         if (!appended && sqlite3_get_autocommit(connection_) == 0) {
-            // Where this fails there is no transaction left to take anything back from.
+            // If this fails, SQLite has already rolled back the whole transaction.
             static_cast<void>(on.run("ROLLBACK TO tollgate_event"));
             static_cast<void>(on.run("RELEASE tollgate_event"));
         }

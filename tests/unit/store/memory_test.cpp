@@ -104,7 +104,7 @@ TEST_CASE("one user may have a quarter of a memory store's codes, access and ref
     const auto expect_share = [](const auto& given, const std::string& rows, const std::string& setting) {
         expect_error(given, error_kind::unavailable);
         CHECK(given.error().cause == "The memory store holds 2 " + rows +
-                                         " of one user, as many as it may (a quarter of memory_settings::" + setting + ").");
+                                         " of one user, the maximum (a quarter of memory_settings::" + setting + ").");
     };
     // Of different applications: the bounds of one grant are others.
     std::vector<application_id> applications;

@@ -17,43 +17,41 @@ namespace tollgate::inline v0 {
 struct cache_invalidation_feed_settings {
     using steady = std::chrono::steady_clock;
 
-    /// For how long a row is given out again, where nothing is heard of it. Zero: never.
+    /// How long a row is returned without news of it. Zero: never.
     milliseconds row_lifetime{30'000};
-    /// The same for "there is no such row". That there is one now is heard from nobody, for rows are made all the time:
-    /// it has to be well below what may pass until a new one is seen everywhere.
+    /// The same for "no such row". New rows are not announced, because they are created all the time, so this must be
+    /// well below the time in which a new row has to be visible everywhere.
     milliseconds none_lifetime{500};
     steady::time_point (*now)() noexcept = &steady::now;
 };
 
-/// What has been heard of changes to rows, made here and elsewhere, for `row_cache`: whether what was read once is still
-/// right. Whoever hears of changes (`postgres::listener`, or an integrator's own feed) tells it three things:
+/// Collects changes to rows, made by this process and by others, for `row_cache`: it tells whether a cached row is
+/// still valid. The source of the changes (`postgres::listener`, or an integrator's own) calls three functions:
 ///
-/// 1. `forget...`, for each change that was heard. Whose row it was is enough: all rows of one user are forgotten
-///    together, in constant time. Whoever makes a change here says so here, too, after it is committed and before they
-///    return.
-/// 2. `forget_all`, where something may have been missed.
-/// 3. `trust_until`, again and again: until when it can be relied on that everything has been heard. When that has
-///    passed, nothing is given out until it is said again.
+/// 1. `forget...` for each change. The user whose row it is suffices: all rows of one user are invalidated together, in
+///    constant time. Code that makes a change in this process also calls it, after the commit and before it returns.
+/// 2. `forget_all` when changes may have been missed.
+/// 3. `trust_until`, repeatedly: until when the received changes can be assumed to be complete. After that time no cached
+///    row is returned until it is called again.
 ///
-/// **The bound.** Say at a moment `t` the feed asks for a sign of life, and with it comes all that was committed before
-/// `t`. If, once that is told, it calls `trust_until(t + d)`, then a row that was changed at a moment `c` is given out
-/// no later than `c + d`, whatever fails: what was promised before the change was heard was promised for at most `c + d`,
-/// because the sign of life was asked for before `c`; and what is promised after it was heard does no harm, because the
-/// row is forgotten. It does not matter how often the feed asks, nor how long answers take. The clock is the steady one,
-/// which nobody sets.
+/// **The bound.** Suppose that at time `t` the source sends a request to the server, and that all changes committed
+/// before `t` arrive before the response. If it then calls `trust_until(t + d)`, a row changed at time `c` is returned
+/// no later than `c + d`, whatever fails: trust granted before the change arrived ends by `c + d`, because its request
+/// was sent before `c`; trust granted afterwards does no harm, because the row has been invalidated. Neither the rate
+/// of requests nor the time that responses take matters. The clock is the steady clock, which nobody sets.
 ///
-/// **The race.** Each change has a number, counted here. A row is kept with the number that was last when its query
-/// began, and is right as long as no change of its key, of its user, or of everything has a higher one. So a row that
-/// was read before a change and kept after it was heard is forgotten already.
+/// **The race.** Changes are numbered here. A row is cached with the last number before its query, and is valid while
+/// no change of its key, its user, or everything has a higher number. A row that was read before a change and cached
+/// after the change arrived is therefore invalid from the start.
 ///
-/// Keys and users share 4,096 numbers by their hashes: those who meet are forgotten together, which costs a query.
+/// Keys and users share 4,096 numbers by hash. Those that collide are invalidated together, which costs a query.
 ///
-/// Thread rule: any thread; each call takes nanoseconds, and none waits.
+/// Thread rule: any thread; each call takes nanoseconds and does not wait.
 class cache_invalidation_feed {
 public:
     using steady = std::chrono::steady_clock;
     struct mark {
-        std::uint64_t changes;  ///< how many had been heard
+        std::uint64_t changes;  ///< the number of changes received so far
         steady::time_point at;
     };
 
@@ -62,9 +60,9 @@ public:
     cache_invalidation_feed(const cache_invalidation_feed&) = delete;
     cache_invalidation_feed& operator=(const cache_invalidation_feed&) = delete;
 
-    /// None while nothing can be relied on.
+    /// Empty while nothing can be trusted.
     [[nodiscard]] std::optional<mark> read() const noexcept { return read_at(settings_.now()); }
-    /// What `read` will say for a while, if nothing is heard meanwhile.
+    /// What `read` will return for the next moments if no change arrives.
     [[nodiscard]] std::optional<mark> read_ahead() const noexcept { return read_at(settings_.now() + ahead); }
 
     /// `Row`: keyed by a `user_id`, or with a member `user`.
@@ -80,7 +78,7 @@ public:
     }
 
     void forget(user_id of) noexcept { forget_key(hash_of(of)); }
-    /// As `row_cache::hash_of` says.
+    /// `hash` is `row_cache::hash_of` of the key.
     void forget_key(std::size_t hash) noexcept { raise(last_of_[hash % places], next()); }
     void forget_all() noexcept { raise(all_, next()); }
 
@@ -90,26 +88,26 @@ public:
     void trust_no_more() noexcept { trust_until((steady::time_point::min)()); }
 
 private:
-    /// Longer than a thread is away from its core, as a rule, and short beside what a row is given out for.
+    /// Longer than threads are usually interrupted, and short compared with the lifetime of a row.
     static constexpr milliseconds ahead{20};
 
     [[nodiscard]] std::optional<mark> read_at(steady::time_point now) const noexcept {
-        // First whether, then what: what was heard before the promise is seen by whoever sees the promise.
+        // Check trust first: whoever sees it also sees the changes that arrived before it was granted.
         if (now.time_since_epoch().count() >= trusted_until_.load(std::memory_order_acquire)) return std::nullopt;
         return mark{changes_.load(std::memory_order_acquire), now};
     }
 
-    static constexpr std::size_t places = 4096;  // 32 KiB; at 100 changes a second each is met about every 40 s
+    static constexpr std::size_t places = 4096;  // 32 KiB; at 100 changes a second each is hit about every 40 s
 
     [[nodiscard]] static std::size_t hash_of(user_id user) noexcept {
-        // Users are numbered one after the other: the upper half of a product with 2^64 / phi spreads them.
+        // User ids are consecutive; multiplicative hashing (2^64 / phi) spreads them.
         return static_cast<std::size_t>((static_cast<std::uint64_t>(user.value()) * 0x9e37'79b9'7f4a'7c15U) >> 32);
     }
     [[nodiscard]] std::uint64_t last_of(std::size_t hash) const noexcept {
         return last_of_[hash % places].load(std::memory_order_acquire);
     }
     [[nodiscard]] std::uint64_t next() noexcept { return changes_.fetch_add(1, std::memory_order_acq_rel) + 1; }
-    /// Of two that come at once the higher stays.
+    /// Sets `last` to the higher of both.
     static void raise(std::atomic<std::uint64_t>& last, std::uint64_t to) noexcept {
         std::uint64_t seen = last.load(std::memory_order_relaxed);
         while (seen < to && !last.compare_exchange_weak(seen, to, std::memory_order_acq_rel)) {

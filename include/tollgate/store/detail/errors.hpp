@@ -10,8 +10,8 @@
 
 namespace tollgate::inline v0 {
 
-/// Thrown by the constructors of stores that could not be opened. `what()` is for the operator, and names the file or
-/// the server.
+/// Thrown by the constructors of stores that could not be opened. `what()` is for the operator and names the file or
+/// server.
 class store_error : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -19,8 +19,8 @@ public:
 
 namespace detail {
 
-/// Runs a store's verb and turns whatever the standard library throws, usually std::bad_alloc, into an error
-/// (unavailable). Verbs are written so that an exception leaves nothing half done.
+/// Runs a store's verb and turns exceptions of the standard library, usually std::bad_alloc, into an error
+/// (unavailable). Verbs leave nothing half done when an exception is thrown.
 template <class Verb>
 [[nodiscard]] std::invoke_result_t<Verb&> without_exceptions(Verb&& verb) noexcept {
     try {
@@ -28,14 +28,14 @@ template <class Verb>
     } catch (...) {
         error why{error_kind::unavailable, {}, {}};
         try {
-            why = unavailable("out of memory, or of another resource of the process");
-        } catch (...) {  // no memory for the text either: the kind is enough
+            why = unavailable("out of memory or another resource of the process");
+        } catch (...) {  // out of memory for the text, too: the kind suffices
         }
         return why;
     }
 }
 
-/// A conflict gets `message`, which names what exists already; any other error stays as it is.
+/// Gives a conflict the text `message`, which names the existing object; other errors are returned unchanged.
 [[nodiscard]] inline error describe_conflict(error why, const char* message) {
     if (why.kind == error_kind::conflict) why.message = message;
     return why;
@@ -43,7 +43,7 @@ template <class Verb>
 
 }  // namespace detail
 
-// The errors that every store reports in the same words.
+// Errors that all stores report in the same words.
 
 [[nodiscard]] inline error personal_token_exists(error why) {
     return detail::describe_conflict(std::move(why), "A personal token of this username exists already.");
@@ -74,7 +74,7 @@ template <class Verb>
                    " webhooks for this event, as many as it may.");
 }
 
-/// The scopes of a code do not fit beside those that the user granted before.
+/// The scopes of a code and those granted before exceed a scope_set.
 [[nodiscard]] inline error too_many_scopes() {
     return invalid("Together with what you granted this application before, these are more scopes than can be kept.");
 }

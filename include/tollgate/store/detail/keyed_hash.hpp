@@ -13,11 +13,11 @@
 
 namespace tollgate::inline v0 {
 
-/// A hash whose values nobody outside can foresee, because each table draws its own key: names that a client chooses
-/// cannot be made to share one bucket. The construction is wyhash's: multiply 64 by 64 bits, fold the halves.
+/// A hash with a random key per table, so that clients cannot choose names that share a bucket. The construction is
+/// that of wyhash: multiply 64 by 64 bits and fold the halves.
 class keyed_hash {
 public:
-    /// Draws a key from the system; throws what std::random_device does when there is no randomness.
+    /// Draws a key from the system; throws as std::random_device does.
     TOLLGATE_DECL keyed_hash();
 
     [[nodiscard]] std::size_t operator()(std::string_view text) const noexcept {
@@ -36,7 +36,7 @@ public:
         return finish(fold(value ^ keys_[1], keys_[0]), sizeof value);
     }
 
-    /// Nobody chooses the bits of a SHA-256.
+    /// SHA-256 output cannot be chosen.
     [[nodiscard]] std::size_t operator()(const digest& of) const noexcept { return std::hash<digest>{}(of); }
 
 private:
@@ -48,7 +48,7 @@ private:
         return fold(texts[0] ^ keys_[1], texts[1] ^ state);
     }
 
-    /// The size comes in here, out of reach of the text: zeros that fill up a block are not zeros of the text.
+    /// Adds the size, so that the zero padding of a block differs from zeros in the text.
     [[nodiscard]] std::size_t finish(std::uint64_t state, std::size_t size_bytes) const noexcept {
         return static_cast<std::size_t>(fold(state ^ keys_[2], keys_[1] ^ size_bytes));
     }

@@ -22,8 +22,8 @@ namespace tollgate::inline v0 {
 
 namespace detail {
 
-/// Many read, or one writes, and nobody waits for anybody: who does not get in does without.
-/// A writer keeps new readers out while those that were there leave, so that none of them keeps it out for ever.
+/// Many readers or one writer; nobody waits for long: a caller that does not get the lock goes without. A writer blocks
+/// new readers while the present ones leave, so that readers cannot starve it.
 class row_guard {
 public:
     [[nodiscard]] bool try_lock_shared() noexcept {
@@ -45,23 +45,21 @@ public:
 
 private:
     static constexpr std::uint32_t writer = 1U << 31;
-    static constexpr int looks_max = 2000;  // microseconds: readers copy a kilobyte, and the rest were interrupted
+    static constexpr int looks_max = 2000;  // microseconds: readers copy at most a kilobyte
 
-    std::atomic<std::uint32_t> state_ = 0;  // who reads, and whether somebody writes
+    std::atomic<std::uint32_t> state_ = 0;  // the number of readers, and whether there is a writer
 };
 
 }  // namespace detail
 
-/// Remembers rows that were read, and gives each out again for as long as `Changes` says that it is still right. It
-/// also remembers that there was no row.
+/// Caches rows, and returns each as long as `Changes` says that it is valid. Also caches that there is no row.
 ///
-/// Bounded: `entries_max` in all, in sets of four, and memory for an entry is taken at its first use. Only one of a
-/// set's four may say "no row", so that keys somebody made up never push out a row that is there. Of the other three
-/// the one that goes is the first that is not right any more, or else that nobody asked for since it was last looked at
-/// (second chance).
+/// Bounded: `entries_max` in total, in sets of four; memory for an entry is allocated on first use. Only one of a set's
+/// four slots may contain "no row", so that invented keys never evict existing rows. Of the other three slots, the
+/// first invalid one is replaced, or else the first that was not used since the last pass (second chance).
 ///
-/// A row that is found costs no memory and no lock that keeps out another reader. A call that meets one that is just
-/// writing to its set queries instead of waiting, and leaves the answer to be remembered by another.
+/// A hit needs no memory and no lock that excludes other readers. A call that meets a writer in its set queries instead
+/// of waiting, and does not cache the result.
 ///
 /// `Key`: anything `keyed_hash` takes, with `==`. `Value`: copies without throwing. `Changes`:
 ///
@@ -70,11 +68,11 @@ private:
 ///     bool holds(const mark& kept, const mark& now, std::size_t hash, const Key&, const std::optional<Value>&) const;
 ///                                                           // whether what was read at `kept` is right at `now`
 ///
-/// One whose marks grow old by themselves may also have `read_ahead`, which is `read` a moment later: for those who look
-/// first, and come back for the row.
+/// One whose marks expire by themselves may also have `read_ahead`: `read` at a slightly later time, for callers that
+/// check first and fetch the row shortly after.
 ///
-/// A mark is taken BEFORE the query, so that a change in between makes a good answer look old, never an old one good.
-/// Models: `sqlite::change_stamp`, `cache_invalidation_feed`. Thread rule: any thread.
+/// A mark is taken BEFORE the query, so that a concurrent change can only make a valid row look invalid, never the
+/// reverse. Models: `sqlite::change_stamp`, `cache_invalidation_feed`. Thread rule: any thread.
 template <class Key, class Value, class Changes>
 class row_cache {
     using mark = typename Changes::mark;
@@ -90,19 +88,19 @@ public:
         : changes_{&changes},
           sets_(entries_max == 0 ? 0 : std::bit_ceil((entries_max + slots_per_set - 1) / slots_per_set)) {}
 
-    /// What `query()` (an `answer`) says, or said and would say again. Problems are not remembered.
+    /// What `query()` (an `answer`) returns, or returned before if that is still valid. Errors are not cached.
     template <class Query>
     [[nodiscard]] answer find(const Key& key, Query&& query);
-    /// What `find` would return now without a query; unknown where it would make one.
+    /// What `find` would return now without a query; unknown if it would query.
     [[nodiscard]] lookup<Value> cached(const Key& key) const noexcept;
 
-    /// How `Changes` is told of this key.
+    /// The hash by which `Changes` identifies this key.
     [[nodiscard]] std::size_t hash_of(const Key& key) const noexcept { return hash_(key); }
 
 private:
     static constexpr std::size_t slots_per_set = 4;
     static constexpr std::size_t none_slot = slots_per_set - 1;
-    static constexpr std::size_t guard_count = 64;  // a power of two, more than there are cores to meet in one
+    static constexpr std::size_t guard_count = 64;  // a power of two, more than there are cores
 
     struct entry {
         entry(const mark& read_at, const Key& of, const std::optional<Value>& row) noexcept
@@ -123,7 +121,7 @@ private:
     /// Guards every 64th set.
     struct alignas(64) guard {
         detail::row_guard lock;
-        std::size_t evictions = 0;  // says with whom the search for one to go begins
+        std::size_t evictions = 0;  // where the search for a victim starts
     };
 
     [[nodiscard]] set& set_of(std::size_t hash) noexcept { return sets_[hash & (sets_.size() - 1)]; }
@@ -137,12 +135,12 @@ private:
 
     [[nodiscard]] lookup<Value> cached(std::size_t hash, const mark& now, const Key& key) const noexcept;
     void keep(std::size_t hash, const mark& read_at, const Key& key, const std::optional<Value>& value) noexcept;
-    /// Where to keep it. Precondition: the set is locked.
+    /// The slot for it. Precondition: the set is locked.
     [[nodiscard]] slot& slot_for(std::size_t hash, const mark& now, const Key& key, bool is_row) noexcept;
 
     const Changes* changes_;
     keyed_hash hash_;
-    std::vector<set> sets_;  // a power of two of them, or none
+    std::vector<set> sets_;  // a power of two, or empty
     mutable std::array<guard, guard_count> guards_;
 };
 
@@ -177,7 +175,7 @@ lookup<Value> row_cache<Key, Value, Changes>::cached(std::size_t hash, const mar
     if (!lock.owns_lock()) return lookup<Value>::unknown();
     for (const slot& each : set_of(hash).slots) {
         if (each.held == nullptr || each.hash != hash || !(each.held->key == key) || !holds(each, now)) continue;
-        // Looked at first: a line that nobody writes to stays with all cores.
+        // Checked first: a cache line without writes stays shared by all cores.
         if (!each.held->was_asked_for.load(std::memory_order_relaxed))
             each.held->was_asked_for.store(true, std::memory_order_relaxed);
         return each.held->value ? lookup<Value>::hit(*each.held->value) : lookup<Value>::miss();
@@ -197,7 +195,7 @@ void row_cache<Key, Value, Changes>::keep(std::size_t hash, const mark& read_at,
         chosen.held->value = value;
         chosen.held->was_asked_for.store(false, std::memory_order_relaxed);
     } else {
-        chosen.held.reset(new (std::nothrow) entry{read_at, key, value});  // without memory: asked again next time
+        chosen.held.reset(new (std::nothrow) entry{read_at, key, value});  // out of memory: queried again next time
     }
     chosen.hash = hash;
 }
@@ -207,7 +205,7 @@ auto row_cache<Key, Value, Changes>::slot_for(std::size_t hash, const mark& now,
     -> slot& {
     auto& slots = set_of(hash).slots;
     if (!is_row) return slots[none_slot];
-    // They fill from the left, so that a slot of this key is met before an empty one.
+    // Slots fill from the left, so an existing slot of this key is found before an empty one.
     for (std::size_t i = 0; i < none_slot; ++i)
         if (slots[i].held == nullptr || (slots[i].hash == hash && slots[i].held->key == key)) return slots[i];
     for (std::size_t i = 0; i < none_slot; ++i)

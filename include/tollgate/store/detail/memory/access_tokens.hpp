@@ -14,10 +14,10 @@
 
 namespace tollgate::inline v0::memory {
 
-/// Names a refresh token within its store, so that what was made with it is found.
+/// Identifies a refresh token within its store, to find the access tokens made with it.
 using refresh_token_id = id<struct refresh_token_tag>;
 
-/// One user and one application: what a grant is between.
+/// The user and the application of a grant.
 struct grant_parties {
     application_id application;
     user_id user;
@@ -27,7 +27,7 @@ struct grant_parties {
 
 /// Access tokens, in memory.
 ///
-/// Thread rule: `find` from any thread. Whoever calls the rest holds the lock of the store's OAuth part.
+/// Thread rule: `find` from any thread; callers of the other functions hold the lock of the store's OAuth part.
 class access_tokens {
 public:
     explicit access_tokens(std::size_t tokens_max) : shares_{tokens_max} {}
@@ -39,20 +39,20 @@ public:
         });
     }
 
-    /// `made_with`: none for a token that no refresh token came with. Throws std::bad_alloc, and then nothing happened.
+    /// `made_with`: empty for a token without a refresh token. Throws std::bad_alloc without effect.
     TOLLGATE_DECL result<void> create(const new_access_token& made, std::optional<refresh_token_id> made_with);
     TOLLGATE_DECL bool revoke(const digest& token) noexcept;
-    /// Whose it is; none when there is none.
+    /// The user and application of a token; empty if there is none.
     [[nodiscard]] TOLLGATE_DECL std::optional<grant_parties> parties_of(const digest& token) const noexcept;
     TOLLGATE_DECL void revoke_made_with(refresh_token_id refresh_token, const grant_parties& parties) noexcept;
     TOLLGATE_DECL void revoke_between(const grant_parties& parties) noexcept;
     TOLLGATE_DECL void revoke_all_of(application_id application) noexcept;
-    /// Says that the token was used; whose it is.
+    /// Records that the token was used; returns its user and application.
     TOLLGATE_DECL std::optional<grant_parties> record_use(const digest& token, instant now) noexcept;
     TOLLGATE_DECL std::size_t sweep_expired(instant now, std::size_t rows_max) noexcept;
 
 private:
-    /// The credential as it is given out: a copy touches its used bytes, putting one together touches all.
+    /// The credential as it is returned: copying touches only its used bytes, assembling it would touch all.
     struct row {
         token_credential credential;
         std::optional<refresh_token_id> made_with;
@@ -61,7 +61,7 @@ private:
     TOLLGATE_DECL void remove(grant_parties parties, dated_digest token) noexcept;
 
     user_shares shares_;
-    sharded_table<digest, row> by_digest_;  // the tokens; those below only say where to find them
+    sharded_table<digest, row> by_digest_;  // the tokens; the following only locate them
     digests_by_time by_end_;
     std::map<grant_parties, digests_by_time> between_;
 };

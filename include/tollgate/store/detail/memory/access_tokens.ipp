@@ -18,7 +18,7 @@ TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& made,
         if (sweep_expired(made.created_at, 1) == 0)
             return shares_.no_room("access tokens", "access_tokens_max");
 
-    // The row comes last: without memory on the way, nobody ever sees the token.
+    // The row comes last: if memory runs out before, the token is never visible.
     shares_.add(made.user);
     undo_unless_kept counted{[&]() noexcept { shares_.remove(made.user); }};
     const dated_digest token{made.expires_at, made.token_digest};
@@ -38,7 +38,7 @@ TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& made,
 
     if (siblings->second.size() > limits::access_tokens_per_grant_max) {
         auto oldest = siblings->second.begin();
-        if (oldest->of == made.token_digest) ++oldest;  // not the one that is about to be handed out
+        if (oldest->of == made.token_digest) ++oldest;  // not the token that is about to be returned
         remove(parties, *oldest);
     }
     return {};
@@ -91,7 +91,7 @@ TOLLGATE_DECL void access_tokens::revoke_all_of(application_id application) noex
     for (;;) {
         const auto next = between_.lower_bound({application, user_id{1}});
         if (next == between_.end() || next->first.application != application) return;
-        revoke_between(grant_parties{next->first});  // a copy: what it names goes
+        revoke_between(grant_parties{next->first});  // a copy: the node it is in will be removed
     }
 }
 
@@ -107,7 +107,7 @@ TOLLGATE_DECL std::size_t access_tokens::sweep_expired(instant now, std::size_t 
     return swept;
 }
 
-/// By value: references into the rows that go would not do.
+/// By value: references into the removed rows would dangle.
 TOLLGATE_DECL void access_tokens::remove(grant_parties parties, dated_digest token) noexcept {
     by_digest_.erase(token.of);
     by_end_.erase(token);

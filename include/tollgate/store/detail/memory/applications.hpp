@@ -16,23 +16,23 @@
 
 namespace tollgate::inline v0::memory {
 
-/// The verbs of `application_store`, in memory, but for what goes with an application.
+/// The verbs of `application_store`, in memory, except for what is deleted together with an application.
 ///
-/// Thread rule: whoever calls holds the lock of the store's OAuth part.
+/// Thread rule: callers hold the lock of the store's OAuth part.
 class applications {
 public:
     explicit applications(std::size_t applications_max) : applications_max_{applications_max} {}
 
     TOLLGATE_DECL result<application_id> create(const new_application& made, std::size_t applications_per_user_max);
     [[nodiscard]] TOLLGATE_DECL std::optional<application> find(std::string_view client_id) const;
-    /// Null when there is none.
+    /// Null if there is none.
     [[nodiscard]] TOLLGATE_DECL const application* find(application_id id) const noexcept;
     [[nodiscard]] TOLLGATE_DECL std::vector<application> of(user_id owner) const;
     TOLLGATE_DECL bool replace_secret(user_id owner, application_id id, const digest& secret) noexcept;
     TOLLGATE_DECL bool remove(user_id owner, application_id id) noexcept;
 
 private:
-    /// Ordered, not hashed: clients choose what is looked up here.
+    /// Ordered, not hashed: clients choose the keys.
     struct by_text {
         using is_transparent = void;
         bool operator()(std::string_view a, std::string_view b) const noexcept { return a < b; }

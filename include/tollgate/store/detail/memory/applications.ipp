@@ -19,7 +19,7 @@ TOLLGATE_DECL result<application_id> applications::create(const new_application&
     if (there >= applications_per_user_max) return too_many_applications(applications_per_user_max);
     if (rows_.size() >= applications_max_)
         return unavailable("The memory store holds " + std::to_string(applications_max_) +
-                           " applications, as many as it may (memory_settings::applications_max).");
+                           " applications, the maximum (memory_settings::applications_max).");
 
     const application_id id{++last_id_};
     rows_.emplace(id, application{id, made.owner, made.client_id, made.secret_digest, made.name, made.website,

@@ -8,12 +8,12 @@
 
 namespace tollgate::inline v0::memory {
 
-/// What is kept under a digest, by a moment of it: first those that are over first.
+/// A digest ordered by a time, such as its expiry: earliest first.
 struct dated_digest {
     instant at;
     digest of;
 
-    /// No secret is compared here: digests only tell rows of one moment apart.
+    /// Not a comparison of secrets: digests only distinguish rows with the same time.
     friend bool operator<(const dated_digest& a, const dated_digest& b) noexcept {
         return a.at != b.at ? a.at < b.at : a.of.bytes() < b.of.bytes();
     }
@@ -21,7 +21,7 @@ struct dated_digest {
 
 using digests_by_time = std::set<dated_digest>;
 
-/// The same digest at another moment. Allocates nothing, so it does not fail. Precondition: it is there.
+/// Moves a digest to another time. Does not allocate and cannot fail. Precondition: it exists.
 inline void move_in_time(digests_by_time& all, const dated_digest& from, instant to) noexcept {
     auto node = all.extract(from);
     node.value().at = to;

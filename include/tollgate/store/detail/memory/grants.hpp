@@ -28,7 +28,7 @@ struct grants_settings {
 
 /// The verbs of `grant_store`, in memory.
 ///
-/// Thread rule: whoever calls holds the lock of the store's OAuth part.
+/// Thread rule: callers hold the lock of the store's OAuth part.
 class grants {
 public:
     grants(const grants_settings& settings, const applications& known, access_tokens& access)
@@ -64,8 +64,8 @@ private:
         std::string redirect;
         std::optional<std::string> code_challenge;
         instant expires_at;
-        instant forget_at;                          // later than it expires, once it was redeemed
-        std::optional<refresh_token_id> made = {};  // of it; set when it is redeemed
+        instant forget_at;                          // later than its expiry once it was redeemed
+        std::optional<refresh_token_id> made = {};  // from it; set when it is redeemed
     };
     struct refresh_row {
         refresh_token_id id;
@@ -81,7 +81,7 @@ private:
     TOLLGATE_DECL void forget_code(const digest& code) noexcept;
     TOLLGATE_DECL void forget_refresh_token(const digest& token) noexcept;
     TOLLGATE_DECL void revoke_what_came_of(const code_row& code) noexcept;
-    /// Of one grant that has too many.
+    /// Removes one refresh token of a grant that has too many.
     TOLLGATE_DECL void forget_least_used_refresh_token(const row& of, const digest& but_not) noexcept;
     TOLLGATE_DECL std::size_t sweep_codes(instant now, std::size_t rows_max) noexcept;
     TOLLGATE_DECL std::size_t sweep_refresh_tokens(instant now, std::size_t rows_max) noexcept;

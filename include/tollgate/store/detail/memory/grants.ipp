@@ -12,7 +12,7 @@ namespace tollgate::inline v0::memory {
 
 namespace detail {
 
-/// Room for one more, so that putting it there does not fail.
+/// Reserves space for one more element, so that appending cannot fail.
 inline void make_room(std::vector<digest>& in) {
     if (in.size() == in.capacity()) in.reserve((std::max)(in.size() * 2, std::size_t{2}));
 }
@@ -37,12 +37,12 @@ TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_co
     if (!made.scopes.for_each([&](std::string_view each) { return scopes.add(each); })) return too_many_scopes();
     if (is_new && rows_.size() >= grants_max_)
         return unavailable("The memory store holds " + std::to_string(grants_max_) +
-                           " grants, as many as it may (memory_settings::grants_max).");
+                           " grants, the maximum (memory_settings::grants_max).");
     const auto replaces_another = [&] { return !is_new && kept->second.codes.size() >= limits::codes_per_grant_max; };
     while (!code_shares_.has_room(made.user) && !replaces_another())
         if (sweep_codes(made.created_at, 1) == 0) return code_shares_.no_room("codes", "codes_max");
 
-    // What exists is changed after all that may throw.
+    // Existing data is changed only after everything that may throw.
     if (is_new) {
         kept = rows_.emplace(parties, row{grant_id{last_grant_id_ + 1}, {}, made.created_at, {}, {}, {}}).first;
     }
@@ -98,7 +98,7 @@ TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown)
     return redeemed_code{redemption_result::redeemed, code.parties.user, code.scopes};
 }
 
-/// Both or none.
+/// Creates both tokens or none.
 TOLLGATE_DECL result<void> grants::create_tokens(const grant_parties& parties, const scope_set& scopes,
                                                   const issued_tokens& made, instant now, refresh_token_id id) {
     if (refresh_tokens_.contains(made.refresh_digest))
@@ -198,11 +198,11 @@ TOLLGATE_DECL bool grants::revoke(const grant_parties& parties) noexcept {
 }
 
 TOLLGATE_DECL void grants::revoke_all_of(application_id application) noexcept {
-    access_.revoke_all_of(application);  // also those of no grant
+    access_.revoke_all_of(application);  // also those without a grant
     for (;;) {
         const auto next = rows_.lower_bound({application, user_id{1}});
         if (next == rows_.end() || next->first.application != application) return;
-        revoke(grant_parties{next->first});  // a copy: what it names goes
+        revoke(grant_parties{next->first});  // a copy: the node it is in will be removed
     }
 }
 
@@ -230,7 +230,7 @@ TOLLGATE_DECL std::size_t grants::sweep_refresh_tokens(instant now, std::size_t 
     return swept;
 }
 
-/// Precondition: it is there, and `code` is no part of it.
+/// Precondition: it exists, and `code` is not a reference into its row.
 TOLLGATE_DECL void grants::forget_code(const digest& code) noexcept {
     const auto found = codes_.find(code);
     codes_by_end_.erase({found->second.forget_at, code});
@@ -239,7 +239,7 @@ TOLLGATE_DECL void grants::forget_code(const digest& code) noexcept {
     codes_.erase(found);
 }
 
-/// Precondition: it is there, and `token` is no part of it.
+/// Precondition: it exists, and `token` is not a reference into its row.
 TOLLGATE_DECL void grants::forget_refresh_token(const digest& token) noexcept {
     const auto found = refresh_tokens_.find(token);
     refresh_tokens_by_end_.erase({found->second.expires_at, token});

@@ -15,21 +15,22 @@
 
 namespace tollgate::inline v0::memory {
 
-/// A hook with what nobody lists.
+/// A hook with the data that is not listed.
 struct kept_hook {
     new_hook made;
     struct old_secret {
         std::string secret;
         instant valid_until;
     };
-    std::vector<old_secret> previous_secrets{};  // the last to be replaced first
+    std::vector<old_secret> previous_secrets{};  // most recently replaced first
     std::optional<hook_disablement> disabled{};
     std::optional<instant> failing_since{};
-    instant last_failure_at{};  // looked at while it is failing alone
+    instant last_failure_at{};  // used only while it is failing
     std::size_t unsent_bytes = 0;  // of its deliveries that have not ended
 };
 
-/// The verbs of `hook_store`, in memory. Locked by the store, because deliveries are its hooks'.
+/// The verbs of `hook_store`, in memory. The store locks it together with the outbox, because deliveries belong to
+/// hooks.
 class hooks {
 public:
     explicit hooks(std::size_t hooks_max) : hooks_max_{hooks_max} {}
@@ -41,13 +42,13 @@ public:
                                       instant old_valid_until);
     TOLLGATE_DECL bool remove(const account_ref& account, hook_id id);
 
-    /// Null when the account has no such hook.
+    /// Null if the account has no such hook.
     [[nodiscard]] TOLLGATE_DECL kept_hook* find(const account_ref& account, hook_id id) noexcept;
-    /// Null when there is none.
+    /// Null if there is none.
     [[nodiscard]] TOLLGATE_DECL kept_hook* find(hook_id id) noexcept;
-    /// Of all of the account's hooks.
+    /// Of all hooks of the account.
     [[nodiscard]] TOLLGATE_DECL std::size_t unsent_bytes_of(const account_ref& account) const;
-    /// Those that an event goes to.
+    /// The hooks that an event is delivered to.
     [[nodiscard]] TOLLGATE_DECL std::vector<hook_id> listening_to(const account_ref& account, std::string_view event) const;
 
 private:

@@ -12,13 +12,13 @@ namespace tollgate::inline v0::memory {
 TOLLGATE_DECL result<hook_id> hooks::create(const new_hook& made, std::size_t hooks_per_event_max) {
     if (hooks_.size() >= hooks_max_)
         return unavailable("The memory store holds " + std::to_string(hooks_max_) +
-                           " hooks, as many as it may (memory_settings::hooks_max).");
+                           " hooks, the maximum (memory_settings::hooks_max).");
     auto& siblings = of_account_[made.account];
     const auto same_event = std::count_if(siblings.begin(), siblings.end(),
                                           [&](hook_id each) { return hooks_.at(each).made.event == made.event; });
     if (static_cast<std::size_t>(same_event) >= hooks_per_event_max) return too_many_hooks(hooks_per_event_max);
 
-    // The hook comes after all that may throw.
+    // The hook is added after everything that may throw.
     if (siblings.size() == siblings.capacity()) siblings.reserve((std::max)(siblings.size() * 2, std::size_t{4}));
     const hook_id id{++last_id_};
     hooks_.emplace(id, kept_hook{made});
@@ -50,7 +50,7 @@ TOLLGATE_DECL bool hooks::replace_secret(const account_ref& account, hook_id id,
                                          instant old_valid_until) {
     kept_hook* const changed = find(account, id);
     if (changed == nullptr) return false;
-    std::string added = secret;  // before anything is changed
+    std::string added = secret;  // may throw, so before anything is changed
     auto& previous = changed->previous_secrets;
     previous.reserve(limits::previous_secrets_max + 1);
     previous.insert(previous.begin(), {std::exchange(changed->made.secret, std::move(added)), old_valid_until});

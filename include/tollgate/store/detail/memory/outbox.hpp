@@ -20,10 +20,10 @@
 
 namespace tollgate::inline v0::memory {
 
-/// The verbs of `outbox`, in memory. Locked by the store, with the hooks.
+/// The verbs of `outbox`, in memory. The store locks it together with the hooks.
 ///
-/// Every delivery and every hook has one set node, made with it, that moves from set to set: once it exists, nothing that
-/// happens to it needs memory, and no verb is left half done.
+/// Each delivery and each hook owns one set node, created with it, which moves from set to set. Later changes therefore
+/// need no memory, and no verb is left half done.
 class outbox {
 public:
     outbox(std::size_t bytes_max, hooks& listening) : bytes_max_{bytes_max}, hooks_{listening} {}
@@ -42,8 +42,7 @@ public:
     TOLLGATE_DECL bool enable_hook(const account_ref& account, hook_id id, instant now) noexcept;
     TOLLGATE_DECL std::size_t sweep(instant ended_before, std::size_t rows_max) noexcept;
 
-    /// A hook was deleted, and nothing is sent to it any more. If it has many deliveries, some are removed now and the
-    /// rest in sweeps.
+    /// Stops deliveries to a deleted hook. If it has many, some are removed now and the rest in sweeps.
     TOLLGATE_DECL void forget(hook_id deleted) noexcept;
 
 private:
@@ -56,12 +55,12 @@ private:
 
     struct host {
         std::string name;
-        timed_deliveries leased;  // by when their lease ends
+        timed_deliveries leased;  // by the end of their lease
         std::size_t deliveries = 0;
         std::size_t unsent_bytes = 0;  // of those that have not ended
     };
 
-    /// Hooks by when they may have something due; those of one moment in the order in which they came.
+    /// Hooks by when they may have a due delivery; hooks with the same time in the order in which they were queued.
     struct place_in_queue {
         instant ready_at;
         std::uint64_t number;
@@ -85,14 +84,14 @@ private:
         std::shared_ptr<stored_event> of;
         public_id message_id;
         instant created_at;
-        timed_deliveries* kept_in;  // its hook's waiting, to->leased, ended_ or held_
-        instant at;                 // as there
+        timed_deliveries* kept_in;  // its hook's waiting, its host's leased, ended_ or held_
+        instant at;                 // the key in that set
         delivery_state state = delivery_state::waiting;
-        bool lease_open = false;    // claimed, and not settled, resent or claimed again since
+        bool lease_open = false;    // leased and not completed, resent or leased again since
         std::int64_t lease_number = 0;
         unsigned attempts_made = 0;
         bool resend_asked = false;  // while it was being sent
-        std::vector<std::int64_t> attempts{};  // on record, the oldest first
+        std::vector<std::int64_t> attempts{};  // on record, oldest first
     };
     using rows = std::unordered_map<std::int64_t, row>;
 
@@ -107,14 +106,14 @@ private:
         host* to = nullptr;
         hook_queue* queue = nullptr;  // ready_ or idle_
         place_in_queue place;
-        bool deleted = false;  // the hook: in the list of deleted hooks until its last delivery is removed
+        bool deleted = false;  // in the list of deleted hooks until its last delivery is removed
         hook_rows* next_deleted = nullptr;
     };
 
     TOLLGATE_DECL host& host_of(const std::string& target_url);
     TOLLGATE_DECL hook_rows& rows_of(hook_id id);
     TOLLGATE_DECL void forget_unless_used(hook_id id) noexcept;
-    /// Whether the delivery is due. It is given up at once if its host has its share already.
+    /// Whether the delivery is due. It is given up at once if its host has used its share.
     TOLLGATE_DECL bool add(std::int64_t id, hook_id to, const std::shared_ptr<stored_event>& of, instant now);
     TOLLGATE_DECL void remove(std::int64_t id) noexcept;
     TOLLGATE_DECL std::size_t forget_deleted(std::size_t rows_max) noexcept;
@@ -122,7 +121,7 @@ private:
     [[nodiscard]] TOLLGATE_DECL result<void> expect_share(const event& happened,
                                                            const std::vector<hook_id>& listening);
     [[nodiscard]] TOLLGATE_DECL bool has_share(const host& which, const event& of) const noexcept;
-    /// Null for one of a hook that was deleted, too.
+    /// Null also if its hook was deleted.
     [[nodiscard]] TOLLGATE_DECL row* find(delivery_id id) noexcept;
     TOLLGATE_DECL void forget_unless_used(host& which) noexcept;
     TOLLGATE_DECL void move(std::int64_t id, row& which, timed_deliveries& into, instant at) noexcept;
@@ -148,7 +147,7 @@ private:
     const std::size_t bytes_max_;
     hooks& hooks_;
 
-    std::size_t bytes_ = 0;  // about
+    std::size_t bytes_ = 0;  // approximate
     std::int64_t last_id_ = 0, last_attempt_ = 0;
     std::uint64_t last_place_ = 0;
     rows rows_;
@@ -156,8 +155,8 @@ private:
     hook_rows* deleted_ = nullptr;
     std::unordered_map<std::string, std::unique_ptr<host>> hosts_;
     hook_queue ready_, idle_;
-    timed_deliveries ended_;  // delivered and given up, by when
-    timed_deliveries held_;   // by since when
+    timed_deliveries ended_;  // delivered and given up, by time
+    timed_deliveries held_;   // by the time since when they are held
 };
 
 }  // namespace tollgate::memory

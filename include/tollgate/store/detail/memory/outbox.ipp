@@ -12,16 +12,16 @@ namespace tollgate::inline v0::memory {
 
 namespace detail {
 
-// What a row takes beside its text, measured on x86-64 and rounded up.
+// The memory of a row beside its text, measured on x86-64 and rounded up.
 inline constexpr std::size_t event_bytes = 256;
 inline constexpr std::size_t delivery_bytes = 512;
 inline constexpr std::size_t attempt_bytes = 192;
 
-/// What a delivery counts while it is still to be sent. Its event counts for each, though several may share it: of these
-/// any may be the last that is left.
+/// The bytes of a delivery that has not ended. Its event counts for each of its deliveries, because any of them may be
+/// the last one that needs it.
 inline std::size_t unsent_bytes(const event& of) noexcept { return delivery_bytes + event_bytes + of.data.size(); }
 
-// Of a deleted hook's deliveries, in one step: at most a millisecond with the lock held.
+// Of a deleted hook's deliveries: at most a millisecond with the lock held
 inline constexpr std::size_t removed_at_once_max = 1000;
 
 }  // namespace detail
@@ -33,7 +33,7 @@ TOLLGATE_DECL result<std::size_t> outbox::append(const event& happened, const me
     const std::size_t event_bytes = detail::event_bytes + happened.data.size();
     if (!make_room(event_bytes + listening.size() * detail::delivery_bytes))
         return unavailable("The memory store's outbox holds " + std::to_string(bytes_max_) +
-                           " bytes, as many as it may (memory_settings::outbox_bytes_max).");
+                           " bytes, the maximum (memory_settings::outbox_bytes_max).");
 
     const auto stored = std::make_shared<stored_event>(stored_event{happened, seed});
     const std::int64_t before = last_id_;
@@ -58,7 +58,7 @@ TOLLGATE_DECL result<void> outbox::expect_share(const event& happened, const std
     const auto is_full = [&](const std::string& whose) {
         return unavailable("The memory store's outbox holds " + std::to_string(share) +
                            " bytes that are still to be sent " + whose +
-                           ", as many as it may (a quarter of memory_settings::outbox_bytes_max).");
+                           ", the maximum (a quarter of memory_settings::outbox_bytes_max).");
     };
     if (hooks_.unsent_bytes_of(happened.account) + listening.size() * detail::unsent_bytes(happened) > share)
         return is_full("to webhooks of one account");
@@ -160,7 +160,7 @@ TOLLGATE_DECL void outbox::forget_unless_used(hook_id id) noexcept {
 
 TOLLGATE_DECL void outbox::forget_unless_used(host& which) noexcept {
     if (which.deliveries != 0) return;
-    const auto named = hosts_.find(which.name);  // not by name: it dies with the host
+    const auto named = hosts_.find(which.name);  // not by name, which is destroyed with the host
     hosts_.erase(named);
 }
 
@@ -171,7 +171,7 @@ TOLLGATE_DECL void outbox::forget(hook_id deleted) noexcept {
     of.deleted = true;
     of.next_deleted = std::exchange(deleted_, &of);
     queue(of, std::nullopt);
-    // The leases first, because they count for the host.
+    // Leases first, because they count against the host's bound.
     host& where = *of.to;
     for (auto each = where.leased.begin(); each != where.leased.end();) {
         const std::int64_t id = (each++)->id;
@@ -180,7 +180,7 @@ TOLLGATE_DECL void outbox::forget(hook_id deleted) noexcept {
     forget_deleted(detail::removed_at_once_max);
 }
 
-/// How many; the hook that was deleted last comes first.
+/// Returns how many; the most recently deleted hook first.
 TOLLGATE_DECL std::size_t outbox::forget_deleted(std::size_t rows_max) noexcept {
     std::size_t forgotten = 0;
     while (deleted_ != nullptr) {
@@ -208,7 +208,7 @@ TOLLGATE_DECL void outbox::hold(std::int64_t id, row& which, instant now) noexce
     move(id, which, held_, now);
 }
 
-/// Due then, and not leased.
+/// Makes it due at that time, and not leased.
 TOLLGATE_DECL void outbox::wait_until(std::int64_t id, row& which, instant at) noexcept {
     hook_rows& of = hook_rows_.find(which.hook)->second;
     which.state = delivery_state::waiting;
@@ -223,7 +223,7 @@ TOLLGATE_DECL void outbox::make_due(std::int64_t id, row& which, instant now) no
     wait_until(id, which, now);
 }
 
-/// Behind all others of that moment; none: out of the queue.
+/// Queues it after all others with that time; without a time, removes it from the queue.
 TOLLGATE_DECL void outbox::queue(hook_rows& of, std::optional<instant> ready_at) noexcept {
     auto node = of.queue->extract(of.place);
     of.queue = ready_at ? &ready_ : &idle_;
@@ -262,7 +262,7 @@ TOLLGATE_DECL std::vector<due_delivery> outbox::lease(std::span<const lease_requ
     return leased;
 }
 
-/// Those of the host that are over.
+/// Ends the expired leases of the host.
 TOLLGATE_DECL void outbox::end_leases(host& which, instant now) noexcept {
     while (!which.leased.empty() && which.leased.begin()->at <= now) {
         const timed_delivery over = *which.leased.begin();
@@ -304,7 +304,7 @@ TOLLGATE_DECL void outbox::lease_for(const lease_request& request, const lease_t
                                                                   : time.now;
     } else {
         if (!of.waiting.empty()) ready_at = of.waiting.begin()->at;
-        for (const timed_delivery& each : where.leased)  // few: a host's bound
+        for (const timed_delivery& each : where.leased)  // few: at most the host's bound
             if (rows_.find(each.id)->second.hook == request.hook) {
                 if (!ready_at || each.at < *ready_at) ready_at = each.at;
                 break;
@@ -328,7 +328,7 @@ TOLLGATE_DECL due_delivery outbox::describe(std::int64_t id, const row& which, c
             .attempts_made = which.attempts_made};
 }
 
-/// First everything that may run out of memory, then everything that may not.
+/// First everything that may run out of memory, then everything that cannot fail.
 TOLLGATE_DECL std::vector<completion> outbox::complete(std::span<const attempt_result> ended, instant now) {
     std::vector<completion> results;
     results.reserve(ended.size());
@@ -351,7 +351,7 @@ TOLLGATE_DECL std::vector<completion> outbox::complete(std::span<const attempt_r
 TOLLGATE_DECL void outbox::record(const attempt_result& ended) {
     if (ended.outcome == delivery_outcome::not_attempted) return;
     const std::size_t bytes = detail::attempt_bytes + ended.made.answer.size();
-    const bool fits = make_room(bytes);  // before the row is looked for, which may go now
+    const bool fits = make_room(bytes);  // before the row is looked up, because this may remove it
     const std::int64_t id = ended.lease.delivery.value();
     row* const found = find(ended.lease.delivery);
     if (found == nullptr) return;
@@ -421,7 +421,7 @@ TOLLGATE_DECL void outbox::disable(hook_id id, kept_hook& which, disable_reason 
     }
 }
 
-/// The oldest go.
+/// Removes the oldest.
 TOLLGATE_DECL void outbox::forget_attempts_beyond(row& which, std::size_t attempts_max) noexcept {
     while (which.attempts.size() > attempts_max) forget_attempt(which, 0);
 }
@@ -435,8 +435,8 @@ TOLLGATE_DECL void outbox::forget_attempt(row& which, std::size_t index) noexcep
     which.attempts.erase(place);
 }
 
-/// Whether there is room for so much, once of the deliveries that ended the oldest are forgotten. Those that are held are
-/// still to be sent.
+/// Makes space by removing the deliveries that ended first; returns whether it suffices. Held deliveries have not
+/// ended.
 TOLLGATE_DECL bool outbox::make_room(std::size_t bytes) noexcept {
     while (bytes_ + bytes > bytes_max_ && deleted_ != nullptr) forget_deleted(1);
     while (bytes_ + bytes > bytes_max_ && !ended_.empty()) remove(ended_.begin()->id);

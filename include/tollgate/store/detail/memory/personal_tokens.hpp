@@ -36,7 +36,7 @@ public:
     }
 
 private:
-    /// The credential as it is given out: a copy touches its used bytes, putting one together touches all.
+    /// The credential as it is returned: copying touches only its used bytes, assembling it would touch all.
     struct row {
         token_id id;
         token_credential credential;
@@ -46,9 +46,9 @@ private:
 
     const std::size_t tokens_max_;
 
-    sharded_table<token_username, row> by_username_;  // the tokens; those below only say where to find them
+    sharded_table<token_username, row> by_username_;  // the tokens; the following only locate them
 
-    mutable std::mutex mutex_;  // whoever changes or lists; taken before a shard's
+    mutable std::mutex mutex_;  // for changing and listing; taken before a shard's
     std::int64_t last_id_ = 0;
     std::unordered_map<token_id, token_username> usernames_;
     std::unordered_map<user_id, std::vector<token_id>> of_user_;  // oldest first

@@ -15,13 +15,13 @@ TOLLGATE_DECL result<token_id> personal_tokens::create(const new_personal_token&
         return error{error_kind::conflict, "A personal token of this username exists already.", {}};
     if (usernames_.size() >= tokens_max_)
         return unavailable("The memory store holds " + std::to_string(tokens_max_) +
-                           " personal tokens, as many as it may (memory_settings::personal_tokens_max).");
+                           " personal tokens, the maximum (memory_settings::personal_tokens_max).");
 
     const auto owned = of_user_.find(made.user);
     if ((owned == of_user_.end() ? 0 : owned->second.size()) >= tokens_per_user_max)
         return too_many_personal_tokens(tokens_per_user_max);
 
-    // The row comes last: without memory on the way, nobody ever sees the token. Nothing after it throws.
+    // The row comes last: if memory runs out before, the token is never visible. Nothing after it throws.
     const token_id id{++last_id_};
     auto& siblings = of_user_[made.user];
     if (siblings.size() == siblings.capacity()) siblings.reserve((std::max)(siblings.size() * 2, std::size_t{4}));

@@ -19,7 +19,7 @@ TOLLGATE_DECL result<void> sessions::create(const stored_session& made) {
     const bool full = owned->second.size() >= limits::sessions_per_user_max;
     if (!full && rows_.size() >= sessions_max_)
         return unavailable("The memory store holds " + std::to_string(sessions_max_) +
-                           " sessions, as many as it may (memory_settings::sessions_max).");
+                           " sessions, the maximum (memory_settings::sessions_max).");
 
     const dated_digest created{made.created_at, made.cookie_digest}, seen{made.last_seen_at, made.cookie_digest};
     by_creation_.insert(created);
@@ -91,7 +91,7 @@ TOLLGATE_DECL result<std::size_t> sessions::sweep(instant created_before, instan
     return swept;
 }
 
-/// Precondition: it is there, and `cookie` is no part of it.
+/// Precondition: it exists, and `cookie` is not a reference into its row.
 TOLLGATE_DECL void sessions::remove(const digest& cookie) noexcept {
     const auto row = rows_.find(cookie);
     const dated_digest seen{row->second.last_seen_at, cookie};

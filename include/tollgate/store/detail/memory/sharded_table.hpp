@@ -11,18 +11,18 @@
 
 namespace tollgate::inline v0 {
 
-/// A hash table for reading from many threads at once: it consists of shards, each with its own lock, which is held only
-/// while one row is used. A lookup allocates nothing.
+/// A hash table for concurrent reads: it consists of shards, each with its own lock, which is held only while one row
+/// is used. A look-up does not allocate.
 ///
-/// Not std::unordered_map, whose functions for two tables take longer to compile than this one and have names of more than
-/// 400 characters.
+/// Not std::unordered_map: the member functions of two such tables take longer to compile than this class, and their
+/// names exceed 400 characters.
 ///
-/// `Key`: anything `keyed_hash` takes; a lookup may use another such type that compares with it.
-/// Thread rule: any thread; what is called with a row must not use the table.
+/// `Key`: any type that `keyed_hash` accepts; a look-up may use another such type that compares with it. Thread rule:
+/// any thread; callbacks that get a row must not use the table.
 template <class Key, class Row>
 class sharded_table {
 public:
-    /// Returns what `use(const Row*)` returns; null when there is no such row. The row does not change until `use` returns.
+    /// Returns `use(const Row*)`; null if there is no such row. The row does not change until `use` returns.
     template <class LookUp, class Use>
     auto with(const LookUp& key, Use&& use) const {
         const std::size_t hash = hash_(key);
@@ -32,7 +32,7 @@ public:
         return use(found == nullptr ? nullptr : &found->row);
     }
 
-    /// Calls `change(Row&)`, which throws nothing, when there is such a row. Whether there was.
+    /// Calls `change(Row&)`, which must not throw, if there is such a row. Returns whether there was.
     template <class LookUp, class Change>
     bool change(const LookUp& key, Change&& change) noexcept {
         const std::size_t hash = hash_(key);
@@ -44,7 +44,7 @@ public:
         return true;
     }
 
-    /// False, and unchanged, when there is such a row already.
+    /// Returns false and changes nothing if the row exists.
     bool insert(const Key& key, Row row) {
         const std::size_t hash = hash_(key);
         shard& in = shards_[index(hash)];
@@ -72,7 +72,7 @@ public:
     }
 
 private:
-    // 64: with as many threads as a large machine has cores, two seldom use the same shard.
+    // With as many threads as a large machine has cores, two seldom use the same shard
     static constexpr std::size_t shard_bits = 6;
     static constexpr std::size_t buckets_min = 8;
 
@@ -80,12 +80,12 @@ private:
         Key key;
         std::size_t hash;
         Row row;
-        std::unique_ptr<node> next;  // of the same bucket, which holds one row on average
+        std::unique_ptr<node> next;  // in the same bucket, which contains one row on average
     };
 
     struct alignas(64) shard {
         mutable std::mutex mutex;
-        std::vector<std::unique_ptr<node>> buckets;  // none, or a power of two
+        std::vector<std::unique_ptr<node>> buckets;  // empty, or a power of two
         std::size_t rows = 0;
 
         [[nodiscard]] std::size_t bucket(std::size_t hash) const noexcept { return hash & (buckets.size() - 1); }
@@ -114,7 +114,7 @@ private:
         }
     };
 
-    /// By the upper bits; the lower ones choose the bucket.
+    /// By the upper bits; the lower ones select the bucket.
     static std::size_t index(std::size_t hash) noexcept { return hash >> (sizeof hash * 8 - shard_bits); }
 
     keyed_hash hash_;

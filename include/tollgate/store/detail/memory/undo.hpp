@@ -4,8 +4,8 @@
 
 namespace tollgate::inline v0::memory {
 
-/// Takes a step back at the end of the scope, unless the steps behind it were made, too: what a verb has done before it
-/// ran out of memory is not to be seen.
+/// Reverts a step at the end of the scope unless `keep` was called: when a verb runs out of memory, its earlier steps
+/// must not remain visible.
 template <class Undo>
 class undo_unless_kept {
 public:

@@ -10,10 +10,11 @@
 
 namespace tollgate::inline v0::memory {
 
-/// The part of a bound that one user, account or host may have: a quarter leaves room for all others.
+/// The part of a bound that one user, account or host may use; a quarter leaves enough for others.
 inline constexpr std::size_t share_divisor = 4;
 
-/// Counts the rows of a table, in all and by user. A table may have `rows_max`, and one user a quarter of them.
+/// Counts the rows of a table, in total and by user. A table has at most `rows_max`, and one user at most a quarter of
+/// them.
 class user_shares {
 public:
     explicit user_shares(std::size_t rows_max) noexcept
@@ -23,15 +24,15 @@ public:
         return rows_ < rows_max_ && rows_of(user) < rows_per_user_max_;
     }
 
-    /// Why there is no room. `rows`: the plural; `setting`: the name of `rows_max`.
+    /// The error for a full table or share. `rows`: the plural noun; `setting`: the name of `rows_max`.
     [[nodiscard]] error no_room(const std::string& rows, const std::string& setting) const {
         const bool table_is_full = rows_ >= rows_max_;
         return unavailable("The memory store holds " + std::to_string(table_is_full ? rows_max_ : rows_per_user_max_) +
-                           ' ' + rows + (table_is_full ? ", as many as it may (" : " of one user, as many as it may (a quarter of ") +
+                           ' ' + rows + (table_is_full ? ", the maximum (" : " of one user, the maximum (a quarter of ") +
                            "memory_settings::" + setting + ").");
     }
 
-    /// Throws std::bad_alloc, and then nothing happened.
+    /// Throws std::bad_alloc without effect.
     void add(user_id user) {
         ++of_user_[user];
         ++rows_;

@@ -57,7 +57,7 @@ TOLLGATE_DECL result<void> postgres_store::record_access_token_use(const digest&
     return detail::without_exceptions([&]() -> result<void> {
         auto batch = impl_->database.make_batch();
         postgres::commit_asynchronously(batch);
-        // The grant is locked first, as in the verbs that revoke a grant's tokens.
+        // The grant is locked first, as in the verbs that revoke its tokens.
         batch.add(
             "UPDATE tollgate_grants SET last_used_at = $1 FROM tollgate_access_tokens AS tokens "
             "WHERE tokens.token_digest = $2 AND tollgate_grants.user_id = tokens.user_id "

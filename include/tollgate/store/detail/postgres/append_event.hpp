@@ -10,11 +10,11 @@
 
 namespace tollgate::inline v0::postgres {
 
-/// Tells other nodes that deliveries are due now.
+/// Notifies other nodes of due deliveries.
 inline constexpr statement_text notify_other_nodes{
     "SELECT pg_notify('tollgate_deliveries', '') WHERE EXISTS (SELECT FROM tollgate_due_notices)"};
 
-/// What `append_event` of `event_sink` does, as one statement, and how many deliveries it answers there were.
+/// `append_event` of `event_sink` as one statement; it returns the number of deliveries.
 TOLLGATE_DECL void append_event(batch& to, const event& happened, const message_seed& seed, instant now);
 [[nodiscard]] TOLLGATE_DECL result<std::size_t> appended_count(rows& answered);
 

@@ -65,14 +65,14 @@ TOLLGATE_DECL result<bool> postgres_store::delete_application(user_id owner, app
     return detail::without_exceptions([&]() -> result<bool> {
         auto batch = impl_->database.make_batch();
         batch.take_up_to(seconds{60});  // hundreds of thousands of users may have authorized it
-        // Waits for verbs that make a grant or its tokens, so that the last statement sees all tokens.
+        // Waits for verbs that create a grant or its tokens, so that the last statement sees all tokens.
         batch.add("SELECT id FROM tollgate_applications WHERE id = $1 AND owner_id = $2 FOR UPDATE", id, owner);
         batch.add(
             "SELECT count(*) FROM (SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_applications AS owned "
             "ON owned.id = application_id WHERE application_id = $1 AND owned.owner_id = $2 "
             "ORDER BY grants.id FOR UPDATE OF grants) AS locked",
             id, owner);
-        // The schema deletes its grants with it, and their codes and refresh tokens.
+        // The schema deletes its grants, codes and refresh tokens with it.
         batch.add(
             "WITH gone AS (DELETE FROM tollgate_applications WHERE id = $1 AND owner_id = $2 RETURNING id), "
             "tokens AS (DELETE FROM tollgate_access_tokens USING gone WHERE application_id = gone.id RETURNING user_id) "
@@ -83,7 +83,7 @@ TOLLGATE_DECL result<bool> postgres_store::delete_application(user_id owner, app
         const auto row = results->back().next<std::int64_t>();
         if (!row) return impl_->forget_all_after(row.error());
         if (!*row) return false;
-        if (std::get<0>(**row) > 0) impl_->changes->forget_all();  // the users may be many
+        if (std::get<0>(**row) > 0) impl_->changes->forget_all();  // many users may be affected
         return true;
     });
 }

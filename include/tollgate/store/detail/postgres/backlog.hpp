@@ -9,8 +9,8 @@
 
 namespace tollgate::inline v0::postgres {
 
-/// Goes on with what a hook's verb began and left: to remove a deleted one's deliveries, to hold a disabled one's, to
-/// make due what was held for one that was enabled. One hook, and at most `backlog_rows_max` deliveries; how many it
+/// Continues what a verb on a hook has left: removes a deleted hook's deliveries, holds a disabled one's, or makes the
+/// held ones of an enabled hook due. One hook and at most `backlog_rows_max` deliveries per call; returns how many it
 /// removed.
 [[nodiscard]] TOLLGATE_DECL result<std::size_t> work_on_backlog(postgres_database& on, std::size_t removed_max, instant now);
 

@@ -17,14 +17,14 @@
 
 namespace tollgate::inline v0::postgres {
 
-/// Statements with their parameters that go to the server together: one round trip, and one transaction, in which each
-/// sees what those before it did and what others have committed by the time it begins. So the first may take a lock,
-/// and the next reads what that lock protects.
+/// Statements with their parameters, sent together: one round trip and one transaction. Each statement sees what those
+/// before it did and what others have committed when it begins. So the first may take a lock, and the next reads what
+/// that lock protects.
 ///
-/// Made without a connection, so that it can be sent again.
+/// Built without a connection, so that it can be sent again.
 class batch {
 public:
-    /// `shift`: what is added to moments, see `server_clock`.
+    /// `shift`: added to times, see `server_clock`.
     explicit batch(milliseconds shift) noexcept : shift_{shift} {}
 
     template <class... Values>
@@ -33,13 +33,13 @@ public:
         (add_value(values), ...);
     }
 
-    /// Goes along, behind the transaction; whether it succeeds is nobody's business. Nothing is added after it.
+    /// Sent after the transaction; its result is ignored. Nothing may be added after it.
     void add_afterthought(statement_text text) {
         transaction_size_ = statements_.size();
         begin(text, 0);
     }
 
-    /// For the rare batch that may take longer than others. To be said first.
+    /// For a batch that may take longer than others. Must be called first.
     TOLLGATE_DECL void take_up_to(milliseconds answer_wait_max);
     [[nodiscard]] std::optional<milliseconds> answer_wait_max() const noexcept { return answer_wait_max_; }
 
@@ -55,7 +55,7 @@ public:
         std::size_t value_count;
     };
     [[nodiscard]] const std::vector<statement>& statements() const noexcept { return statements_; }
-    /// Of the statements, how many are the transaction.
+    /// The number of statements in the transaction.
     [[nodiscard]] std::size_t transaction_size() const noexcept {
         return transaction_size_ == 0 ? statements_.size() : transaction_size_;
     }
@@ -83,7 +83,7 @@ private:
     std::string bytes_;
 };
 
-/// One statement's values in the form that libpq takes. Points into the batch.
+/// The values of one statement in the form that libpq takes. Points into the batch.
 struct wire_values {
     wire_values(const batch& of, const batch::statement& statement) {
         types.reserve(statement.value_count);
@@ -106,7 +106,7 @@ struct wire_values {
     std::vector<int> formats;
 };
 
-/// What one statement answered: its rows, which are read from first to last.
+/// The result of one statement: rows, read from first to last.
 ///
 ///     for (;;) {
 ///         auto row = rows.next<account_id, std::string>();
@@ -116,20 +116,20 @@ struct wire_values {
 ///     }
 class rows {
 public:
-    /// Takes the result over.
+    /// Takes ownership of `result`.
     rows(pg_result* result, milliseconds shift, statement_text of) noexcept : result_{result}, shift_{shift}, of_{of} {}
 
-    /// The next row, decoded; none when there is no further one. A column that does not hold what it should is an
-    /// internal problem: somebody else changed the table.
+    /// The next row, decoded; empty after the last one. A column of an unexpected type or value is an internal error:
+    /// something else changed the table.
     template <class... Columns>
     [[nodiscard]] result<std::optional<std::tuple<Columns...>>> next();
 
-    /// The first row, where there always is one.
+    /// The first row of a statement that always returns one.
     template <class... Columns>
     [[nodiscard]] result<std::tuple<Columns...>> only();
 
     [[nodiscard]] TOLLGATE_DECL std::size_t count() const noexcept;
-    /// How many rows the INSERT, UPDATE, DELETE or SELECT touched.
+    /// The number of rows that the INSERT, UPDATE, DELETE or SELECT affected.
     [[nodiscard]] TOLLGATE_DECL std::int64_t touched() const noexcept;
 
 private:
@@ -164,7 +164,7 @@ result<std::tuple<Columns...>> rows::only() {
     return **std::move(row);
 }
 
-/// What the statements of a batch answered, in their order. All of them succeeded, and are committed.
+/// The results of a batch's statements, in order. All of them succeeded and are committed.
 using answers = std::vector<rows>;
 
 }  // namespace tollgate::postgres

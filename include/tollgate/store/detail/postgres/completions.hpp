@@ -13,7 +13,7 @@
 
 namespace tollgate::inline v0::postgres {
 
-/// `complete`, on PostgreSQL: one round trip to lock and read the deliveries, one to write the results.
+/// `complete` on PostgreSQL: one round trip to lock and read the deliveries, one to write the results.
 class completions {
 public:
     explicit completions(postgres_database& connections) : connections_{connections} {}
@@ -30,12 +30,12 @@ private:
     TOLLGATE_DECL result<void> close(transaction& talk, const ledger& in, std::span<const attempt_result> ended,
                                       instant now);
 
-    /// Those of which enough ended since the last time.
+    /// Hooks of which enough deliveries ended since they were last trimmed.
     TOLLGATE_DECL std::vector<hook_id> hooks_with_history_to_trim(const ledger& in);
 
     postgres_database& connections_;
     std::mutex mutex_;
-    std::unordered_map<hook_id, std::size_t> ended_;  // of each hook, since it was trimmed
+    std::unordered_map<hook_id, std::size_t> ended_;  // per hook, since it was trimmed
 };
 
 }  // namespace tollgate::postgres

@@ -15,12 +15,12 @@ namespace tollgate::inline v0::postgres {
 
 namespace detail {
 
-/// Looking for what is beyond the bound goes past all that is kept, so it is done now and then.
+/// Finding the rows beyond the bound scans all kept ones, so it is done rarely.
 inline constexpr std::size_t ended_between_trims = 100;
 
 }  // namespace detail
 
-/// The rows that results are about.
+/// The rows that the results refer to.
 struct completions::ledger {
     struct delivery_row {
         hook_id hook;
@@ -88,7 +88,7 @@ TOLLGATE_DECL result<std::vector<completion>> completions::complete_once(std::sp
     auto done = close(*talk, *in, ended, now);
     may_be_tried_again = talk->may_be_tried_again();
     if (!done) return std::move(done).error();
-    // Of what came since the last time, and of what other nodes did not count; where it fails there is a next time.
+    // Removes what came since the last time, including deliveries of other nodes. A failure is made up for next time.
     for (const hook_id each : full)
         static_cast<void>(removal{connections_}.ended_beyond(each, limits::ended_deliveries_per_hook_max,
                                                              2 * detail::ended_between_trims));
@@ -114,7 +114,7 @@ TOLLGATE_DECL result<completions::ledger> completions::open(transaction& talk, s
     for (const attempt_result& each : ended) ids.push_back(each.lease.delivery);
     auto asked = connections_.make_batch();
     asked.add("BEGIN");
-    // In this order, as everybody does: hosts, hooks, deliveries; of each, the first first.
+    // Lock order for all transactions: hosts, hooks, deliveries; within each, by id.
     asked.add(
         "SELECT id FROM tollgate_hosts WHERE id = ANY (ARRAY("
         "SELECT host_id FROM tollgate_deliveries WHERE id = ANY ($1))) ORDER BY id FOR NO KEY UPDATE",
@@ -153,7 +153,7 @@ TOLLGATE_DECL result<completions::ledger> completions::open(transaction& talk, s
         if (!*row) break;
         const auto& [id, hook, state, at, is_leased, lease_is_open, lease_number, attempts_made, resend_asked] =
             **row;
-        // Of a hook that was deleted nothing is known any more.
+        // Nothing is stored of a deleted hook any more.
         if (!in.hooks.contains(hook)) continue;
         in.deliveries.emplace(id, ledger::delivery_row{hook, state, at, is_leased, lease_is_open, lease_number,
                                                        attempts_made, resend_asked});
@@ -226,7 +226,7 @@ TOLLGATE_DECL result<void> completions::close(transaction& talk, const ledger& i
             "SELECT delivery_id, hook_id, at, duration, ended, status, answer FROM unnest($1, $2, $3, $4, $5, $6, $7) "
             "WITH ORDINALITY AS made (delivery_id, hook_id, at, duration, ended, status, answer, place) ORDER BY place",
             deliveries, hooks, times, durations, ends, statuses, answers_of);
-        // Of each the last.
+        // The last failure of each.
         asked.add(
             "DELETE FROM tollgate_attempts WHERE id = ANY (ARRAY(SELECT id FROM ("
             "SELECT id, row_number() OVER (PARTITION BY delivery_id ORDER BY id DESC) AS place FROM tollgate_attempts "

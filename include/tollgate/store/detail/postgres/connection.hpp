@@ -21,31 +21,31 @@ struct pg_conn;
 namespace tollgate::inline v0::postgres {
 
 struct connection_settings {
-    /// How long connecting to one server may take, TLS and password included.
+    /// Time limit for connecting to one server, including TLS and authentication.
     milliseconds connect_wait_max{3000};
-    /// How long the answers to one batch may take. The server gives up a statement after three quarters of it, so that
-    /// it says so itself; a connection that says nothing is given up.
+    /// Time limit for the results of one batch. The server cancels a statement after three quarters of it, so that it
+    /// reports the time-out itself; a connection without any response is closed.
     milliseconds answer_wait_max{4000};
 };
 
-/// What somebody told (NOTIFY) those who listen.
+/// A notification (NOTIFY).
 struct notice {
     std::string channel;
     std::string payload;
 };
 
-/// What came of a batch: its answers, or the run_failure.
+/// The outcome of a batch: its results, or the run_failure.
 struct run_result {
     answers given{};
     std::optional<run_failure> failed{};
 };
 
-/// One connection to a server. It never waits longer than its settings say, also when the other side hangs: the socket
-/// does not block, and every wait is a poll with an end (all but the look-up of a host's name, which is the system's;
-/// an address in the connection string needs none).
+/// One connection to a server. No call waits longer than its settings allow, even if the peer hangs: the socket is
+/// non-blocking, and every wait is a poll with a time limit (except for the look-up of a host name, which the system
+/// does; an IP address in the connection string needs none).
 ///
-/// Each statement is prepared when it is used for the first time, in the same round trip. Sessions are READ COMMITTED,
-/// and wait for the disk at each commit even where the server's default is not to (synchronous_commit=off).
+/// Each statement is prepared on first use, in the same round trip. Sessions are READ COMMITTED and wait for the disk
+/// at each commit, even if the server's default is synchronous_commit=off.
 ///
 /// Thread rule: one thread at a time. Blocking.
 class connection {
@@ -55,21 +55,20 @@ public:
     static TOLLGATE_DECL result<connection> open(const server_parameters& server, const connection_settings& settings,
                                                   server_clock& clock);
 
-    /// Sends a batch and waits until the server says that it is committed. After `aftermath::lost` the connection is
-    /// closed.
+    /// Sends a batch and waits until the server confirms the commit. After `aftermath::lost` the connection is closed.
     [[nodiscard]] TOLLGATE_DECL run_result run(const batch& asked);
 
-    /// Several statements, separated by semicolons, without parameters and in a transaction of their own: for schemas.
+    /// Runs several statements separated by semicolons, without parameters, in their own transaction: for schemas.
     [[nodiscard]] TOLLGATE_DECL result<void> run_script(std::string_view text);
 
-    /// Whether it can be used as far as can be seen without asking the server: it was not closed from the other side.
+    /// Whether the connection looks usable without a round trip: the peer has not closed it.
     [[nodiscard]] TOLLGATE_DECL bool is_sound() noexcept;
-    /// For how long answers are waited for from now on; the server is not told.
+    /// Sets the time limit for results from now on; the server's limit stays.
     void set_answer_wait_max(milliseconds wait_max) noexcept { settings_.answer_wait_max = wait_max; }
 
-    /// Waits for something to come from the server: a notification, or its end. False when it is of no use any more.
+    /// Waits for input from the server: a notification or a close. False if the connection is unusable.
     [[nodiscard]] TOLLGATE_DECL bool wait_for_notice(milliseconds wait_max, int wake_descriptor);
-    /// The next of the notices that have come, with batches' answers, too; none when all were taken.
+    /// The next notification received, also those that came with results; empty if there are no more.
     [[nodiscard]] TOLLGATE_DECL std::optional<notice> take_notice();
 
 private:
@@ -91,11 +90,11 @@ private:
     connection() = default;
     TOLLGATE_DECL result<void> connect(const server_parameters& server);
     TOLLGATE_DECL result<void> set_up();
-    /// Throws what the heap throws, perhaps in the middle of it.
-    TOLLGATE_DECL run_result converse(const batch& asked);
+    /// May throw std::bad_alloc at any point.
+    TOLLGATE_DECL run_result exchange(const batch& asked);
     TOLLGATE_DECL bool send(const batch& asked, std::vector<command>& commands);
     TOLLGATE_DECL bool send_statement(const batch& asked, std::size_t index, std::vector<command>& commands);
-    /// One result; true when it was the last that there will be.
+    /// Reads one result; true if it was the last one.
     TOLLGATE_DECL bool take_result(reception& into);
     TOLLGATE_DECL bool take_end_of_command(reception& into);
     TOLLGATE_DECL void take_error(reception& into, const pg_result* result);

@@ -17,7 +17,7 @@ namespace detail {
 
 inline constexpr statement_text ask_the_time{"SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"};
 
-/// Oldest release that is tested for and still maintained when this was written.
+/// The oldest release that is tested and was maintained when this was written.
 inline constexpr std::int64_t server_version_min = 13'00'00;
 
 inline void ignore_notice(void*, const pg_result*) noexcept {}
@@ -46,7 +46,7 @@ TOLLGATE_DECL result<void> connection::connect(const server_parameters& server) 
     values.push_back(nullptr);
     const auto end = steady::now() + settings_.connect_wait_max;
     handle_.reset(PQconnectStartParams(keywords.data(), values.data(), 0));
-    if (handle_ == nullptr) return unavailable("PostgreSQL: no memory for a connection");
+    if (handle_ == nullptr) return unavailable("PostgreSQL: out of memory for a connection");
     PQsetNoticeReceiver(handle_.get(), detail::ignore_notice, nullptr);  // by default they go to stderr
 
     auto state = PQstatus(handle_.get()) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING;
@@ -58,7 +58,7 @@ TOLLGATE_DECL result<void> connection::connect(const server_parameters& server) 
                 return unavailable("PostgreSQL: no connection within " +
                                    std::to_string(settings_.connect_wait_max.count()) + " ms to " +
                                    std::string{PQhost(handle_.get())} + ":" + PQport(handle_.get()));
-            case waited::failed: return unavailable("PostgreSQL: the connection's socket cannot be waited for");
+            case waited::failed: return unavailable("PostgreSQL: cannot wait for the connection's socket");
         }
         state = PQconnectPoll(handle_.get());
     }
@@ -69,8 +69,9 @@ TOLLGATE_DECL result<void> connection::connect(const server_parameters& server) 
 
 TOLLGATE_DECL result<void> connection::set_up() {
     batch asked{milliseconds{0}};
-    // READ COMMITTED: a statement behind a lock has to see what was committed while it was waited for. JIT costs more
-    // than statements of a few rows do. The last four: a node that vanished lets go of its locks within half a minute.
+    // READ COMMITTED: a statement that waited for a lock must see what was committed meanwhile. JIT costs more than it
+    // saves for statements of a few rows. The last four make the server release the locks of a vanished node within
+    // half a minute.
     asked.add(
         "SELECT current_setting('server_encoding'), current_setting('server_version_num')::bigint, "
         "(extract(epoch FROM clock_timestamp()) * 1000)::bigint, "
@@ -93,8 +94,8 @@ TOLLGATE_DECL result<void> connection::set_up() {
         return internal_error("PostgreSQL: the server is older than version 13 (" + std::to_string(version) + ")");
     if (encoding != "UTF8")
         return internal_error("PostgreSQL: the database's encoding is " + encoding +
-                              ", and must be UTF8: not every "
-                              "text could be kept");
+                              ", but must be UTF8: not every "
+                              "text could be stored");
     clock_->observe({before, after, now});
     return {};
 }
@@ -107,7 +108,7 @@ TOLLGATE_DECL connection::waited connection::wait(bool to_write, steady::time_po
         if (left <= 0) return waited::timed_out;
         std::array<pollfd, 2> polled{pollfd{descriptor, static_cast<short>(to_write ? POLLIN | POLLOUT : POLLIN), 0},
                                      pollfd{wake_descriptor, POLLIN, 0}};
-        // While it connects libpq says which of the two it waits for; a socket that connects is readable when it fails.
+        // While it connects, libpq tells which of the two to wait for. A socket becomes readable when connecting fails.
         const int ready = ::poll(polled.data(), wake_descriptor < 0 ? 1 : 2,
                                  static_cast<int>((std::min)(left, decltype(left){60'000})));
         if (ready > 0) return waited::ready;
@@ -125,14 +126,14 @@ TOLLGATE_DECL run_failure connection::lose(std::string_view doing, waited why) {
     return made;
 }
 
-/// What has come so far of the answers to one batch.
+/// What has been received of one batch's results.
 struct connection::reception {
     const batch& asked;
     const std::vector<command>& commands;
     steady::time_point began_at;
     std::size_t at = 0;         // in commands
     bool has_result = false;    // of that command
-    bool is_committed = false;  // or rolled back, as was said before; an afterthought may still be on its way
+    bool is_committed = false;  // or rolled back; an afterthought may still follow
     run_result made{};
 
     [[nodiscard]] const command& current() const noexcept { return commands[(std::min)(at, commands.size() - 1)]; }
@@ -140,7 +141,7 @@ struct connection::reception {
 
 TOLLGATE_DECL run_result connection::lose(reception& into, waited why) {
     auto lost = lose(into.current().text.text(), why);
-    // What the server has said to be committed is.
+    // What the server confirmed as committed is committed.
     if (into.is_committed) return std::move(into.made);
     return {{}, std::move(lost)};
 }
@@ -149,14 +150,14 @@ TOLLGATE_DECL run_result connection::run(const batch& asked) {
     if (asked.statements().empty()) return {};
     if (handle_ == nullptr) return {{}, run_failure{unavailable("PostgreSQL: the connection is closed"), aftermath::lost}};
     try {
-        return converse(asked);
+        return exchange(asked);
     } catch (...) {
-        handle_.reset();  // an answer may be on its way, and the next to ask would take it for theirs
+        handle_.reset();  // a late response would be taken for the next call's
         throw;
     }
 }
 
-TOLLGATE_DECL run_result connection::converse(const batch& asked) {
+TOLLGATE_DECL run_result connection::exchange(const batch& asked) {
     const auto began_at = steady::now();
     const auto end = began_at + asked.answer_wait_max().value_or(settings_.answer_wait_max);
     std::vector<command> commands;
@@ -221,7 +222,7 @@ TOLLGATE_DECL bool connection::take_result(reception& into) {
     into.has_result = true;
     switch (PQresultStatus(result)) {
         case PGRES_PIPELINE_SYNC:
-            if (into.made.failed) into.made.given.clear();  // of what did not succeed nothing is shown
+            if (into.made.failed) into.made.given.clear();  // return no results of a failed transaction
             into.is_committed = true;
             into.has_result = false;
             return ++into.at == into.commands.size();
@@ -239,14 +240,14 @@ TOLLGATE_DECL bool connection::take_result(reception& into) {
     }
 }
 
-/// There is one behind the results of each command.
+/// The end of a command's results.
 TOLLGATE_DECL bool connection::take_end_of_command(reception& into) {
     if (PQstatus(handle_.get()) == CONNECTION_BAD || !into.has_result) {
         into.made = lose(into, waited::failed);
         return true;
     }
     into.has_result = false;
-    // Where it is the end of the transaction that failed, that is still to come.
+    // If the transaction failed, its end is still to come.
     if (into.current().kind != command_kind::ends_transaction) ++into.at;
     return false;
 }
@@ -299,7 +300,7 @@ TOLLGATE_DECL result<void> connection::run_script(std::string_view text) {
 
 TOLLGATE_DECL bool connection::is_sound() noexcept {
     if (handle_ == nullptr || PQstatus(handle_.get()) != CONNECTION_OK) return false;
-    // Between batches a server says nothing but that it is about to go, or that somebody changed its configuration.
+    // Between batches a server only announces its shutdown or configuration changes.
     pollfd polled{PQsocket(handle_.get()), POLLIN, 0};
     return ::poll(&polled, 1, 0) == 0;
 }

@@ -11,8 +11,8 @@
 
 namespace tollgate::inline v0::postgres {
 
-/// The statements that look up a credential together with its owner's quota, if an integrator's query says how to find
-/// that: what every request needs costs one round trip.
+/// The statements that look up a credential, together with its owner's quota if the integrator provides a query for
+/// that, so that a request needs one round trip.
 ///
 /// Must outlive the connections on which they are prepared.
 class credential_lookup {
@@ -27,13 +27,13 @@ public:
     /// $1 is the digest.
     [[nodiscard]] statement_text access() const noexcept { return statement_text::composed(access_); }
 
-    /// The credential that a row of `personal()` holds.
+    /// The credential in a row of `personal()`.
     [[nodiscard]] static TOLLGATE_DECL result<std::optional<token_credential>> read_personal(rows& found);
-    /// The credential that a row of `access()` holds.
+    /// The credential in a row of `access()`.
     [[nodiscard]] static TOLLGATE_DECL result<std::optional<token_credential>> read_access(rows& found,
                                                                                             const digest& token);
 
-    /// The last three columns of either.
+    /// The last three columns of both.
     struct quota_columns {
         bool is_known;
         std::optional<std::int64_t> requests;

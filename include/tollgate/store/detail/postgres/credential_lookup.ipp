@@ -22,7 +22,7 @@ inline std::string compose_lookup(const lookup_parts& parts, std::string_view ow
     if (owner_quota_query.empty()) {
         text.append(", false, NULL::bigint, NULL::bigint FROM ").append(parts.table).append(" AS tokens");
     } else {
-        // On a line of its own: the query may end with a comment.
+        // On its own line: the query may end with a comment.
         text.append(", own.is_known IS NOT NULL, own.requests::bigint, own.window_seconds::bigint FROM ")
             .append(parts.table)
             .append(" AS tokens CROSS JOIN LATERAL (SELECT tokens.user_id AS id) AS owner "

@@ -27,7 +27,7 @@ struct column<disable_reason> {
     }
 };
 
-/// An enumeration by its number, which is never given to something else.
+/// An enumeration, stored as its number. Numbers are never reused.
 template <class E, E Last>
 struct numbered_column {
     static constexpr wire_type type = wire_integer;
@@ -61,7 +61,7 @@ struct column<message_seed> {
     }
 };
 
-/// What a target answered: bytes of any kind.
+/// A response body: bytes of any kind.
 struct raw_bytes {
     std::string value;
 };

@@ -11,26 +11,26 @@ struct pg_result;
 
 namespace tollgate::inline v0::postgres {
 
-/// What is left when statements failed.
+/// The state after statements failed.
 enum class aftermath : std::uint8_t {
-    refused,    ///< nothing happened, says the server: the transaction was rolled back
-    try_again,  ///< nothing happened, and only because of what others did at the same time
-    lost,       ///< the connection is of no use any more, and whether anything happened is not known
+    refused,    ///< the server rolled the transaction back: no effect
+    try_again,  ///< no effect, only because of concurrent transactions
+    lost,       ///< the connection is unusable, and it is unknown whether the transaction took effect
 };
 
 struct run_failure {
     error why;
     aftermath after = aftermath::lost;
-    bool hung = false;  ///< lost because nothing was heard any more
+    bool hung = false;  ///< lost because no response came in time
 };
 
-/// A result that is an error: unavailable for what may pass (a time-out, a shutdown, a full disk), not_found for a
-/// reference to what is not there, conflict for another broken constraint, invalid for text that is none to PostgreSQL,
-/// internal for the rest. `doing` is the statement. The cause has the server's message without its detail, which may
-/// hold values.
+/// Converts an error result: unavailable for conditions that may pass (time-out, shutdown, full disk), not_found for a
+/// reference to a missing row, conflict for another violated constraint, invalid for text that PostgreSQL rejects,
+/// internal for the rest. `doing` is the statement. The cause contains the server's message without its detail, which
+/// may contain values.
 [[nodiscard]] TOLLGATE_DECL run_failure failure(const pg_result* result, std::string_view doing);
 
-/// A connection that broke, or never was: unavailable.
+/// A connection that broke or was never opened: unavailable.
 [[nodiscard]] TOLLGATE_DECL run_failure connection_failure(const pg_conn* connection, std::string_view doing);
 
 }  // namespace tollgate::postgres

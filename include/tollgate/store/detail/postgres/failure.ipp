@@ -11,22 +11,23 @@ namespace tollgate::inline v0::postgres {
 
 namespace detail {
 
-/// Of SQLSTATEs (PostgreSQL's appendix A), the first two characters name the class.
+/// The first two characters of a SQLSTATE (PostgreSQL's appendix A) are its class.
 inline error problem_of(std::string_view state, std::string cause) {
     const auto of_class = state.substr(0, 2);
-    // Connection, resources, somebody's intervention (a time-out, a shutdown), the machine; a standby.
+    // Connection, resources, operator intervention (time-out, shutdown), system error; transaction rollback.
     for (const std::string_view passing : {"08", "53", "57", "58", "40"})
         if (of_class == passing) return unavailable(std::move(cause));
     for (const std::string_view passing : {"55P03", "25006", "25P03", "55006"})
         if (state == passing) return unavailable(std::move(cause));
-    if (state == "23503") return {error_kind::not_found, not_found().message, std::move(cause)};  // what it refers to
+    // the referenced row is missing
+    if (state == "23503") return {error_kind::not_found, not_found().message, std::move(cause)};
     if (of_class == "23") return {error_kind::conflict, "That is there already, or in use.", std::move(cause)};
     if (state == "22021" || state == "22P05")
         return {error_kind::invalid, "A text holds characters that cannot be kept.", std::move(cause)};
     return internal_error(std::move(cause));
 }
 
-/// libpq's messages end with line breaks, and may have some inside.
+/// libpq's messages contain line breaks.
 inline std::string in_one_line(std::string_view message) {
     std::string line;
     for (const char each : message) {
@@ -47,7 +48,7 @@ TOLLGATE_DECL run_failure failure(const pg_result* result, std::string_view doin
     cause += detail::in_one_line(message != nullptr ? message : PQresultErrorMessage(result));
     if (!state.empty()) (cause += " (SQLSTATE ") += std::string{state} + ")";
     cause += ": " + tollgate::sql::to_log_line(doing);
-    // Without a state it was libpq that failed, and with it the connection.
+    // Without a SQLSTATE, libpq failed, and the connection is lost.
     if (state.empty()) return {unavailable(std::move(cause)), aftermath::lost};
     const bool because_of_others = state == "40001" || state == "40P01";
     return {detail::problem_of(state, std::move(cause)), because_of_others ? aftermath::try_again : aftermath::refused};

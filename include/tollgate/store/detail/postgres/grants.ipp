@@ -6,9 +6,9 @@
 #include <functional>
 #include <string>
 
-// A verb that creates or removes a grant's codes or tokens locks the grant's row first, with a statement of its own. For
-// one user and one application these verbs thus come one after the other, and each statement after the lock sees what
-// earlier verbs did. FOR NO KEY UPDATE, so that foreign key checks of others do not wait.
+// A verb that creates or removes a grant's codes or tokens first locks the grant's row with a separate statement. For
+// one user and one application these verbs are thus serialised, and each statement after the lock sees what earlier
+// verbs did. FOR NO KEY UPDATE, so that foreign key checks of others do not wait.
 
 namespace tollgate::inline v0 {
 
@@ -32,7 +32,7 @@ TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authoriz
             made.user, made.application, made.created_at, made.code_digest, made.only_if_granted);
         batch.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE", made.user,
                   made.application);
-        // Scopes that were granted before stay in front, in their order.
+        // Previously granted scopes stay in front, in their order.
         batch.add(
             "WITH there AS (SELECT refresh_token_id IS NOT NULL AS is_spent FROM tollgate_codes WHERE code_digest = $1), "
             "widened AS (SELECT id, scopes AS before, ("
@@ -74,7 +74,7 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
             "SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_codes AS codes ON grants.id = codes.grant_id "
             "WHERE code_digest = $1 AND application_id = $2 FOR NO KEY UPDATE OF grants",
             shown.code_digest, shown.application);
-        // NULL neither equals nor differs from anything: a redirect_uri that was not sent passes.
+        // A comparison with NULL is neither true nor false: a redirect_uri that was not sent passes.
         batch.add(
             "WITH shown AS (SELECT codes.id, grant_id, user_id, codes.scopes, expires_at, refresh_token_id, "
             "CASE WHEN refresh_token_id IS NOT NULL THEN 'reused' WHEN expires_at <= $3 THEN 'expired' "
@@ -106,7 +106,7 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
             shown.tokens.refresh_digest, limits::refresh_tokens_per_grant_max - 1);
         postgres::trim_access_tokens(batch, shown.tokens.access_digest);
         auto results = impl_->database.run(batch);
-        // A code that was used before revokes tokens.
+        // The reuse of a code revokes tokens.
         if (!results) return impl_->forget_all_after(token_exists(std::move(results).error()));
         const auto row = (*results)[1].next<std::string, user_id, scope_set>();
         if (!row) return impl_->forget_all_after(row.error());
@@ -151,7 +151,7 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
         if (!*row) return refreshed_token{};
         const auto& [scopes, fits, user] = **row;
         impl_->changes->forget_key(std::hash<digest>{}(shown.access_digest));
-        if (results->back().touched() > 0) impl_->changes->forget(user);  // older ones went
+        if (results->back().touched() > 0) impl_->changes->forget(user);  // older ones were deleted
         if (!fits) return refreshed_token{refresh_result::too_wide, {}};
         return refreshed_token{refresh_result::refreshed, scopes};
     });
@@ -174,7 +174,7 @@ TOLLGATE_DECL result<void> postgres_store::revoke_oauth_token(
         auto done = impl_->database.run(batch);
         if (!done) return impl_->forget_all_after(std::move(done).error());
         impl_->changes->forget_key(std::hash<digest>{}(token));
-        const auto row = (*done)[1].next<user_id>();  // all are of one
+        const auto row = (*done)[1].next<user_id>();  // all rows have the same user
         if (!row) return impl_->forget_all_after(row.error());
         if (*row) impl_->changes->forget(std::get<0>(**row));
         return {};
@@ -198,7 +198,7 @@ TOLLGATE_DECL result<bool> postgres_store::revoke_grant(user_id user, applicatio
         auto batch = impl_->database.make_batch();
         batch.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR UPDATE", user,
                   application);
-        // Also those without a grant: the application must lose all access.
+        // Also tokens without a grant: the application must lose all access.
         batch.add("DELETE FROM tollgate_access_tokens WHERE application_id = $1 AND user_id = $2", application, user);
         batch.add("DELETE FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user, application);
         auto results = impl_->database.run(batch);
@@ -211,7 +211,7 @@ TOLLGATE_DECL result<bool> postgres_store::revoke_grant(user_id user, applicatio
 TOLLGATE_DECL result<std::size_t> postgres_store::sweep_expired(instant now, std::size_t rows_max) noexcept {
     return detail::without_exceptions([&]() -> result<std::size_t> {
         if (rows_max == 0) return std::size_t{0};
-        // Nodes that sweep at the same time each take other rows.
+        // Nodes that sweep at the same time take different rows.
         auto swept = impl_->database.change(
             "WITH codes AS (DELETE FROM tollgate_codes WHERE id = ANY (ARRAY("
             "SELECT id FROM tollgate_codes WHERE forget_at <= $1 ORDER BY forget_at LIMIT $2 FOR UPDATE SKIP LOCKED)) "

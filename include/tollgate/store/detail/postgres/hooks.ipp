@@ -16,7 +16,7 @@ TOLLGATE_DECL result<hook_id> postgres_store::create_hook(
         const std::string host = delivery_host(made.target_url);
         postgres::lock_for_counting(batch, "hooks " + std::string{made.account.service.view()} + " " +
                                      std::to_string(made.account.account.value()) + " " + made.event);
-        // Also locks a row that exists, so that it is not deleted before the hook is inserted.
+        // Also locks an existing row, so that it is not deleted before the hook is inserted.
         batch.add(
             "INSERT INTO tollgate_hosts AS hosts (name) SELECT $1 WHERE $5 > (SELECT count(*) FROM tollgate_hooks "
             "WHERE service = $2 AND account_id = $3 AND event = $4) "
@@ -91,7 +91,7 @@ TOLLGATE_DECL result<bool> postgres_store::delete_hook(const account_ref& accoun
             "SELECT hosts.id FROM tollgate_hosts AS hosts JOIN tollgate_hooks AS hooks ON hosts.id = host_id "
             "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR UPDATE OF hosts",
             id, account.service, account.account);
-        // It belongs to no account from now on, so that no verb finds it.
+        // Belongs to no account from now on, so that no verb finds it.
         batch.add(
             "UPDATE tollgate_hooks SET account_id = 0, secret = '', has_backlog = true, ready_at = NULL "
             "WHERE id = $1 AND service = $2 AND account_id = $3",
@@ -100,7 +100,7 @@ TOLLGATE_DECL result<bool> postgres_store::delete_hook(const account_ref& accoun
             "DELETE FROM tollgate_hook_secrets USING tollgate_hooks AS hooks "
             "WHERE hook_id = hooks.id AND hooks.id = $1 AND account_id = 0",
             id);
-        // Its deliveries give up their leases.
+        // Ends the leases of its deliveries.
         batch.add(
             "UPDATE tollgate_deliveries AS deliveries SET is_leased = false, lease_is_open = false "
             "FROM tollgate_hooks AS hooks WHERE deliveries.host_id = hooks.host_id AND hook_id = hooks.id AND state = 0 "
@@ -120,8 +120,8 @@ TOLLGATE_DECL result<bool> postgres_store::delete_hook(const account_ref& accoun
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
         if ((*results)[1].touched() == 0) return false;
-        // Its deliveries are neither listed nor claimed any more. If this fails, or there are more of them, claims and
-        // sweeps remove the rest.
+        // Its deliveries are no longer listed or claimed. If this fails, or there are more of them, claims and sweeps
+        // remove the rest.
         if (results->back().count() == 0)
             static_cast<void>(postgres::removal{impl_->database}.of_deleted(id, postgres::backlog_rows_max));
         return true;

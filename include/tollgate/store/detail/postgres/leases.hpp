@@ -17,7 +17,7 @@ public:
     explicit leases(postgres_database& connections) : connections_{connections} {}
 
     TOLLGATE_DECL result<due_hook_page> list_due_hooks(instant now, std::size_t rows_max);
-    /// Hosts that another transaction has locked at that moment are passed over: their hooks stay listed.
+    /// Skips hosts that another transaction has locked; their hooks stay listed.
     TOLLGATE_DECL result<std::vector<due_delivery>> lease(std::span<const lease_request> requests, const lease_time& time);
 
 private:

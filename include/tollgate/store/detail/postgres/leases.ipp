@@ -15,7 +15,7 @@ namespace tollgate::inline v0::postgres {
 
 namespace detail {
 
-/// Notices that one statement reads or removes: more are left to the next one.
+/// Notices that one statement reads or removes; the rest is left for the next one.
 inline constexpr std::size_t notices_max = 1000;
 
 }  // namespace detail
@@ -72,13 +72,13 @@ TOLLGATE_DECL result<std::vector<due_delivery>> leases::lease(std::span<const le
         retry_at.push_back(each.full_host_retry_at);
     }
     auto asked = connections_.make_batch();
-    // The statements behind it learn from a setting of this transaction which hosts it has locked.
+    // The following statements read the locked hosts from a setting of this transaction.
     asked.add(
         "SELECT set_config('tollgate.locked_hosts', coalesce(string_agg(id::text, ','), ''), true) FROM ("
         "SELECT id FROM tollgate_hosts WHERE id = ANY (ARRAY(SELECT host_id FROM tollgate_hooks WHERE id = ANY ($1))) "
         "ORDER BY id FOR NO KEY UPDATE SKIP LOCKED) AS locked",
         hooks);
-    // Before deliveries are read: one that is committed after this has a notice that stays.
+    // Before deliveries are read: a delivery committed after this has a notice that remains.
     asked.add(
         "DELETE FROM tollgate_due_notices WHERE id = ANY (ARRAY(SELECT notices.id FROM tollgate_due_notices AS notices "
         "JOIN tollgate_hooks AS hooks ON hooks.id = notices.hook_id WHERE notices.hook_id = ANY ($1) "

@@ -1,6 +1,6 @@
 #pragma once
 
-// Debian puts it into a directory of its own, and only pkg-config and CMake say so.
+// Debian installs it in its own directory, which only pkg-config and CMake know.
 #if __has_include(<libpq-fe.h>)
 #include <libpq-fe.h>
 #else

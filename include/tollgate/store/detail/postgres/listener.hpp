@@ -14,40 +14,40 @@
 
 namespace tollgate::inline v0::postgres {
 
-/// Hears (LISTEN) when deliveries become due, and what is changed of the rows that are remembered, whoever did it: on
-/// one connection and one thread of its own, which come with the first question, or at once where rows are remembered.
-/// A connection that broke is opened again, as a pool's are.
+/// Receives notifications (LISTEN) of due deliveries and of changes to cached rows, whoever made them, on its own
+/// connection and thread. These are started by the first call of `changes_seen`, or at once if rows are cached. A
+/// broken connection is reopened with the back-off of a pool.
 ///
-/// **Changes** are told by triggers in the database, on the channel `tollgate_changes`: `users 7 12 ...` (whose rows),
-/// or `all`. So those are heard that another node makes, an older release, or somebody by hand. Tables of an
-/// integrator's own may tell theirs in the same way: `pg_notify('tollgate_changes', 'users ' || id)`.
+/// **Changes** are sent by triggers in the database on the channel `tollgate_changes`: `users 7 12 ...` (the ids of the
+/// users whose rows changed) or `all`. This includes changes made by other nodes, by older releases and by hand. An
+/// integrator's own tables may send theirs in the same way: `pg_notify('tollgate_changes', 'users ' || id)`.
 ///
-/// **How old a row may be** that is given out although somebody has changed it: `trusted_for` after the change was
-/// committed, and mostly some milliseconds. Each quarter of a second the server is asked for a sign of life, on the very
-/// connection on which it tells of changes. It tells in the order in which it committed, and a backend hands out what it
-/// was told before it answers the next question. So with the answer to a question asked at a moment `t` there has come
-/// what was committed before `t`; only then is it relied on, until `t + trusted_for`. See `cache_invalidation_feed` for why
-/// nothing that is older than that is ever given out: not when the connection is cut or hangs, the server stops or
-/// sleeps, or this process does. (All of it rests on the server waking listeners when it commits, which it does within
-/// microseconds, and without waiting for anything.) After a new LISTEN all is forgotten before anything is relied on.
+/// **How long a changed row may still be returned**: `trusted_for` after the commit, usually a few milliseconds. Every
+/// 250 ms a heartbeat is sent on the connection that receives the notifications. PostgreSQL delivers notifications in
+/// commit order, and before the result of the next statement. So the response to a heartbeat sent at time `t` arrives
+/// after all notifications committed before `t`; only then are rows trusted until `t + trusted_for`.
+/// `cache_invalidation_feed` shows why no older row is ever returned, even if the connection is cut or hangs, the
+/// server stops or sleeps, or this process is suspended. (This relies on the server waking listeners when it commits,
+/// which takes microseconds and waits for nothing.) After each LISTEN everything is invalidated before anything is
+/// trusted.
 ///
 /// Thread rule: any thread.
 class listener {
 public:
-    /// A tenth less than the second that is promised, for what a busy machine needs between looking and giving out.
+    /// A tenth less than the promised second, as a margin for the time between the check and the use.
     static constexpr milliseconds trusted_for{900};
-    /// So that two signs of life in a row may be late before anything is forgotten.
-    static constexpr milliseconds asked_every{250};
+    /// Two heartbeats in a row may be late before rows lose trust.
+    static constexpr milliseconds heartbeat_interval{250};
 
     explicit listener(postgres_database& connections) noexcept : connections_{connections} {}
     listener(const listener&) = delete;
     listener& operator=(const listener&) = delete;
     TOLLGATE_DECL ~listener();
 
-    /// From now on what is heard of rows is told to `changes`. To be called before anything else, if at all.
+    /// From now on changes are passed to `changes`. Must be called before anything else, if at all.
     TOLLGATE_DECL void feed(std::shared_ptr<cache_invalidation_feed> changes) noexcept;
 
-    /// Another number whenever deliveries were heard of, or may have been missed; none while nothing can be heard.
+    /// A number that differs after deliveries became due or may have been missed; empty while nothing can be received.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() noexcept;
 
 private:
@@ -58,15 +58,15 @@ private:
     TOLLGATE_DECL void listen_while_connected();
     TOLLGATE_DECL void take_notices(connection& from);
     TOLLGATE_DECL void take_changes(std::string_view told) noexcept;
-    /// True when it is time to stop.
+    /// True if the listener should stop.
     TOLLGATE_DECL bool pause(milliseconds length) noexcept;
 
     postgres_database& connections_;
-    std::shared_ptr<cache_invalidation_feed> changes_;  // null: no rows are remembered
+    std::shared_ptr<cache_invalidation_feed> changes_;  // null: no rows are cached
     std::once_flag started_;
     std::atomic<bool> listens_{false};
     std::atomic<bool> stops_{false};
-    std::atomic<std::uint64_t> heard_{0};
+    std::atomic<std::uint64_t> notifications_{0};
     int wake_reading_ = -1;
     int wake_writing_ = -1;
     std::thread thread_;

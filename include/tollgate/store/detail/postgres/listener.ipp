@@ -33,10 +33,10 @@ TOLLGATE_DECL void listener::feed(std::shared_ptr<cache_invalidation_feed> chang
 TOLLGATE_DECL std::optional<std::uint64_t> listener::changes_seen() noexcept {
     try {
         std::call_once(started_, [this] { start(); });
-    } catch (...) {  // no thread: nothing is heard
+    } catch (...) {  // no thread: no notifications
     }
     if (!listens_.load(std::memory_order_acquire)) return std::nullopt;
-    return heard_.load(std::memory_order_relaxed);
+    return notifications_.load(std::memory_order_relaxed);
 }
 
 TOLLGATE_DECL void listener::start() noexcept {
@@ -46,7 +46,7 @@ TOLLGATE_DECL void listener::start() noexcept {
     wake_writing_ = ends[1];
     try {
         thread_ = std::thread{[this] { listen_until_stopped(); }};
-    } catch (...) {  // no thread, or no memory for one: nothing is heard
+    } catch (...) {  // no thread, or out of memory: no notifications
     }
 }
 
@@ -54,14 +54,14 @@ TOLLGATE_DECL void listener::listen_until_stopped() noexcept {
     constexpr milliseconds first_pause{100}, last_pause{2000};
     milliseconds length = first_pause;
     while (!stops_) {
-        const std::uint64_t before = heard_;
+        const std::uint64_t before = notifications_;
         try {
             listen_while_connected();
-        } catch (...) {  // memory is short: tried again, as all else
+        } catch (...) {  // out of memory: retried like any other failure
         }
         listens_ = false;
         if (changes_ != nullptr) changes_->trust_no_more();
-        length = heard_ != before ? first_pause : (std::min)(2 * length, last_pause);
+        length = notifications_ != before ? first_pause : (std::min)(2 * length, last_pause);
         if (pause(length)) return;
     }
 }
@@ -74,12 +74,12 @@ TOLLGATE_DECL void listener::listen_while_connected() {
     listens.add("LISTEN tollgate_changes");
     lives.add("SELECT 1");
     if (opened->run(listens).failed) return;
-    ++heard_;  // what came before is not heard any more
+    ++notifications_;  // earlier notifications were missed
     if (changes_ != nullptr) changes_->forget_all();
     listens_.store(true, std::memory_order_release);
-    // A connection that says nothing may be one that cannot: it is asked for a sign of life. One that gives none for
-    // longer than it is trusted is given up, but where nothing is remembered there is no hurry.
-    const milliseconds every = changes_ != nullptr ? asked_every : seconds{15};
+    // A silent connection may be dead, so heartbeats are sent. Without a response for longer than rows are trusted, the
+    // connection is closed; without cached rows there is more time.
+    const milliseconds every = changes_ != nullptr ? heartbeat_interval : seconds{15};
     if (changes_ != nullptr) opened->set_answer_wait_max(trusted_for);
     while (!stops_) {
         const auto asked_at = steady::now();
@@ -101,7 +101,7 @@ TOLLGATE_DECL void listener::take_notices(connection& from) {
         if (each->channel == "tollgate_changes") take_changes(each->payload);
         else any_due = true;
     }
-    if (any_due) ++heard_;
+    if (any_due) ++notifications_;
 }
 
 TOLLGATE_DECL void listener::take_changes(std::string_view told) noexcept {
@@ -119,7 +119,7 @@ TOLLGATE_DECL void listener::take_changes(std::string_view told) noexcept {
         next = stop;
         if (is_understood) changes_->forget(user_id{user});
     }
-    // `all`; or whatever a later release, or somebody else, means by it.
+    // `all`, or a message of a later release or another program.
     if (!is_understood) changes_->forget_all();
 }
 

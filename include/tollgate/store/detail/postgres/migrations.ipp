@@ -12,7 +12,7 @@ namespace detail {
 
 struct schema_state {
     std::int64_t version = 0;
-    std::int64_t works_with = 0;  ///< of releases' versions, the lowest that can work with these tables
+    std::int64_t works_with = 0;  ///< the lowest version of a release that can use these tables
 };
 
 inline result<rows> run_one(connection& on, const batch& asked) {
@@ -28,7 +28,7 @@ result<rows> ask(connection& on, statement_text text, const Values&... values) {
     return run_one(on, asked);
 }
 
-/// None of a component, or a database, that has seen no step.
+/// Zero for a component, or a database, that has seen no step.
 inline result<schema_state> read_schema_state(connection& of, std::string_view component) {
     auto asked = ask(of, "SELECT to_regclass('tollgate_schema') IS NOT NULL");
     if (!asked) return std::move(asked).error();
@@ -48,7 +48,7 @@ inline result<void> run_steps(connection& on, std::string_view component, std::s
     auto done = on.run_script(
         "CREATE TABLE IF NOT EXISTS tollgate_schema ("
         "component text PRIMARY KEY, version bigint NOT NULL, works_with bigint NOT NULL);"
-        // Behind somebody's long transaction a lock on a table would hold up everybody else's short ones, too.
+        // While a long transaction makes a table lock wait, the waiting lock would block all short ones.
         "SET LOCAL lock_timeout = '5s'");
     if (!done) return done;
     for (std::size_t i = static_cast<std::size_t>(from.version); i < steps.size(); ++i) {
@@ -82,8 +82,8 @@ TOLLGATE_DECL result<void> migrate(connection& on, std::string_view component, s
     if (found->version >= newest) return judge(*found);
 
     on.set_answer_wait_max(wait_max);
-    // Locked before the transaction begins: one that had begun would not see tables that were made while it waited.
-    // All of it ends with the connection.
+    // Locked before the transaction begins: otherwise it would not see tables created while it waited. All locks end
+    // with the connection.
     auto done = on.run_script(
         "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = '1min';"
         "SELECT pg_advisory_lock(hashtextextended('tollgate_schema', 0))");

@@ -11,11 +11,11 @@
 
 namespace tollgate::inline v0::postgres {
 
-/// The verbs of `outbox` but for claims and settlements, on PostgreSQL.
+/// The verbs of `outbox` except `due_hooks`, `lease` and `complete`, on PostgreSQL.
 ///
-/// The row of a hook's host is the lock on its deliveries: whoever changes one that is there takes it first. Only new
-/// ones come without it. Other nodes are told of what is due in the same round trip, but behind the transaction,
-/// because transactions that notify are committed one after the other.
+/// The row of a hook's host is the lock on its deliveries: whoever changes an existing delivery locks it first. New
+/// deliveries do not need it. Other nodes are notified in the same round trip but after the transaction, because
+/// transactions with NOTIFY are committed one at a time.
 class outbox {
 public:
     explicit outbox(postgres_database& connections) : connections_{connections} {}

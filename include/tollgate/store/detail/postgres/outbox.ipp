@@ -103,7 +103,7 @@ TOLLGATE_DECL result<bool> outbox::resend(const account_ref& account, delivery_i
         "changed AS (UPDATE tollgate_deliveries AS deliveries SET state = 0, at = $4, is_leased = false, "
         "lease_is_open = false, attempts_made = 0, resend_asked = false FROM found "
         "WHERE deliveries.id = found.id AND NOT is_disabled AND NOT is_being_sent RETURNING hook_id), "
-        // `complete` finds that it is to be sent once more.
+        // `complete` sees that it is to be sent again.
         "noted AS (UPDATE tollgate_deliveries AS deliveries SET attempts_made = 0, resend_asked = true FROM found "
         "WHERE deliveries.id = found.id AND NOT is_disabled AND is_being_sent), "
         "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $4 FROM changed) "
@@ -131,7 +131,7 @@ TOLLGATE_DECL result<bool> outbox::enable_hook(const account_ref& account, hook_
         "enabled AS (UPDATE tollgate_hooks AS hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = "
         "NULL "
         "FROM before WHERE hooks.id = before.id), "
-        // Those whose lease has ended are held, too, though no claim has said so yet.
+        // Deliveries whose lease has ended are held, too, although no claim has noticed yet.
         "held AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
         "WHERE state = 3 LIMIT $5), "
         "abandoned AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
@@ -155,7 +155,7 @@ TOLLGATE_DECL result<bool> outbox::enable_hook(const account_ref& account, hook_
 
 TOLLGATE_DECL result<std::size_t> outbox::sweep(instant ended_before, std::size_t rows_max) {
     if (rows_max == 0) return std::size_t{0};
-    // Asked without a transaction first: often there is nothing.
+    // Without a transaction first: often there is nothing to do.
     auto asked = connections_.ask(
         "SELECT EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0), "
         "EXISTS (SELECT FROM tollgate_deliveries WHERE state <> 0 AND at < $1)",

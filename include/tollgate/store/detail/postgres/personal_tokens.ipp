@@ -10,7 +10,8 @@ TOLLGATE_DECL result<std::optional<token_credential>> postgres_store::find_perso
     std::string_view username) noexcept {
     return detail::without_exceptions([&]() -> result<std::optional<token_credential>> {
         const auto name = token_username::from(username);
-        if (!name || !postgres::is_storable(username)) return std::optional<token_credential>{};  // there is none
+        // no such token can exist
+        if (!name || !postgres::is_storable(username)) return std::optional<token_credential>{};
         return impl_->personal_tokens.find(*name, [&]() -> result<std::optional<token_credential>> {
             auto found = impl_->database.ask(impl_->lookup.personal(), *name);
             if (!found) return std::move(found).error();

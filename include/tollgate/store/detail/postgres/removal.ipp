@@ -12,8 +12,8 @@ TOLLGATE_DECL result<std::size_t> removal::ended_before(instant then, std::size_
     if (rows_max == 0) return std::size_t{0};
     auto asked = connections_.make_batch();
     asked.add("BEGIN");
-    // An event is locked with its deliveries, so that of two who remove the last two of one of them sees that it was
-    // the last. So it is below.
+    // An event is locked together with its deliveries, so that of two transactions that remove the last two deliveries,
+    // one sees that its delivery is the last. The same holds below.
     asked.add(
         "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
         "JOIN tollgate_events AS events ON events.id = event_id WHERE state <> 0 AND at < $1 ORDER BY at LIMIT $2 "
@@ -39,7 +39,7 @@ TOLLGATE_DECL result<std::size_t> removal::of_deleted(std::optional<hook_id> whi
     if (rows_max == 0) return std::size_t{0};
     auto asked = connections_.make_batch();
     asked.add("BEGIN");
-    // The next statements learn from a setting of this transaction which it is. Whoever makes a hook for the same host
+    // The following statements read the hook from a setting of this transaction. Creating a hook for the same host
     // waits.
     asked.add(
         "SELECT set_config('tollgate.deleted_hook', coalesce((SELECT hooks.id::text FROM tollgate_hooks AS hooks "

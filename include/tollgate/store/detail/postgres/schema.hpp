@@ -7,25 +7,25 @@
 
 namespace tollgate::inline v0::postgres {
 
-/// The name of the store's tables among the components of a database.
+/// The name of the store's component.
 inline constexpr std::string_view store_component = "store";
 
-/// The store's tables, step by step. Times are milliseconds since 1970 by the server's clock. Identities come from
-/// sequences, which never give a number twice. What is looked up by text is compared by its bytes (COLLATE "C"): an
-/// index in a language's order is wrong from the day on which the system's idea of that order changes.
+/// The steps of the store's tables. Times are milliseconds since 1970 by the server's clock. Ids come from sequences,
+/// which never return a number twice. Texts that are looked up are compared bytewise (COLLATE "C"): an index in a
+/// language's order becomes invalid when the system's collation changes.
 inline constexpr std::array store_steps{
     // 1: tokens, hooks, applications, grants, codes, sessions.
     //
-    // A host is where hooks' targets are: their scheme, name and port. Its row is the lock on all that is sent there.
-    // It is written with each claim and attempt_result, so there is room beside it, and what is dead is cleaned up soon.
+    // A host is the scheme, name and port of hooks' targets. Its row is the lock on all deliveries to it. It is written
+    // by each claim and attempt_result, so its page has free space (fillfactor) and is vacuumed early.
     //
-    // A hook that was deleted is nobody's (account 0) until its deliveries are gone, too. `has_backlog` says that there
-    // are more deliveries to remove, hold or release than one statement should: claims and sweeps do the rest, a
-    // thousand at a time.
+    // A deleted hook belongs to nobody (account 0) until its deliveries are removed. `has_backlog` means that more
+    // deliveries remain to be removed, held or released than one statement should change: claims and sweeps do the
+    // rest, a thousand at a time.
     //
-    // Access tokens may name an application that has no row: an integrator's own. So no foreign key leads from them.
-    // `refresh_token_id` in a code is set when it is redeemed, and says from then on what was made of it; that token
-    // may be gone by then, so it is no foreign key either.
+    // Access tokens may refer to an application without a row, an integrator's own, so they have no foreign key. In a
+    // code, `refresh_token_id` is set when it is redeemed and identifies the token made from it; that token may have
+    // been deleted, so it is not a foreign key either.
     schema_step{R"(
         CREATE TABLE tollgate_personal_tokens (
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -157,11 +157,11 @@ inline constexpr std::array store_steps{
     )"},
     // 2: events, deliveries, attempts.
     //
-    // `at` says until when a delivery waits (state 0), or is leased, or since when it has been delivered (1), given up
-    // (2) or held (3). A lease that is over is open until somebody else claims the delivery.
+    // `at` is the time until which a delivery waits (state 0) or is leased, or since when it has been delivered (1),
+    // given up (2) or held (3). An expired lease stays open until another worker claims the delivery.
     //
-    // A statement that makes deliveries due inserts a row here, which the next claim finds, whatever it saw before.
-    // Writing to the host's row instead would have every event of a host wait for the one before to be on disk.
+    // A statement that makes deliveries due inserts a row here, which the next claim finds whatever it saw before.
+    // Writing to the host's row instead would make every event of a host wait until the previous one is on disk.
     schema_step{R"(
         CREATE TABLE tollgate_events (
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -216,11 +216,11 @@ inline constexpr std::array store_steps{
             due_at bigint NOT NULL
         ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
     )"},
-    // 3: whoever remembers tokens is told when one does not let in any more, see `listener`.
+    // 3: notifications of tokens that are no longer valid, for nodes that cache them; see `listener`.
     //
-    // One notice for a statement, and none where it took nothing away but what had expired, which everybody knows:
-    // whoever tells others anything waits for all who do the same at that moment. Nothing is told of new tokens.
-    // The functions call no function of ours: whoever changes a row by hand may have another search_path.
+    // One notification per statement, and none if it only removed expired rows, whose expiry every node knows:
+    // transactions that notify are committed one at a time. New tokens are not announced. The functions use no
+    // functions of this schema, because a session that changes rows by hand may have another search_path.
     schema_step{R"(
         CREATE FUNCTION tollgate_tell_of_access_tokens() RETURNS trigger LANGUAGE plpgsql AS $body$
         DECLARE
@@ -280,11 +280,11 @@ inline constexpr std::array store_steps{
         CREATE TRIGGER tollgate_tell_of_truncation AFTER TRUNCATE ON tollgate_personal_tokens
             FOR EACH STATEMENT EXECUTE FUNCTION tollgate_tell_of_all();
     )"},
-    // 4: a hook knows when it may have something to send (`ready_at`; NULL when nothing waits), instead of its host. The
+    // 4: a hook stores when it may have a due delivery (`ready_at`; NULL if nothing waits), instead of its host. The
     // scheduler above the store decides which hooks are served.
     //
-    // Statements that make deliveries due insert a notice, which the next claim reads, whatever it saw before. Writing to
-    // the hook's row instead would have every event of a hook wait until the one before is on disk.
+    // Statements that make deliveries due insert a notice, which the next claim reads whatever it saw before. Writing
+    // to the hook's row instead would make every event of a hook wait until the previous one is on disk.
     schema_step{R"(
         ALTER TABLE tollgate_hooks ADD COLUMN ready_at bigint;
         UPDATE tollgate_hooks AS hooks SET ready_at = (

@@ -9,15 +9,14 @@
 
 namespace tollgate::inline v0::postgres {
 
-/// What time it is at the server, so that nodes whose clocks differ agree on when a lease or a code is over.
+/// The time of the server, so that nodes with different clocks agree on when a lease or a code ends.
 ///
-/// All moments that are kept are the server's. Callers speak of moments by the clock of their own machine; as they
-/// pass, `shift` is added, and taken off again from what is read. A node whose clock is five minutes off thus keeps
-/// codes for as long as any other, and its leases end when others think they do.
+/// All stored times are the server's. Callers use the clock of their machine; `shift` is added to the times they pass
+/// and subtracted from the times they read. A node whose clock is five minutes off thus keeps codes as long as any
+/// other, and its leases end when other nodes expect it.
 ///
-/// Clocks that are close are taken for equal: a difference below `tolerance` is what a round trip and NTP leave, and a
-/// moment is read as exactly the one that was written. Above it, the shift changes only when the difference does by as
-/// much again.
+/// Small differences are ignored: below `tolerance` they are within the error of a round trip and NTP, and times are
+/// read exactly as written. Above it, the shift changes only when the difference changes by as much again.
 ///
 /// Thread rule: any thread.
 class server_clock {
@@ -26,20 +25,20 @@ public:
     using steady = std::chrono::steady_clock;
 
     static constexpr milliseconds tolerance{2000};
-    /// As steady clocks drift by some 50 parts in a million, 3 ms in this time.
+    /// Steady clocks drift by about 50 parts per million: 3 ms in this time.
     static constexpr seconds observed_every{60};
 
-    /// `callers`: by what clock callers tell the time; null: by this one, so that there is nothing to shift.
+    /// `callers`: the clock by which callers tell the time; null: this clock, so that no shift is needed.
     explicit server_clock(node_clock callers) noexcept : callers_{callers} {}
     server_clock(const server_clock&) = delete;
     server_clock& operator=(const server_clock&) = delete;
 
-    /// The machine's own clock.
+    /// The system clock of this machine.
     [[nodiscard]] static TOLLGATE_DECL instant node_now() noexcept;
 
-    /// The server's time; the machine's before the first observation.
+    /// The server's time; this machine's before the first observation.
     [[nodiscard]] TOLLGATE_DECL instant now() const noexcept;
-    /// What to add to a caller's moment to have the server's.
+    /// What to add to a caller's time to get the server's.
     [[nodiscard]] TOLLGATE_DECL milliseconds shift() const noexcept;
 
     struct observation {
@@ -48,7 +47,7 @@ public:
         instant told;
     };
     TOLLGATE_DECL void observe(const observation& made) noexcept;
-    /// True for one caller, once an observation is due.
+    /// True for one caller when an observation is due.
     [[nodiscard]] TOLLGATE_DECL bool wants_observation() noexcept;
 
 private:

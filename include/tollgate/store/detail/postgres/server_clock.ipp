@@ -32,7 +32,7 @@ TOLLGATE_DECL milliseconds server_clock::shift() const noexcept {
 }
 
 TOLLGATE_DECL void server_clock::observe(const observation& made) noexcept {
-    // Of a slow answer nobody knows when on its way the server looked at its clock.
+    // With a slow response it is unknown when the server read its clock.
     constexpr milliseconds round_trip_max{500};
     const auto round_trip = made.answered - made.asked;
     if (round_trip > round_trip_max && is_known_.load(std::memory_order_relaxed)) return;
@@ -48,7 +48,7 @@ TOLLGATE_DECL bool server_clock::wants_observation() noexcept {
     const std::int64_t at = steady_milliseconds(steady::now());
     std::int64_t due = next_observation_at_.load(std::memory_order_relaxed);
     if (at < due) return false;
-    // Whoever moves it asks; should that fail, somebody asks again a second later.
+    // Whoever changes it observes; if that fails, another caller observes one second later.
     return next_observation_at_.compare_exchange_strong(due, at + 1000, std::memory_order_relaxed);
 }
 

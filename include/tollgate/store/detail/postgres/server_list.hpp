@@ -13,14 +13,14 @@ namespace tollgate::inline v0::postgres {
 /// One server of a connection string, as libpq's parameters.
 using server_parameters = std::vector<std::pair<std::string, std::string>>;
 
-/// The servers that a connection string names: several where its `host` has commas. They are taken apart here, because
-/// a host that does not answer may take up only its own share of a connection's time.
+/// The servers that a connection string names: several if its `host` contains commas. They are separated here, because
+/// a host that does not respond must not use more than its share of the time for connecting.
 ///
-/// What the string does not say: that the server must accept writes (`target_session_attrs=read-write`, so that of a
-/// primary and its standbys the primary is found), how soon a silent peer is given up, and a name
-/// (`application_name=tollgate`). TLS is libpq's: `sslmode=verify-full sslrootcert=...` in the string, or PGSSLMODE.
+/// Adds what the string does not set: the server must accept writes (`target_session_attrs=read-write`, which selects
+/// the primary among its standbys), how soon a silent peer is detected, and a name (`application_name=tollgate`). libpq
+/// handles TLS: `sslmode=verify-full sslrootcert=...` in the string, or PGSSLMODE.
 ///
-/// Problem (invalid) for a string that is none. It is not quoted, for there may be a password in it.
+/// Error (invalid) for text that is not a connection string. It is not quoted, because it may contain a password.
 [[nodiscard]] TOLLGATE_DECL result<std::vector<server_parameters>> servers_of(const std::string& connection_string);
 
 }  // namespace tollgate::postgres

@@ -53,7 +53,7 @@ TOLLGATE_DECL result<std::vector<server_parameters>> servers_of(const std::strin
     common.emplace_back("client_encoding", "UTF8");
     add_unless_given("target_session_attrs", "read-write", "PGTARGETSESSIONATTRS");
     add_unless_given("fallback_application_name", "tollgate");
-    // A peer that vanished is noticed within half a minute, also by a listener that has nothing to say to it.
+    // A vanished peer is detected within half a minute, also by a listener that has nothing to send.
     add_unless_given("keepalives_idle", "15");
     add_unless_given("keepalives_interval", "5");
     add_unless_given("keepalives_count", "3");

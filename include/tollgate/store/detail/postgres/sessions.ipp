@@ -60,7 +60,7 @@ TOLLGATE_DECL result<std::size_t> postgres_store::sweep_sessions(
     instant created_before, instant seen_before, std::size_t rows_max) noexcept {
     return detail::without_exceptions([&]() -> result<std::size_t> {
         if (rows_max == 0) return std::size_t{0};
-        // Nodes that sweep at the same time each take other rows.
+        // Nodes that sweep at the same time take different rows.
         auto swept = impl_->database.change(
             "WITH over AS (DELETE FROM tollgate_sessions WHERE cookie_digest = ANY (ARRAY("
             "SELECT cookie_digest FROM tollgate_sessions WHERE created_at < $1 ORDER BY created_at LIMIT $3 "

@@ -20,12 +20,12 @@ namespace tollgate::inline v0::postgres {
 
 using sql::statement_text;
 
-/// Whether a `text` column can hold this: no NUL, and UTF-8. Clients may send anything else to look up.
+/// Whether a `text` column can store this: UTF-8 without NUL. Clients may send anything else.
 [[nodiscard]] constexpr bool is_storable(std::string_view text) noexcept {
     return text.find('\0') == std::string_view::npos && is_utf8(text);
 }
 
-/// A type of PostgreSQL's and its arrays', by the numbers that never change (src/include/catalog/pg_type.dat).
+/// A PostgreSQL type and its array type, by their fixed numbers (src/include/catalog/pg_type.dat).
 struct wire_type {
     unsigned number;
     unsigned array_number;
@@ -38,10 +38,10 @@ inline constexpr wire_type wire_bytes{17, 1001};
 inline constexpr wire_type wire_integer{20, 1016};
 inline constexpr wire_type wire_text{25, 1009};
 
-/// Takes one parameter's value, in the binary format: no quoting, no locale, no number that is rounded.
+/// Writes one parameter's value in the binary format: no quoting, no locale, no rounding.
 class parameter {
 public:
-    /// `shift`: what is added to moments, see `server_clock`.
+    /// `shift`: added to times, see `server_clock`.
     parameter(std::string& to, milliseconds shift) noexcept : to_{to}, shift_{shift} {}
 
     void null() noexcept { is_null_ = true; }
@@ -53,7 +53,7 @@ public:
 
     [[nodiscard]] bool is_null() const noexcept { return is_null_; }
 
-    /// Begins an array of this many elements of one type; each comes with `element`.
+    /// Starts an array of `count` elements of one type; each is added with `element`.
     TOLLGATE_DECL void begin_array(wire_type of, std::size_t count);
     template <class T>
     void element(const T& value);
@@ -67,7 +67,7 @@ private:
     bool is_null_ = false;
 };
 
-/// One column of one row. Each function is none when the column holds something else.
+/// One column of one row. Each function returns empty if the column contains another type.
 class cell {
 public:
     cell(const pg_result* of, int row, int column, milliseconds shift) noexcept
@@ -101,7 +101,7 @@ private:
     return wire_text;
 }
 
-/// How a `T` is stored in one column; specialize it for your own types. `read` returns none when the column holds
+/// How a `T` is stored in one column; specialize it for your own types. `read` returns empty if the column contains
 /// something else.
 ///
 ///     template <>
@@ -128,7 +128,7 @@ void parameter::element(const T& value) {
     end_element(at, into.is_null());
 }
 
-/// An array, to bind: what one statement does with many values, it does in one round trip.
+/// An array parameter: one statement processes many values in one round trip.
 template <class T>
 struct column<std::vector<T>> {
     static constexpr wire_type type{column<T>::type.array_number, 0};

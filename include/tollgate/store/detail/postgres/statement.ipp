@@ -9,7 +9,7 @@ namespace tollgate::inline v0::postgres {
 
 namespace detail {
 
-/// The most significant byte first, as everything on this wire.
+/// Most significant byte first, as everywhere in the protocol.
 inline void put_big_endian(char* to, std::uint64_t value, std::size_t bytes) noexcept {
     for (std::size_t i = 0; i < bytes; ++i) to[i] = static_cast<char>(value >> (8 * (bytes - 1 - i)) & 0xff);
 }
@@ -20,7 +20,7 @@ inline void append_big_endian(std::string& to, std::uint64_t value, std::size_t 
     put_big_endian(to.data() + at, value, bytes);
 }
 
-/// Moments that mean "ever" and "never" stay what they are.
+/// Adds, keeping the minimum and maximum, which mean "always" and "never".
 inline std::int64_t add_within_bounds(std::int64_t value, std::int64_t added) noexcept {
     std::int64_t sum = 0;
     if (!__builtin_add_overflow(value, added, &sum)) return sum;
@@ -41,7 +41,7 @@ TOLLGATE_DECL void parameter::moment(instant value) {
 
 TOLLGATE_DECL void parameter::begin_array(wire_type of, std::size_t count) {
     detail::append_big_endian(to_, count == 0 ? 0 : 1, 4);  // dimensions
-    detail::append_big_endian(to_, 0, 4);                   // a hint about nulls that nobody reads
+    detail::append_big_endian(to_, 0, 4);                   // has-null flag, which the server ignores
     detail::append_big_endian(to_, of.number, 4);
     if (count == 0) return;
     detail::append_big_endian(to_, count, 4);
@@ -61,7 +61,7 @@ TOLLGATE_DECL void parameter::end_element(std::size_t begun_at, bool is_null) no
 }
 
 TOLLGATE_DECL bool cell::is_null() const noexcept {
-    // A column that there is none of is null to libpq, which would hide a mistake.
+    // libpq reports a column that does not exist as null, which would hide a mistake.
     return column_ < PQnfields(of_) && PQgetisnull(of_, row_, column_) != 0;
 }
 

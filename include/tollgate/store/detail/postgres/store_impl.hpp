@@ -17,8 +17,8 @@
 
 namespace tollgate::inline v0 {
 
-/// What the verbs work on. Each is defined in the file of its family: personal_tokens.ipp, access_tokens.ipp, hooks.ipp,
-/// applications.ipp, grants.ipp, sessions.ipp and outbox.ipp.
+/// The state that the verbs use. Each verb is defined in the file of its family: personal_tokens.ipp,
+/// access_tokens.ipp, hooks.ipp, applications.ipp, grants.ipp, sessions.ipp and outbox.ipp.
 struct postgres_store::impl {
     impl(postgres_database opened, const postgres_settings& settings)
         : lookup{settings.owner_quota_query},
@@ -34,9 +34,9 @@ struct postgres_store::impl {
         if (settings.cached_credentials_max > 0) listener.feed(changes);
     }
 
-    /// Called when a verb that revokes tokens has failed, because it may have been committed all the same.
+    /// Called when a verb that revokes tokens has failed, because it may have been committed nevertheless.
     error forget_all_after(error why) const noexcept {
-        // With other kinds the server said that nothing was done.
+        // With other kinds the server confirmed that nothing was done.
         if (why.kind == error_kind::unavailable || why.kind == error_kind::internal) changes->forget_all();
         return why;
     }
@@ -54,19 +54,19 @@ struct postgres_store::impl {
 
 namespace postgres {
 
-/// Transactions that count the same rows wait until this batch is committed, and its later statements see what they
-/// inserted. Keys are hashed: two that collide wait for each other, which does no harm.
+/// Transactions that count the same rows wait until this batch is committed; its later statements see what they
+/// inserted. Keys are hashed; a collision only makes two transactions wait for each other.
 inline void lock_for_counting(batch& in, std::string_view key) {
     in.add("SELECT pg_advisory_xact_lock(hashtextextended('tollgate ' || $1, 0))", key);
 }
 
-/// The commit does not wait for the disk: a loss of power may undo what this batch changes.
+/// The commit does not wait for the disk: a power failure may undo what this batch changes.
 inline void commit_asynchronously(batch& in) { in.add("SELECT set_config('synchronous_commit', 'off', true)"); }
 
-/// The wait for a connection for what is not worth waiting for: short enough for a request whose purpose is another.
+/// The wait for a connection for optional writes: short enough for the request that causes them.
 inline constexpr milliseconds short_connection_wait{100};
 
-/// Deletes the access tokens that the user and the application of this one have beyond the bound; nothing if it does
+/// Deletes the oldest access tokens of this token's user and application beyond the bound; nothing if the token does
 /// not exist.
 TOLLGATE_DECL void trim_access_tokens(batch& in, const digest& newest);
 

@@ -19,7 +19,7 @@
 
 namespace tollgate::inline v0::sql {
 
-/// The types that a column may have. Each database maps them to its own.
+/// The types of columns. Each database maps them to its own.
 enum class storage : std::uint8_t { boolean, integer, text, blob };
 
 /// How a `T` is stored in one column, for both databases:
@@ -39,7 +39,7 @@ struct column<std::int64_t> {
     static void write(auto&& to, std::int64_t value) { to.integer(value); }
 };
 
-/// A bound. A value above the largest that a column holds is stored as that.
+/// A bound. Values above the column's maximum are stored as the maximum.
 template <>
 struct column<std::size_t> {
     static constexpr storage type = storage::integer;
@@ -66,7 +66,7 @@ struct column<std::string> {
     static void write(auto&& to, std::string_view value) { to.text(value); }
 };
 
-/// Only to bind: a row is read into a type that owns its text.
+/// For parameters only: a row is read into a type that owns its text.
 template <>
 struct column<std::string_view> {
     static constexpr storage type = storage::text;
@@ -133,7 +133,7 @@ struct column<scope_set> {
     static void write(auto&& to, const scope_set& value) { to.text(value.text()); }
 };
 
-/// Text: SQLite's numbers lose digits, and PostgreSQL's NUMERIC does not tell 1.0 from 01.0.
+/// Text: SQLite's numbers lose digits, and PostgreSQL's NUMERIC does not distinguish 1.0 from 01.0.
 template <>
 struct column<decimal> {
     static constexpr storage type = storage::text;

@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-// What both databases do with the rows of a query. `Rows` has `next<Columns...>()`, as `sqlite::statement` and
-// `postgres::rows` do. The functions for one kind of record name the columns that its query must select, in order.
+// Reading the rows of a query, for both databases. `Rows` has `next<Columns...>()`, as `sqlite::statement` and
+// `postgres::rows` do. The functions for one kind of record name the columns that their query must select, in order.
 
 namespace tollgate::inline v0::sql {
 
@@ -61,7 +61,7 @@ result<std::optional<Column>> read_value(Rows&& from) {
     return read_one<Column>(std::forward<Rows>(from), [](Column& value) { return std::move(value); });
 }
 
-/// Of records by a unique key: the only one, if there is one.
+/// The only one of the records with a unique key, if there is one.
 template <class Record>
 result<std::optional<Record>> first_of(result<std::vector<Record>> read) {
     if (!read) return std::move(read).error();

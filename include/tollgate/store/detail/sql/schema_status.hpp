@@ -6,17 +6,18 @@
 
 namespace tollgate::inline v0 {
 
-/// How far the tables of one component are: at `version`, when so many of its steps were done.
+/// The version of the tables of one component: the number of steps that were done.
 struct schema_status {
     std::int64_t version = 0;  ///< 0: there are no tables yet
-    std::int64_t newest = 0;   ///< that this release brings them to; smaller than `version` if a later release made them
+    /// the version that this release needs; smaller than `version` if a later release changed them
+    std::int64_t newest = 0;
     std::size_t pending_statements = 0;  ///< SQL statements of the steps from `version` to `newest`
 };
 
 namespace sql {
 
-/// The statements of a script: what semicolons end outside of quotes, comments and dollar quotes. Triggers of SQLite,
-/// which have semicolons within, count for more than one.
+/// Counts the statements of a script: those ended by semicolons outside of quotes, comments and dollar quotes. SQLite
+/// triggers, which contain semicolons, count as more than one.
 [[nodiscard]] constexpr std::size_t count_statements(std::string_view script) noexcept {
     std::size_t count = 0;
     bool is_empty = true;

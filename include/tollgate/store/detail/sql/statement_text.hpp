@@ -7,11 +7,11 @@
 namespace tollgate::inline v0::sql {
 
 /// A SQL statement that is known at compile time. Values are always bound as parameters (`?` on SQLite, `$1` on
-/// PostgreSQL), so there is no text to inject SQL into.
+/// PostgreSQL), which rules out SQL injection.
 class statement_text {
 public:
     consteval statement_text(const char* literal) : text_{literal} {}
-    /// The exception: a statement composed of literals and of the program's settings, never of request data. `text` must
+    /// The exception: a statement composed of literals and the program's settings, never of request data. `text` must
     /// outlive every connection that prepares it.
     [[nodiscard]] static statement_text composed(const std::string& text) noexcept {
         return statement_text{std::string_view{text}};
@@ -28,7 +28,7 @@ private:
     std::string_view text_;
 };
 
-/// A statement on one line for the cause of an error, cut off after 200 bytes: migrations are long.
+/// A statement on one line for the cause of an error, truncated to 200 bytes.
 [[nodiscard]] inline std::string to_log_line(std::string_view statement) {
     constexpr std::size_t bytes_max = 200;
     std::string line;

@@ -9,10 +9,10 @@
 
 namespace tollgate::inline v0::sqlite {
 
-/// Whether an event goes to any hook; when not, there is nothing to write.
+/// Whether any hook subscribes to the event; if not, there is nothing to write.
 [[nodiscard]] TOLLGATE_DECL result<bool> has_listeners(database& on, const event& happened);
 
-/// Lists a hook among those that may have something due, from then on at the latest. Within the caller's transaction.
+/// Makes a hook listed as due from `ready_at` at the latest. Within the caller's transaction.
 [[nodiscard]] TOLLGATE_DECL result<void> queue_no_later_than(database& on, hook_id which, instant ready_at);
 
 /// `append_event` of `event_sink`, within the caller's transaction. After an error the caller rolls back.

@@ -7,7 +7,7 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL result<application_id> sqlite_store::create_application(const new_application& made,
                                                                       std::size_t applications_per_user_max) noexcept {
     return impl_->database.write([&](sqlite::database& on) -> result<application_id> {
-        // One statement holds the write lock from its start: none is inserted between the count and the insertion.
+        // One statement holds the write lock from its start, so none can be inserted between counting and inserting.
         auto done = on.run(
             "INSERT INTO tollgate_applications "
             "(owner, client_id, secret_digest, name, website, description, redirect_url, created_at) "
@@ -22,7 +22,7 @@ TOLLGATE_DECL result<application_id> sqlite_store::create_application(const new_
 }
 
 TOLLGATE_DECL result<std::optional<application>> sqlite_store::find_application(std::string_view client_id) noexcept {
-    if (client_id.size() > client_id_text::bytes_max) return std::optional<application>{};  // longer than any
+    if (client_id.size() > client_id_text::bytes_max) return std::optional<application>{};  // longer than any client_id
     return impl_->database.read([&](sqlite::database& on) {
         return sql::first_of(sql::read_applications(
             on.prepare("SELECT id, owner, client_id, secret_digest, name, website, description, redirect_url, "
@@ -50,7 +50,7 @@ TOLLGATE_DECL result<bool> sqlite_store::replace_client_secret(user_id owner, ap
 
 TOLLGATE_DECL result<bool> sqlite_store::delete_application(user_id owner, application_id id) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        // The schema deletes its grants with it, and their codes and refresh tokens.
+        // The schema deletes its grants, codes and refresh tokens with it.
         auto deleted = on.run_counted("DELETE FROM tollgate_applications WHERE id = ? AND owner = ?", id, owner);
         if (!deleted || !*deleted) return deleted;
         if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE application = ?", id); !done)

@@ -13,46 +13,48 @@
 
 namespace tollgate::inline v0::sqlite {
 
-/// What a database holds, as a number that no other content has: equal marks, equal content.
+/// A number that identifies the content of a database: equal marks mean equal content.
 struct change_mark {
-    std::uint64_t counter;   ///< of commits, with the page size and that the index is complete
-    std::uint64_t log_end;   ///< the last frame of the log, and how large the database is
-    std::uint64_t checksum;  ///< over the log up to there
-    std::uint64_t salts;     ///< drawn anew each time the log starts over
+    std::uint64_t counter;   ///< of commits, combined with the page size and the flag for a complete index
+    std::uint64_t log_end;   ///< the last frame of the log, and the size of the database
+    std::uint64_t checksum;  ///< of the log up to there
+    std::uint64_t salts;     ///< random, new each time the log starts over
 
     friend bool operator==(const change_mark&, const change_mark&) noexcept = default;
 };
 
-/// Says in a few nanoseconds, without a system call, whether anything was committed to a database file since the last
-/// time one asked, by any connection of any process.
+/// Tells in a few nanoseconds, without a system call, whether any connection of any process has committed to a database
+/// file since the last check.
 ///
-/// It reads what SQLite itself reads to find out: the header of the write-ahead log's index, 48 bytes of shared memory
-/// that every commit rewrites with a new change counter, the new end of the log, a checksum over the whole log and the
-/// log's salts (https://www.sqlite.org/walformat.html section 2.1). A commit shows here when it shows to a SELECT.
+/// Reads what SQLite itself reads for this purpose: the header of the write-ahead log's index, 48 bytes of shared
+/// memory that every commit rewrites with a new change counter, the end of the log, a checksum over the whole log and
+/// the log's salts (https://www.sqlite.org/walformat.html section 2.1). A commit becomes visible here when it becomes
+/// visible to a SELECT.
 ///
-/// The rule for whoever keeps what they read: ask for the mark BEFORE the query, and use the answer again only while
-/// the mark is equal, as `row_cache` does. A commit in between then makes a good answer look old, never the reverse.
+/// The rule for caches: read the mark BEFORE the query, and use the result only while the mark is equal, as `row_cache`
+/// does. A concurrent commit can then only make a valid result look old, never the reverse.
 ///
 /// Thread rule: `read` from any thread. Movable; addresses of the mapping stay.
 class change_stamp {
 public:
     using mark = change_mark;
 
-    /// Takes a connection of its own, and keeps it: SQLite unmaps the header with the last connection of the process.
-    /// One that may write makes an empty commit where the log is new, so that there is a mark from the start.
+    /// Takes ownership of a connection: SQLite unmaps the header with the last connection of the process. A connection
+    /// that may write makes an empty commit if the log is new, so that there is a mark from the start.
     static TOLLGATE_DECL result<change_stamp> watch(database connection);
 
-    /// None when it cannot be known now: a commit is being published, the log has never been written to, or the file
-    /// system has no shared memory. Ask the database then.
+    /// Empty if the mark is unknown: a commit is in progress, the log has never been written to, or the file system has
+    /// no shared memory. Query the database then.
     [[nodiscard]] std::optional<change_mark> read() const noexcept {
         if (header_ == nullptr) return std::nullopt;
-        // Two copies; a writer stores the second first, so that two equal ones are whole (SQLite's walIndexTryHdr).
+        // There are two copies; a writer stores the second one first, so two equal copies are consistent (SQLite's
+        // walIndexTryHdr).
         const change_mark first = copy(0);
         if (first != copy(words_per_copy) || !names_content(first)) return std::nullopt;
         return first;
     }
 
-    /// For `row_cache`: content that is equal says the same of every row.
+    /// For `row_cache`: with equal content every row is valid.
     template <class Key, class Row>
     [[nodiscard]] bool holds(const mark& kept, const mark& now, std::size_t, const Key&, const Row&) const noexcept {
         return kept == now;
@@ -67,7 +69,7 @@ private:
     change_stamp(database connection, std::uint64_t* header) noexcept
         : connection_{std::move(connection)}, header_{header} {}
 
-    /// Word by word and in order: another process may be writing.
+    /// Word by word, because another process may be writing.
     [[nodiscard]] change_mark copy(std::size_t from) const noexcept {
         const auto load = [this, from](std::size_t word) noexcept {
             return std::atomic_ref{header_[from + word]}.load(std::memory_order_acquire);
@@ -75,8 +77,8 @@ private:
         return {.counter = load(1), .log_end = load(2), .checksum = load(3), .salts = load(4)};
     }
 
-    /// Salts are zero only while the log is empty and its index new. After a crash at the wrong moment that can be
-    /// twice with commits in between, so it names no content.
+    /// Salts are zero only while the log is empty and its index new. After a crash that state can recur with commits in
+    /// between, so it identifies no content.
     [[nodiscard]] static bool names_content(const change_mark& mark) noexcept {
         char bytes[sizeof mark.counter];
         std::memcpy(bytes, &mark.counter, sizeof bytes);
@@ -85,7 +87,7 @@ private:
 
     database connection_;
     std::uint64_t*
-        header_;  // null: no shared memory, so no mark; never written, but an atomic_ref takes no const before C++26
+        header_;  // null: no shared memory, so no mark. Not written, but atomic_ref takes no const before C++26
 };
 
 }  // namespace tollgate::sqlite

@@ -11,7 +11,7 @@ namespace tollgate::inline v0::sqlite {
 
 namespace detail {
 
-/// Writes a number over itself, which is a commit like any other.
+/// Writes a value over itself, which is a regular commit.
 inline result<void> commit_nothing(database& connection) {
     auto change = transaction::begin(connection);
     if (!change) return std::move(change).error();
@@ -27,7 +27,7 @@ inline result<void> commit_nothing(database& connection) {
 }  // namespace detail
 
 TOLLGATE_DECL result<change_stamp> change_stamp::watch(database connection) {
-    // The first read makes SQLite map the index and, when nobody else has it open, build it.
+    // The first read makes SQLite map the index, and build it if no other connection has it open.
     if (auto read = connection.run("SELECT count(*) FROM sqlite_schema"); !read) return std::move(read).error();
 
     sqlite3_file* file = nullptr;
@@ -37,17 +37,17 @@ TOLLGATE_DECL result<change_stamp> change_stamp::watch(database connection) {
     if (sqlite3_file_control(connection.handle(), "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK &&
         file != nullptr && file->pMethods != nullptr && file->pMethods->iVersion >= 2 &&
         file->pMethods->xShmMap != nullptr)
-        // Not extended (0): it is there already, or it is not to be had.
+        // Not extended (0): it exists already, or is unavailable.
         if (file->pMethods->xShmMap(file, 0, page_bytes, 0, &mapped) != SQLITE_OK) mapped = nullptr;
 
     auto* header = static_cast<std::uint64_t*>(const_cast<void*>(mapped));
     if (header != nullptr) {
         std::uint32_t version = 0;
         std::memcpy(&version, header, sizeof version);
-        if (version != known_version) header = nullptr;  // laid out in a way that we know nothing of
+        if (version != known_version) header = nullptr;  // an unknown layout
     }
     change_stamp made{std::move(connection), header};
-    // Where this is not possible (read-only, a full disk) there are no marks until somebody else commits.
+    // If this fails (read-only, full disk), there are no marks until another commit.
     if (header != nullptr && !made.read()) static_cast<void>(detail::commit_nothing(made.connection_));
     return made;
 }

@@ -18,7 +18,7 @@ struct sqlite3;
 namespace tollgate::inline v0::sqlite {
 
 struct database_settings {
-    /// How long a call waits for another connection or process that writes, before it is a problem (unavailable).
+    /// How long a call waits for other writers before it fails (unavailable).
     milliseconds busy_wait_max{5000};
     /// Refuses to change anything.
     bool read_only = false;
@@ -26,17 +26,17 @@ struct database_settings {
     std::string vfs{};
 };
 
-/// One connection to a database file: write-ahead log, a commit is on disk when it returns (synchronous=FULL), foreign
+/// One connection to a database file: write-ahead log, commits are on disk when they return (synchronous=FULL), foreign
 /// keys are enforced, and every statement is prepared once.
 ///
-/// Thread rule: one thread at a time. Blocking. Errors: unavailable for what may pass (busy beyond the bound, disk
-/// full, no permission), conflict for a broken constraint, internal for a damaged file or a wrong statement.
+/// Thread rule: one thread at a time. Blocking. Errors: unavailable for conditions that may pass (busy for too long,
+/// full disk, no permission), conflict for a violated constraint, internal for a damaged file or an invalid statement.
 class database {
 public:
-    /// Makes the file, readable and writable by its owner alone, when there is none. In-memory databases are refused:
-    /// each connection would have its own.
+    /// Creates the file, readable and writable by its owner only, if it does not exist. In-memory databases are
+    /// refused: each connection would have its own.
     static TOLLGATE_DECL result<database> open(const std::string& path, const database_settings& settings = {});
-    /// Somebody else's connection as it is set up, which stays theirs and has to live longer.
+    /// Wraps an open connection, which stays its owner's and must outlive this object.
     [[nodiscard]] static TOLLGATE_DECL database borrow(sqlite3* open) noexcept;
 
     /// Binds `values` to the `?`s from left to right.
@@ -53,31 +53,31 @@ public:
         return prepare(text, values...).finish();
     }
 
-    /// The same, and whether any row was inserted, updated or deleted.
+    /// The same, and returns whether any row was inserted, updated or deleted.
     template <class... Values>
     result<bool> run_counted(statement_text text, const Values&... values) {
         if (auto done = run(text, values...); !done) return std::move(done).error();
         return changes() > 0;
     }
 
-    /// Several statements, separated by semicolons, without parameters: for schemas.
+    /// Runs several statements separated by semicolons, without parameters: for schemas.
     TOLLGATE_DECL result<void> run_script(statement_text text);
 
-    /// Of the last row that this connection inserted.
+    /// The id of the last row that this connection inserted.
     [[nodiscard]] TOLLGATE_DECL std::int64_t last_insert_id() const noexcept;
-    /// How many rows the last INSERT, UPDATE or DELETE touched.
+    /// The number of rows that the last INSERT, UPDATE or DELETE affected.
     [[nodiscard]] TOLLGATE_DECL std::int64_t changes() const noexcept;
 
-    /// A file does not go away as a server does.
+    /// A file does not become unavailable as a server does.
     [[nodiscard]] bool is_sound() const noexcept { return handle_ != nullptr; }
-    /// How long calls wait from now on.
+    /// Sets how long calls wait.
     void set_busy_wait_max(milliseconds wait_max) noexcept { patience_->wait_max = wait_max; }
 
     [[nodiscard]] sqlite3* handle() const noexcept { return handle_.get(); }
 
 private:
     struct closer {
-        // No default argument: it would not be known before the end of the class, where a unique_ptr asks for it.
+        // Not a default argument, which would be unknown until the end of the class, where unique_ptr needs it.
         closer() noexcept : is_owner{true} {}
         explicit closer(bool owns) noexcept : is_owner{owns} {}
         bool is_owner;
@@ -86,14 +86,14 @@ private:
     struct finaliser {
         TOLLGATE_DECL void operator()(sqlite3_stmt* prepared) const noexcept;
     };
-    /// On the heap by itself, because `lent` is pointed at by the statement that has it.
+    /// On the heap individually, because the statement that uses it points at `lent`.
     struct kept_statement {
         std::string_view text;
         std::unique_ptr<sqlite3_stmt, finaliser> prepared;
         bool lent = false;
     };
 
-    /// What SQLite's busy handler works with; it keeps its address when the database moves.
+    /// The state of SQLite's busy handler; its address is stable when the database moves.
     struct patience {
         milliseconds wait_max{};
         std::chrono::steady_clock::time_point since{};
@@ -106,14 +106,14 @@ private:
     TOLLGATE_DECL result<void> use_write_ahead_log(const std::string& path);
     TOLLGATE_DECL statement prepare_unbound(statement_text text);
 
-    // In this order: statements are finalised first, and the handler's state outlives the connection that calls it.
+    // In this order: statements are finalised first, and the handler's state outlives the connection.
     std::unique_ptr<patience> patience_ = std::make_unique<patience>();
     std::unique_ptr<sqlite3, closer> handle_;
     std::vector<std::unique_ptr<kept_statement>> kept_;  // as many as the program has literals
 };
 
-/// Takes the write lock at once (BEGIN IMMEDIATE), so that what is read inside cannot have changed by the time it is
-/// written upon, and rolls back unless `commit` succeeded.
+/// Takes the write lock at once (BEGIN IMMEDIATE), so that what is read cannot change before it is written. Rolls back
+/// unless `commit` succeeded.
 ///
 ///     auto change = transaction::begin(database);
 ///     if (!change) return std::move(change).error();
@@ -127,13 +127,13 @@ public:
     transaction& operator=(transaction&&) = delete;
     TOLLGATE_DECL ~transaction();
 
-    /// Durable when it returns without a problem; with one, nothing of the transaction happened.
+    /// Durable when it succeeds; with an error, the transaction had no effect.
     TOLLGATE_DECL result<void> commit();
 
 private:
     explicit transaction(database& on) noexcept : on_{&on} {}
 
-    database* on_;  // null when there is nothing left to roll back
+    database* on_;  // null if there is nothing to roll back
 };
 
 }  // namespace tollgate::sqlite

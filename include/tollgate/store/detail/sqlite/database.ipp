@@ -18,9 +18,10 @@ namespace tollgate::inline v0::sqlite {
 
 namespace detail {
 
-/// An empty file is an empty database. SQLite would make one that everybody may read (0644), so it is made here, under
-/// another name first: it must not be open in our hands once SQLite may have it, because closing it would drop SQLite's
-/// locks (https://www.sqlite.org/howtocorrupt.html section 2.2). Where this fails, SQLite will say why.
+/// Creates an empty file, which is an empty database. SQLite would create one that everybody may read (0644). It is
+/// created under another name first: this process must not have it open once SQLite may use it, because closing it
+/// would drop SQLite's locks (https://www.sqlite.org/howtocorrupt.html section 2.2). If this fails, SQLite reports the
+/// reason.
 inline void make_private_file([[maybe_unused]] const std::string& path) {
 #if !defined(_WIN32)
     if (::access(path.c_str(), F_OK) == 0) return;
@@ -28,8 +29,8 @@ inline void make_private_file([[maybe_unused]] const std::string& path) {
     const int descriptor = ::mkstemp(unfinished.data());  // 0600
     if (descriptor < 0) return;
     ::close(descriptor);
-    // Fails when another process was quicker, and then its file is the one. A file system without hard links has none
-    // of our permissions to keep either.
+    // Fails if another process was quicker; then its file is used. A file system without hard links has no permissions
+    // to preserve either.
     [[maybe_unused]] const int linked = ::link(unfinished.c_str(), path.c_str());
     ::unlink(unfinished.c_str());
 #endif
@@ -50,14 +51,14 @@ TOLLGATE_DECL int database::patience::wait(void* self, int waits_before) noexcep
     const auto now = std::chrono::steady_clock::now();
     if (waits_before == 0) patience.since = now;
     if (now - patience.since >= patience.wait_max) return 0;
-    // A commit takes the time of one fsync, about a millisecond: quick at first, then out of the way of others.
+    // A commit takes about a millisecond, the time of one fsync: poll quickly at first, then more slowly.
     std::this_thread::sleep_for(std::chrono::microseconds{200} * (std::min)(1 << (std::min)(waits_before, 6), 50));
     return 1;
 }
 
 TOLLGATE_DECL result<database> database::open(const std::string& path, const database_settings& settings) {
     if (path.empty() || path == ":memory:" || path.starts_with("file:") || path.find('\0') != std::string::npos)
-        return invalid("A database is named by the path of a file, not by \"" + path + "\".");
+        return invalid("A database needs the path of a file, not \"" + path + "\".");
     if (sqlite3_threadsafe() == 0) return internal_error("SQLite was built for one thread only.");
     if (!settings.read_only) detail::make_private_file(path);
     database made;
@@ -73,25 +74,25 @@ TOLLGATE_DECL database database::borrow(sqlite3* open) noexcept {
 
 TOLLGATE_DECL result<void> database::connect(const std::string& path, const database_settings& settings) {
     sqlite3* opened = nullptr;
-    // No mutex: one thread at a time is the rule here, and pool keeps it.
+    // No mutex: one thread at a time is the rule here, and the pool keeps it.
     const int flags = SQLITE_OPEN_READWRITE | (settings.read_only ? 0 : SQLITE_OPEN_CREATE) | SQLITE_OPEN_NOMUTEX |
                       SQLITE_OPEN_EXRESCODE;
     const int code =
         sqlite3_open_v2(path.c_str(), &opened, flags, settings.vfs.empty() ? nullptr : settings.vfs.c_str());
-    handle_.reset(opened);  // even when it failed: it holds the reason
+    handle_.reset(opened);  // also after a failure: it has the reason
     if (code != SQLITE_OK) return failure(opened, code, path);
 
     patience_->wait_max = settings.busy_wait_max;
     sqlite3_busy_handler(opened, &patience::wait, patience_.get());
 
-    // The file's content is data: it calls no function with side effects, corrupts nothing by writing to SQLite's own
-    // tables, and "text" in double quotes is never taken for a string.
+    // The file is untrusted data: it must not call functions with side effects or corrupt itself through SQLite's own
+    // tables, and double-quoted text is never a string literal.
     for (const auto& [option, on] : {std::pair{SQLITE_DBCONFIG_DEFENSIVE, 1}, {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
                                     {SQLITE_DBCONFIG_DQS_DML, 0}, {SQLITE_DBCONFIG_DQS_DDL, 0}})
         sqlite3_db_config(opened, option, on, static_cast<int*>(nullptr));
 
     if (auto done = use_write_ahead_log(path); !done) return done;
-    // FULL syncs the log at each commit: what was acknowledged survives a loss of power. The log shrinks to 64 MiB
+    // FULL syncs the log at each commit, so acknowledged changes survive a power failure. The log shrinks to 64 MiB
     // after a burst.
     if (auto done =
             run_script("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 67108864;");
@@ -102,8 +103,8 @@ TOLLGATE_DECL result<void> database::connect(const std::string& path, const data
 }
 
 TOLLGATE_DECL result<void> database::use_write_ahead_log(const std::string& path) {
-    // SQLite does not call the busy handler where waiting could be a deadlock, as in this change of a new file's mode
-    // when several processes open it at once.
+    // SQLite does not call the busy handler where waiting could deadlock, as when several processes change a new file's
+    // mode at once.
     for (int waits = 0;; ++waits) {
         auto mode = [this] {
             auto rows = prepare("PRAGMA journal_mode = WAL");
@@ -111,7 +112,7 @@ TOLLGATE_DECL result<void> database::use_write_ahead_log(const std::string& path
         }();
         if (mode && *mode && std::get<0>(**mode) == "wal") return {};
         if (mode)
-            return unavailable("SQLite: no write-ahead log is possible here, as on a network file system: " + path);
+            return unavailable("SQLite: no write-ahead log is possible here, for instance on a network file system: " + path);
         const bool busy = (sqlite3_errcode(handle_.get()) & 0xff) == SQLITE_BUSY;
         if (!busy || patience::wait(patience_.get(), waits) == 0) {
             mode.error().cause += ": " + path;
@@ -154,7 +155,7 @@ TOLLGATE_DECL result<transaction> transaction::begin(database& on) {
 }
 
 TOLLGATE_DECL transaction::~transaction() {
-    // A failure that matters, such as a full disk, has rolled back already, and then there is nothing to do.
+    // A severe failure, such as a full disk, has already rolled back; then there is nothing to do.
     if (on_ != nullptr && sqlite3_get_autocommit(on_->handle()) == 0)
         sqlite3_exec(on_->handle(), "ROLLBACK", nullptr, nullptr, nullptr);
 }

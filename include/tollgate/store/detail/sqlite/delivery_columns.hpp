@@ -11,8 +11,8 @@
 
 namespace tollgate::inline v0::sqlite {
 
-/// How the values of an enumeration are written, in their order: kept as text, so that whoever looks into the file sees
-/// what it says, and no later release can take one for another.
+/// The stored names of an enumeration's values, in order. Stored as text, so that the file is readable and a later
+/// release cannot reuse a value.
 template <class Enum, std::size_t Count>
 struct text_column {
     using texts = std::array<std::string_view, Count>;
@@ -50,7 +50,7 @@ struct column<disable_reason> : text_column<disable_reason, 2> {
     static void write(parameter to, disable_reason value) noexcept { text_column::write(all, to, value); }
 };
 
-/// Bytes of any kind, as a stranger's answer has them; text would have to be some.
+/// Bytes of any kind, for responses of receivers; a text column would require valid text.
 struct blob_text {
     std::string bytes;
 };

@@ -10,7 +10,7 @@
 
 namespace tollgate::inline v0::sqlite {
 
-/// The verbs of `outbox` that a hook's owner looks at deliveries with, and puts them right; and what is forgotten.
+/// The verbs of `outbox` by which a hook's owner views and resends deliveries, and sweeps.
 class delivery_history {
 public:
     explicit delivery_history(sqlite_database& connections) : connections_{connections} {}

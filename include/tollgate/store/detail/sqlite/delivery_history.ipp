@@ -51,7 +51,7 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> delivery_history::attempts_o
                                                                                    std::optional<delivery_id> made_for) {
     auto connection = connections_.reader();
     if (!connection) return std::move(connection).error();
-    // The plus keeps SQLite from going through all of the hook's for one delivery.
+    // The unary plus keeps SQLite from scanning all of the hook's rows for one delivery.
     auto rows = made_for
                     ? (*connection)
                           ->prepare(
@@ -104,7 +104,7 @@ TOLLGATE_DECL result<bool> delivery_history::resend(const account_ref& account, 
     const auto& [is_disabled, being_sent, hook] = **row;
     if (is_disabled) return hook_is_disabled();
     if (being_sent) {
-        // `complete` finds that it is to be sent once more.
+        // `complete` sees that it is to be sent again.
         if (auto done = on.run("UPDATE tollgate_deliveries SET resend_asked = 1, attempts_made = 0 WHERE id = ?", id);
             !done)
             return std::move(done).error();
@@ -141,7 +141,7 @@ TOLLGATE_DECL result<bool> delivery_history::enable_hook(const account_ref& acco
         !done)
         return std::move(done).error();
     if (was_disabled) {
-        // Those whose lease has ended are held, too, though no claim has said so yet.
+        // Deliveries whose lease has ended are held, too, although no claim has noticed yet.
         if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?2, leased_until = NULL, "
                                "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 "
                                "WHERE hook = ?1 AND (state = 'held' OR leased_until <= ?2)",
@@ -157,7 +157,7 @@ TOLLGATE_DECL result<bool> delivery_history::enable_hook(const account_ref& acco
 TOLLGATE_DECL result<std::size_t> delivery_history::sweep(instant ended_before, std::size_t rows_max) {
     if (rows_max == 0) return std::size_t{0};
     {
-        // Asked without the write lock first: often there is nothing.
+        // Without the write lock first: often there is nothing to do.
         auto connection = connections_.reader();
         if (!connection) return std::move(connection).error();
         auto any = (*connection)

@@ -9,8 +9,8 @@ namespace tollgate::inline v0 {
 
 namespace sqlite::detail {
 
-/// The grant between a user and an application, with these scopes added to those it has; created if there is none. None
-/// if a scope would have to be added, and `only_if_granted`.
+/// Adds these scopes to the grant of a user and an application; creates it if there is none. Empty if a scope would
+/// have to be added despite `only_if_granted`.
 inline result<std::optional<row_number>> widen_grant(database& on, const new_authorization_code& made) {
     auto existing = on.prepare("SELECT id, scopes FROM tollgate_grants WHERE user = ? AND application = ?", made.user,
                            made.application)
@@ -33,14 +33,14 @@ inline result<std::optional<row_number>> widen_grant(database& on, const new_aut
     return std::optional{on.last_insert_id()};
 }
 
-/// Revokes a refresh token and what was made with it.
+/// Revokes a refresh token and the access tokens made with it.
 inline result<void> revoke_refresh_token(database& on, row_number refresh_token) {
     if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE refresh_token = ?", refresh_token); !done)
         return done;
     return on.run("DELETE FROM tollgate_refresh_tokens WHERE id = ?", refresh_token);
 }
 
-/// The refresh token of a pair, and its row.
+/// Inserts the refresh token of a pair; returns its row id.
 inline result<row_number> insert_refresh_token(database& on, const issued_tokens& made, row_number access_grant,
                                                 const scope_set& scopes) {
     auto done = on.run(
@@ -195,7 +195,7 @@ TOLLGATE_DECL result<std::vector<grant>> sqlite_store::grants_of(user_id user) n
 
 TOLLGATE_DECL result<bool> sqlite_store::revoke_grant(user_id user, application_id application) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        // Also those without a grant: the application must lose all access.
+        // Also tokens without a grant: the application must lose all access.
         if (auto done =
                 on.run("DELETE FROM tollgate_access_tokens WHERE application = ? AND user = ?", application, user);
             !done)

@@ -10,7 +10,7 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL result<hook_id> sqlite_store::create_hook(const new_hook& made,
                                                         std::size_t hooks_per_event_max) noexcept {
     return impl_->database.write([&](sqlite::database& on) -> result<hook_id> {
-        // One statement holds the write lock from its start: none is inserted between the count and the insertion.
+        // One statement holds the write lock from its start, so none can be inserted between counting and inserting.
         auto done = on.run(
             "INSERT INTO tollgate_hooks (service, account, event, source, type, target_url, secret, created_at) "
             "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE ?9 > (SELECT count(*) FROM tollgate_hooks "
@@ -69,7 +69,7 @@ TOLLGATE_DECL result<bool> sqlite_store::delete_hook(const account_ref& account,
                        account.service, account.account));
         if (!target) return std::move(target).error();
         if (!*target) return false;
-        // It belongs to no service from now on, so that no verb finds it. Removing many deliveries takes long: sweeps
+        // Belongs to no service from now on, so that no verb finds it. Removing many deliveries takes long: sweeps
         // remove the rest.
         if (auto done = on.run("UPDATE tollgate_hooks SET service = '', secret = '', ready_at = NULL WHERE id = ?", id);
             !done)

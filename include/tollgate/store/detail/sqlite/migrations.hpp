@@ -11,21 +11,20 @@
 
 namespace tollgate::inline v0::sqlite {
 
-/// Brings the tables of one `component` up to date: runs those of `steps` that its file has not seen yet, in order, all
-/// or none. A file is at version n when n steps were done; a released step is never changed, only followed.
+/// Brings the tables of one `component` up to date: runs the `steps` that the file has not seen yet, in order, all or
+/// none. Tables have version n when n steps were done; a released step is never changed, only followed by others.
 ///
-/// Safe when several processes open one file at once: one does the work, the others wait and find it done. A file of a
-/// later version than `steps` know is a problem (internal) that says so, and is left alone.
+/// Safe when several processes open one file at once: one runs the steps, the others wait. A file of a later version
+/// than `steps` is an error (internal) and is not changed.
 ///
-/// Versions are kept in a table and by component, not in PRAGMA user_version: the file may be an integrator's own, with
-/// tables and a version of theirs, so that their rows and ours commit together.
+/// Versions are stored in a table by component, not in PRAGMA user_version: the file may belong to an integrator, with
+/// other tables and its own version, so that changes to both commit together.
 TOLLGATE_DECL result<void> migrate(database& on, std::string_view component, std::span<const statement_text> steps);
 
-/// Whether the tables are exactly at the version of `steps`; a problem (internal) that says so when they are not, or are
-/// not there.
+/// Checks that the tables have exactly the version of `steps`; an error (internal) otherwise.
 TOLLGATE_DECL result<void> expect_migrated(database& on, std::string_view component, std::span<const statement_text> steps);
 
-/// How far the tables in a file are, without changing it. They are at version 0 if there is no file; none is made.
+/// The version of the tables in a file. Changes nothing; version 0 if there is no file.
 TOLLGATE_DECL result<schema_status> read_schema_status(const std::string& path, const database_settings& settings,
                                                        std::string_view component, std::span<const statement_text> steps);
 

@@ -12,7 +12,7 @@ namespace tollgate::inline v0::sqlite {
 
 namespace detail {
 
-/// How many steps were done; none for a component, or a file, that has seen no step.
+/// The number of steps done; zero for a component, or a file, that has seen none.
 inline result<std::int64_t> schema_version(database& of, std::string_view component) {
     using number = std::int64_t;
     auto table = of.prepare("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'tollgate_schema'")

@@ -14,7 +14,7 @@
 
 namespace tollgate::inline v0::sqlite {
 
-/// The verbs of `outbox` that a worker calls: what is due, and the results.
+/// The verbs of `outbox` that a worker calls: due hooks, leases and results.
 class outbox {
 public:
     explicit outbox(sqlite_database& connections) : connections_{connections} {}
@@ -29,7 +29,7 @@ public:
 
 private:
     sqlite_database& connections_;
-    /// Deliveries of each hook that ended since its history was last trimmed. Guarded by the connection that writes.
+    /// Per hook, deliveries that ended since its history was last trimmed. Guarded by the connection that writes.
     std::unordered_map<hook_id, unsigned> ended_;
 };
 

@@ -16,7 +16,7 @@ namespace tollgate::inline v0::sqlite {
 
 TOLLGATE_DECL result<std::size_t> outbox::append(const event& happened, const message_seed& seed, instant now) {
     {
-        // Checked without the write lock first: most events have no hooks.
+        // Without the write lock first: most events have no hooks.
         auto connection = connections_.reader();
         if (!connection) return std::move(connection).error();
         auto any = has_listeners(**connection, happened);
@@ -82,7 +82,7 @@ private:
         return std::optional{hook_row{std::move(type), std::move(target_url), std::move(secret), is_disabled, has_previous}};
     }
 
-    /// Of a host, after those that have ended were made due.
+    /// Of one host, after expired leases were ended.
     result<std::size_t*> leases_in_force(const std::string& host) {
         if (const auto known = in_force_.find(host); known != in_force_.end()) return &known->second;
         auto counts = on_.prepare(
@@ -108,7 +108,7 @@ private:
             of, time_.now);
     }
 
-    /// How many.
+    /// Returns how many.
     result<std::size_t> lease_due(const hook_row& to, hook_id hook, std::size_t rows_max) {
         if (rows_max == 0) return std::size_t{0};
         struct candidate {
@@ -159,7 +159,7 @@ private:
         return due.size();
     }
 
-    /// When it is due next; `if_due` when something is due now.
+    /// When the hook is due next; `if_due` if it has a due delivery now.
     result<void> queue(hook_id which, instant if_due) {
         auto first = on_.prepare(
                            "SELECT coalesce(due_at, leased_until) FROM tollgate_deliveries INDEXED BY "
@@ -190,7 +190,7 @@ private:
         auto row = on_.prepare("SELECT service, account, name, data, happened_at FROM tollgate_events WHERE id = ?", id)
                        .next<service_name, account_id, std::string, std::string, instant>();
         if (!row) return std::move(row).error();
-        if (!*row) return internal_error("SQLite: a delivery's event is not there");
+        if (!*row) return internal_error("SQLite: the event of a delivery is missing");
         auto& [service, account, name, data, at] = **row;
         auto read = std::make_shared<const event>(event{{service, account}, std::move(name), std::move(data), at});
         events_.emplace(id, read);
@@ -209,7 +209,7 @@ private:
 TOLLGATE_DECL result<due_hook_page> outbox::list_due_hooks(instant now, std::size_t rows_max) {
     auto connection = connections_.reader();
     if (!connection) return std::move(connection).error();
-    // One row more says when the next one is due.
+    // One row more tells when the next hook is due.
     auto rows = (*connection)
                     ->prepare(
                         "SELECT id, service, account, target_url, ready_at FROM tollgate_hooks "
@@ -338,7 +338,7 @@ private:
                        id);
     }
 
-    /// It was resent while it was being sent.
+    /// It was resent while it was in flight.
     result<void> resend(delivery_id id, bool is_disabled) {
         if (is_disabled)
             return on_.run(
@@ -362,8 +362,8 @@ private:
             now_, state, id);
     }
 
-    /// Looking for what is beyond the bound goes past all that is kept, so it is done now and then; more is removed then
-    /// than came since, so that what other processes did not count goes, too.
+    /// Finding the rows beyond the bound scans all kept ones, so it is done rarely. It removes more than were added
+    /// since, which covers deliveries of other processes.
     result<void> count_ended(hook_id of) {
         constexpr unsigned interval = 100;
         constexpr std::size_t hooks_counted_max = 10'000;
@@ -412,7 +412,7 @@ TOLLGATE_DECL result<std::vector<completion>> outbox::complete(std::span<const a
 TOLLGATE_DECL std::optional<std::uint64_t> outbox::changes_seen() const noexcept {
     const auto mark = connections_.changes().read();
     if (!mark) return std::nullopt;
-    // Any change of any word changes the sum, whatever it is, but for one chance in 2^64: each is weighted differently.
+    // Every word has another weight, so any single change changes the sum, and others do but for a chance of 2^-64.
     std::uint64_t sum = 0;
     for (const std::uint64_t each : {mark->counter, mark->log_end, mark->checksum, mark->salts})
         sum = ((sum ^ each) * 0x9e37'79b9'7f4a'7c15U) ^ (sum >> 29);

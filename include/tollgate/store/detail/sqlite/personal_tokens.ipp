@@ -7,7 +7,7 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_personal_token(
     std::string_view username) noexcept {
     const auto name = token_username::from(username);
-    if (!name) return std::optional<token_credential>{};  // longer than any that exists
+    if (!name) return std::optional<token_credential>{};  // longer than any username
     return impl_->personal_tokens.find(*name, [&] {
         return impl_->database.read([&](sqlite::database& on) {
             return sql::read_one<user_id, digest, scope_set, std::optional<instant>>(
@@ -30,7 +30,7 @@ TOLLGATE_DECL lookup<token_credential> sqlite_store::cached_personal_token(std::
 TOLLGATE_DECL result<token_id> sqlite_store::create_personal_token(const new_personal_token& made,
                                                                    std::size_t tokens_per_user_max) noexcept {
     return impl_->database.write([&](sqlite::database& on) -> result<token_id> {
-        // One statement holds the write lock from its start: none is inserted between the count and the insertion.
+        // One statement holds the write lock from its start, so none can be inserted between counting and inserting.
         auto done = on.run(
             "INSERT INTO tollgate_personal_tokens (user, username, secret_digest, description, scopes, created_at) "
             "SELECT ?1, ?2, ?3, ?4, ?5, ?6 "

@@ -11,11 +11,11 @@ namespace tollgate::inline v0::sqlite {
 
 namespace detail {
 
-/// The deliveries that `rows` name, by id and event; how many there were.
+/// Removes the deliveries listed by `rows` (id and event); returns how many.
 inline result<std::size_t> remove_listed(database& on, statement rows) {
     std::vector<std::pair<delivery_id, std::int64_t>> listed;
     {
-        auto reading = std::move(rows);  // at its end before anything is removed
+        auto reading = std::move(rows);  // finished before anything is removed
         for (;;) {
             auto row = reading.next<delivery_id, std::int64_t>();
             if (!row) return std::move(row).error();

@@ -7,10 +7,10 @@
 
 namespace tollgate::inline v0::sqlite {
 
-/// The name of the store's tables among the components of a file.
+/// The name of the store's component.
 inline constexpr std::string_view store_component = "store";
 
-/// The store's tables, step by step. Times are milliseconds since 1970. AUTOINCREMENT: an id is never used again.
+/// The steps of the store's tables. Times are milliseconds since 1970. AUTOINCREMENT: ids are never reused.
 inline constexpr std::array store_steps{
     // 1: personal tokens, access tokens, hooks.
     statement_text{R"(
@@ -48,11 +48,11 @@ inline constexpr std::array store_steps{
         ) STRICT;
         CREATE INDEX tollgate_hooks_by_account ON tollgate_hooks (service, account, event);
     )"},
-    // 2: applications, grants, codes, refresh tokens, sessions; a hook's secret before its last; access tokens' use.
+    // 2: applications, grants, codes, refresh tokens, sessions; a hook's previous secret; last use of access tokens.
     //
-    // Access tokens may name an application that has no row: an integrator's own, and those of step 1. So no foreign
-    // key leads from them, and ids of applications begin above theirs (unless one is so large that none would be left).
-    // `refresh_token` in a code is set when it is redeemed, and says from then on what was made of it.
+    // Access tokens may refer to an application without a row, an integrator's own or one of step 1, so they have no
+    // foreign key, and application ids start above theirs (unless one is too large). In a code, `refresh_token` is set
+    // when it is redeemed and identifies the token made from it.
     statement_text{R"(
         CREATE TABLE tollgate_applications (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -128,13 +128,12 @@ inline constexpr std::array store_steps{
     )"},
     // 3: the outbox.
     //
-    // Of due_at (it waits), leased_until (it is being sent) and ended_at (it was delivered, given up or held) a
-    // delivery has exactly one, and each has an index of those rows alone: what is due costs the same, however much
-    // history is kept. A delivery's host is its hook's, and kept by name with each, so that a host's row is free to be
-    // forgotten.
+    // Exactly one of due_at (it waits), leased_until (it is in flight) and ended_at (delivered, given up or held) is
+    // set. Each has a partial index, so the cost of finding due deliveries does not depend on the history. A delivery
+    // stores the name of its hook's host, so that rows of hosts can be deleted.
     //
-    // Hosts stand in one of two lines, the slow ones and all others, by when there may be something to claim of them;
-    // `turn` orders those of one moment. One that has nothing waiting or leased stands in none, and is idle.
+    // Hosts are in one of two queues, slow or other, ordered by when they may have something to claim; `turn` orders
+    // those with the same time. A host with nothing waiting or leased is in neither and is idle.
     statement_text{R"(
         ALTER TABLE tollgate_hooks ADD COLUMN disabled_at INTEGER;
         ALTER TABLE tollgate_hooks ADD COLUMN disable_reason TEXT CHECK (disable_reason IN ('gone', 'failing'));
@@ -199,8 +198,8 @@ inline constexpr std::array store_steps{
             WHERE ready_at IS NOT NULL;
         CREATE INDEX tollgate_delivery_hosts_idle ON tollgate_delivery_hosts (idle_since) WHERE idle_since IS NOT NULL;
     )"},
-    // 4: each secret that was replaced has a row of its own; when a hook that is failing failed last; that somebody asked
-    // for a delivery to be sent again while it was being sent; an index of a hook's deliveries that have ended.
+    // 4: one row per replaced secret; the last failure of a failing hook; resends requested during an attempt; an index
+    // of a hook's ended deliveries.
     statement_text{R"(
         CREATE TABLE tollgate_hook_secrets (
             id INTEGER PRIMARY KEY,
@@ -224,7 +223,7 @@ inline constexpr std::array store_steps{
         CREATE INDEX tollgate_deliveries_of_hook_ended ON tollgate_deliveries (hook)
             WHERE ended_at IS NOT NULL AND state <> 'held';
     )"},
-    // 5: a hook knows when it may have something to send (`ready_at`; NULL when nothing waits), instead of its host. The
+    // 5: a hook stores when it may have a due delivery (`ready_at`; NULL if nothing waits), instead of its host. The
     // scheduler above the store decides which hooks are served, so hosts need no rows any more.
     statement_text{R"(
         ALTER TABLE tollgate_hooks ADD COLUMN ready_at INTEGER;

@@ -22,7 +22,7 @@ namespace tollgate::inline v0::sqlite {
 
 using sql::statement_text;
 
-/// One column of the row that a statement stands at. Each function is none when the column holds something else.
+/// One column of the current row. Each function returns empty if the column contains another type.
 class cell {
 public:
     cell(sqlite3_stmt* row, int column) noexcept : row_{row}, column_{column} {}
@@ -47,7 +47,7 @@ private:
     int column_;
 };
 
-/// One `?` of a statement. Text and blobs are copied, so that no value must outlive the call that binds it.
+/// One `?` of a statement. Text and blobs are copied, so values need not outlive the call that binds them.
 class parameter {
 public:
     parameter(sqlite3_stmt* statement, int index, int& code) noexcept
@@ -68,7 +68,7 @@ private:
     int& code_;
 };
 
-/// How a `T` is stored in one column; specialize it for your own types. `read` returns none when the column holds
+/// How a `T` is stored in one column; specialize it for your own types. `read` returns empty if the column contains
 /// something else.
 ///
 ///     template <>
@@ -82,8 +82,8 @@ struct column : sql::column<T> {};
 template <class T>
 struct column<std::optional<T>> : sql::optional_column<T, column<T>> {};
 
-/// A prepared statement with its parameters bound, on loan from its `database` until it goes out of scope. A value that
-/// could not be bound is told by the first step. One thread at a time, that which has the database.
+/// A prepared statement with its parameters bound, lent by its `database` until the end of the scope. A value that
+/// could not be bound is reported by the first step. Used by the thread that uses the database.
 ///
 ///     auto rows = database.prepare("SELECT id, name FROM accounts WHERE user = ?", user);
 ///     for (;;) {
@@ -96,7 +96,7 @@ class statement {
 public:
     /// A statement that fails at its first step.
     explicit statement(error why) : failed_{std::move(why)} {}
-    /// `lent`: set to false when the statement is given back; null: the statement is finalised instead.
+    /// `lent`: set to false when the statement is returned; null: the statement is finalised instead.
     statement(sqlite3_stmt* prepared, bool* lent) noexcept : prepared_{prepared}, lent_{lent} {}
 
     statement(statement&& other) noexcept
@@ -113,12 +113,12 @@ public:
         if (prepared_ != nullptr) (column<Values>::write(parameter{prepared_, ++index, bind_code_}, values), ...);
     }
 
-    /// The next row, decoded; none when there is no further one. A column that does not hold what it should is an
-    /// internal problem: somebody else wrote to the file.
+    /// The next row, decoded; empty after the last one. A column of an unexpected type or value is an internal error:
+    /// something else changed the file.
     template <class... Columns>
     [[nodiscard]] result<std::optional<std::tuple<Columns...>>> next();
 
-    /// Runs to the end, past whatever rows there are.
+    /// Runs to the end, ignoring rows.
     TOLLGATE_DECL result<void> finish();
 
 private:

@@ -41,7 +41,7 @@ TOLLGATE_DECL void parameter::integer(std::int64_t value) noexcept {
 }
 
 TOLLGATE_DECL void parameter::text(std::string_view value) noexcept {
-    // A null pointer would bind NULL, and an empty view may hold one.
+    // A null pointer would bind NULL, and an empty view may have one.
     const char* characters = value.empty() ? "" : value.data();
     note(sqlite3_bind_text64(statement_, index_, characters, value.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
 }
@@ -60,7 +60,7 @@ TOLLGATE_DECL result<bool> statement::step() {
     if (code == SQLITE_ROW) return true;
     if (code == SQLITE_DONE) return false;
     auto why = failure(connection, code, text);
-    sqlite3_reset(prepared_);  // lets go of the locks now, not when the statement goes out of scope
+    sqlite3_reset(prepared_);  // releases the locks now, not at the end of the scope
     return why;
 }
 

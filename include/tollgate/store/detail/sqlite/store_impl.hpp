@@ -15,8 +15,8 @@
 
 namespace tollgate::inline v0 {
 
-/// What the verbs work on. Each is defined in the file of its family: personal_tokens.ipp, access_tokens.ipp, hooks.ipp,
-/// applications.ipp, grants.ipp, sessions.ipp and outbox.ipp.
+/// The state that the verbs use. Each verb is defined in the file of its family: personal_tokens.ipp,
+/// access_tokens.ipp, hooks.ipp, applications.ipp, grants.ipp, sessions.ipp and outbox.ipp.
 struct sqlite_store::impl {
     impl(sqlite_database opened, std::size_t cached_credentials_max)
         : database{std::move(opened)},
@@ -34,11 +34,11 @@ struct sqlite_store::impl {
 
 namespace sqlite {
 
-/// The number of a row that has no id in the model.
+/// The id of a row without an id in the model.
 using row_number = std::int64_t;
 
-/// Inserts an access token, issued with this refresh token or with none, and deletes those that the user and the
-/// application have beyond the bound. Precondition: in a transaction.
+/// Inserts an access token with its refresh token, if any, and deletes the oldest of its user and application beyond
+/// the bound. Precondition: in a transaction.
 TOLLGATE_DECL result<void> insert_access_token(database& on, const new_access_token& made,
                                                 std::optional<row_number> refresh_token);
 
