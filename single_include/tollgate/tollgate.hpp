@@ -11567,8 +11567,8 @@ account_service(account_service_settings, Users&, Store&, Sessions&, Policies = 
 
 namespace tollgate::inline v0 {
 
-/// Thrown by the constructors of stores that could not be opened. `what()` is for the operator, and names the file or
-/// the server.
+/// Thrown by the constructors of stores that could not be opened. `what()` is for the operator and names the file or
+/// server.
 class store_error : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -11576,8 +11576,8 @@ public:
 
 namespace detail {
 
-/// Runs a store's verb and turns whatever the standard library throws, usually std::bad_alloc, into an error
-/// (unavailable). Verbs are written so that an exception leaves nothing half done.
+/// Runs a store's verb and turns exceptions of the standard library, usually std::bad_alloc, into an error
+/// (unavailable). Verbs leave nothing half done when an exception is thrown.
 template <class Verb>
 [[nodiscard]] std::invoke_result_t<Verb&> without_exceptions(Verb&& verb) noexcept {
     try {
@@ -11585,14 +11585,14 @@ template <class Verb>
     } catch (...) {
         error why{error_kind::unavailable, {}, {}};
         try {
-            why = unavailable("out of memory, or of another resource of the process");
-        } catch (...) {  // no memory for the text either: the kind is enough
+            why = unavailable("out of memory or another resource of the process");
+        } catch (...) {  // out of memory for the text, too: the kind suffices
         }
         return why;
     }
 }
 
-/// A conflict gets `message`, which names what exists already; any other error stays as it is.
+/// Gives a conflict the text `message`, which names the existing object; other errors are returned unchanged.
 [[nodiscard]] inline error describe_conflict(error why, const char* message) {
     if (why.kind == error_kind::conflict) why.message = message;
     return why;
@@ -11600,7 +11600,7 @@ template <class Verb>
 
 }  // namespace detail
 
-// The errors that every store reports in the same words.
+// Errors that all stores report in the same words.
 
 [[nodiscard]] inline error personal_token_exists(error why) {
     return detail::describe_conflict(std::move(why), "A personal token of this username exists already.");
@@ -11631,7 +11631,7 @@ template <class Verb>
                    " webhooks for this event, as many as it may.");
 }
 
-/// The scopes of a code do not fit beside those that the user granted before.
+/// The scopes of a code and those granted before exceed a scope_set.
 [[nodiscard]] inline error too_many_scopes() {
     return invalid("Together with what you granted this application before, these are more scopes than can be kept.");
 }
@@ -11647,12 +11647,12 @@ template <class Verb>
 
 namespace tollgate::inline v0::memory {
 
-/// What is kept under a digest, by a moment of it: first those that are over first.
+/// A digest ordered by a time, such as its expiry: earliest first.
 struct dated_digest {
     instant at;
     digest of;
 
-    /// No secret is compared here: digests only tell rows of one moment apart.
+    /// Not a comparison of secrets: digests only distinguish rows with the same time.
     friend bool operator<(const dated_digest& a, const dated_digest& b) noexcept {
         return a.at != b.at ? a.at < b.at : a.of.bytes() < b.of.bytes();
     }
@@ -11660,7 +11660,7 @@ struct dated_digest {
 
 using digests_by_time = std::set<dated_digest>;
 
-/// The same digest at another moment. Allocates nothing, so it does not fail. Precondition: it is there.
+/// Moves a digest to another time. Does not allocate and cannot fail. Precondition: it exists.
 inline void move_in_time(digests_by_time& all, const dated_digest& from, instant to) noexcept {
     auto node = all.extract(from);
     node.value().at = to;
@@ -11673,11 +11673,11 @@ inline void move_in_time(digests_by_time& all, const dated_digest& from, instant
 
 namespace tollgate::inline v0 {
 
-/// A hash whose values nobody outside can foresee, because each table draws its own key: names that a client chooses
-/// cannot be made to share one bucket. The construction is wyhash's: multiply 64 by 64 bits, fold the halves.
+/// A hash with a random key per table, so that clients cannot choose names that share a bucket. The construction is
+/// that of wyhash: multiply 64 by 64 bits and fold the halves.
 class keyed_hash {
 public:
-    /// Draws a key from the system; throws what std::random_device does when there is no randomness.
+    /// Draws a key from the system; throws as std::random_device does.
     TOLLGATE_DECL keyed_hash();
 
     [[nodiscard]] std::size_t operator()(std::string_view text) const noexcept {
@@ -11696,7 +11696,7 @@ public:
         return finish(fold(value ^ keys_[1], keys_[0]), sizeof value);
     }
 
-    /// Nobody chooses the bits of a SHA-256.
+    /// SHA-256 output cannot be chosen.
     [[nodiscard]] std::size_t operator()(const digest& of) const noexcept { return std::hash<digest>{}(of); }
 
 private:
@@ -11708,7 +11708,7 @@ private:
         return fold(texts[0] ^ keys_[1], texts[1] ^ state);
     }
 
-    /// The size comes in here, out of reach of the text: zeros that fill up a block are not zeros of the text.
+    /// Adds the size, so that the zero padding of a block differs from zeros in the text.
     [[nodiscard]] std::size_t finish(std::uint64_t state, std::size_t size_bytes) const noexcept {
         return static_cast<std::size_t>(fold(state ^ keys_[2], keys_[1] ^ size_bytes));
     }
@@ -11741,18 +11741,18 @@ inline keyed_hash::keyed_hash() {
 
 namespace tollgate::inline v0 {
 
-/// A hash table for reading from many threads at once: it consists of shards, each with its own lock, which is held only
-/// while one row is used. A lookup allocates nothing.
+/// A hash table for concurrent reads: it consists of shards, each with its own lock, which is held only while one row
+/// is used. A look-up does not allocate.
 ///
-/// Not std::unordered_map, whose functions for two tables take longer to compile than this one and have names of more than
-/// 400 characters.
+/// Not std::unordered_map: the member functions of two such tables take longer to compile than this class, and their
+/// names exceed 400 characters.
 ///
-/// `Key`: anything `keyed_hash` takes; a lookup may use another such type that compares with it.
-/// Thread rule: any thread; what is called with a row must not use the table.
+/// `Key`: any type that `keyed_hash` accepts; a look-up may use another such type that compares with it. Thread rule:
+/// any thread; callbacks that get a row must not use the table.
 template <class Key, class Row>
 class sharded_table {
 public:
-    /// Returns what `use(const Row*)` returns; null when there is no such row. The row does not change until `use` returns.
+    /// Returns `use(const Row*)`; null if there is no such row. The row does not change until `use` returns.
     template <class LookUp, class Use>
     auto with(const LookUp& key, Use&& use) const {
         const std::size_t hash = hash_(key);
@@ -11762,7 +11762,7 @@ public:
         return use(found == nullptr ? nullptr : &found->row);
     }
 
-    /// Calls `change(Row&)`, which throws nothing, when there is such a row. Whether there was.
+    /// Calls `change(Row&)`, which must not throw, if there is such a row. Returns whether there was.
     template <class LookUp, class Change>
     bool change(const LookUp& key, Change&& change) noexcept {
         const std::size_t hash = hash_(key);
@@ -11774,7 +11774,7 @@ public:
         return true;
     }
 
-    /// False, and unchanged, when there is such a row already.
+    /// Returns false and changes nothing if the row exists.
     bool insert(const Key& key, Row row) {
         const std::size_t hash = hash_(key);
         shard& in = shards_[index(hash)];
@@ -11802,7 +11802,7 @@ public:
     }
 
 private:
-    // 64: with as many threads as a large machine has cores, two seldom use the same shard.
+    // With as many threads as a large machine has cores, two seldom use the same shard
     static constexpr std::size_t shard_bits = 6;
     static constexpr std::size_t buckets_min = 8;
 
@@ -11810,12 +11810,12 @@ private:
         Key key;
         std::size_t hash;
         Row row;
-        std::unique_ptr<node> next;  // of the same bucket, which holds one row on average
+        std::unique_ptr<node> next;  // in the same bucket, which contains one row on average
     };
 
     struct alignas(64) shard {
         mutable std::mutex mutex;
-        std::vector<std::unique_ptr<node>> buckets;  // none, or a power of two
+        std::vector<std::unique_ptr<node>> buckets;  // empty, or a power of two
         std::size_t rows = 0;
 
         [[nodiscard]] std::size_t bucket(std::size_t hash) const noexcept { return hash & (buckets.size() - 1); }
@@ -11844,7 +11844,7 @@ private:
         }
     };
 
-    /// By the upper bits; the lower ones choose the bucket.
+    /// By the upper bits; the lower ones select the bucket.
     static std::size_t index(std::size_t hash) noexcept { return hash >> (sizeof hash * 8 - shard_bits); }
 
     keyed_hash hash_;
@@ -11857,10 +11857,11 @@ private:
 
 namespace tollgate::inline v0::memory {
 
-/// The part of a bound that one user, account or host may have: a quarter leaves room for all others.
+/// The part of a bound that one user, account or host may use; a quarter leaves enough for others.
 inline constexpr std::size_t share_divisor = 4;
 
-/// Counts the rows of a table, in all and by user. A table may have `rows_max`, and one user a quarter of them.
+/// Counts the rows of a table, in total and by user. A table has at most `rows_max`, and one user at most a quarter of
+/// them.
 class user_shares {
 public:
     explicit user_shares(std::size_t rows_max) noexcept
@@ -11870,15 +11871,15 @@ public:
         return rows_ < rows_max_ && rows_of(user) < rows_per_user_max_;
     }
 
-    /// Why there is no room. `rows`: the plural; `setting`: the name of `rows_max`.
+    /// The error for a full table or share. `rows`: the plural noun; `setting`: the name of `rows_max`.
     [[nodiscard]] error no_room(const std::string& rows, const std::string& setting) const {
         const bool table_is_full = rows_ >= rows_max_;
         return unavailable("The memory store holds " + std::to_string(table_is_full ? rows_max_ : rows_per_user_max_) +
-                           ' ' + rows + (table_is_full ? ", as many as it may (" : " of one user, as many as it may (a quarter of ") +
+                           ' ' + rows + (table_is_full ? ", the maximum (" : " of one user, the maximum (a quarter of ") +
                            "memory_settings::" + setting + ").");
     }
 
-    /// Throws std::bad_alloc, and then nothing happened.
+    /// Throws std::bad_alloc without effect.
     void add(user_id user) {
         ++of_user_[user];
         ++rows_;
@@ -11908,10 +11909,10 @@ private:
 
 namespace tollgate::inline v0::memory {
 
-/// Names a refresh token within its store, so that what was made with it is found.
+/// Identifies a refresh token within its store, to find the access tokens made with it.
 using refresh_token_id = id<struct refresh_token_tag>;
 
-/// One user and one application: what a grant is between.
+/// The user and the application of a grant.
 struct grant_parties {
     application_id application;
     user_id user;
@@ -11921,7 +11922,7 @@ struct grant_parties {
 
 /// Access tokens, in memory.
 ///
-/// Thread rule: `find` from any thread. Whoever calls the rest holds the lock of the store's OAuth part.
+/// Thread rule: `find` from any thread; callers of the other functions hold the lock of the store's OAuth part.
 class access_tokens {
 public:
     explicit access_tokens(std::size_t tokens_max) : shares_{tokens_max} {}
@@ -11933,20 +11934,20 @@ public:
         });
     }
 
-    /// `made_with`: none for a token that no refresh token came with. Throws std::bad_alloc, and then nothing happened.
+    /// `made_with`: empty for a token without a refresh token. Throws std::bad_alloc without effect.
     TOLLGATE_DECL result<void> create(const new_access_token& made, std::optional<refresh_token_id> made_with);
     TOLLGATE_DECL bool revoke(const digest& token) noexcept;
-    /// Whose it is; none when there is none.
+    /// The user and application of a token; empty if there is none.
     [[nodiscard]] TOLLGATE_DECL std::optional<grant_parties> parties_of(const digest& token) const noexcept;
     TOLLGATE_DECL void revoke_made_with(refresh_token_id refresh_token, const grant_parties& parties) noexcept;
     TOLLGATE_DECL void revoke_between(const grant_parties& parties) noexcept;
     TOLLGATE_DECL void revoke_all_of(application_id application) noexcept;
-    /// Says that the token was used; whose it is.
+    /// Records that the token was used; returns its user and application.
     TOLLGATE_DECL std::optional<grant_parties> record_use(const digest& token, instant now) noexcept;
     TOLLGATE_DECL std::size_t sweep_expired(instant now, std::size_t rows_max) noexcept;
 
 private:
-    /// The credential as it is given out: a copy touches its used bytes, putting one together touches all.
+    /// The credential as it is returned: copying touches only its used bytes, assembling it would touch all.
     struct row {
         token_credential credential;
         std::optional<refresh_token_id> made_with;
@@ -11955,7 +11956,7 @@ private:
     TOLLGATE_DECL void remove(grant_parties parties, dated_digest token) noexcept;
 
     user_shares shares_;
-    sharded_table<digest, row> by_digest_;  // the tokens; those below only say where to find them
+    sharded_table<digest, row> by_digest_;  // the tokens; the following only locate them
     digests_by_time by_end_;
     std::map<grant_parties, digests_by_time> between_;
 };
@@ -11966,23 +11967,23 @@ private:
 
 namespace tollgate::inline v0::memory {
 
-/// The verbs of `application_store`, in memory, but for what goes with an application.
+/// The verbs of `application_store`, in memory, except for what is deleted together with an application.
 ///
-/// Thread rule: whoever calls holds the lock of the store's OAuth part.
+/// Thread rule: callers hold the lock of the store's OAuth part.
 class applications {
 public:
     explicit applications(std::size_t applications_max) : applications_max_{applications_max} {}
 
     TOLLGATE_DECL result<application_id> create(const new_application& made, std::size_t applications_per_user_max);
     [[nodiscard]] TOLLGATE_DECL std::optional<application> find(std::string_view client_id) const;
-    /// Null when there is none.
+    /// Null if there is none.
     [[nodiscard]] TOLLGATE_DECL const application* find(application_id id) const noexcept;
     [[nodiscard]] TOLLGATE_DECL std::vector<application> of(user_id owner) const;
     TOLLGATE_DECL bool replace_secret(user_id owner, application_id id, const digest& secret) noexcept;
     TOLLGATE_DECL bool remove(user_id owner, application_id id) noexcept;
 
 private:
-    /// Ordered, not hashed: clients choose what is looked up here.
+    /// Ordered, not hashed: clients choose the keys.
     struct by_text {
         using is_transparent = void;
         bool operator()(std::string_view a, std::string_view b) const noexcept { return a < b; }
@@ -12009,7 +12010,7 @@ struct grants_settings {
 
 /// The verbs of `grant_store`, in memory.
 ///
-/// Thread rule: whoever calls holds the lock of the store's OAuth part.
+/// Thread rule: callers hold the lock of the store's OAuth part.
 class grants {
 public:
     grants(const grants_settings& settings, const applications& known, access_tokens& access)
@@ -12045,8 +12046,8 @@ private:
         std::string redirect;
         std::optional<std::string> code_challenge;
         instant expires_at;
-        instant forget_at;                          // later than it expires, once it was redeemed
-        std::optional<refresh_token_id> made = {};  // of it; set when it is redeemed
+        instant forget_at;                          // later than its expiry once it was redeemed
+        std::optional<refresh_token_id> made = {};  // from it; set when it is redeemed
     };
     struct refresh_row {
         refresh_token_id id;
@@ -12062,7 +12063,7 @@ private:
     TOLLGATE_DECL void forget_code(const digest& code) noexcept;
     TOLLGATE_DECL void forget_refresh_token(const digest& token) noexcept;
     TOLLGATE_DECL void revoke_what_came_of(const code_row& code) noexcept;
-    /// Of one grant that has too many.
+    /// Removes one refresh token of a grant that has too many.
     TOLLGATE_DECL void forget_least_used_refresh_token(const row& of, const digest& but_not) noexcept;
     TOLLGATE_DECL std::size_t sweep_codes(instant now, std::size_t rows_max) noexcept;
     TOLLGATE_DECL std::size_t sweep_refresh_tokens(instant now, std::size_t rows_max) noexcept;
@@ -12089,21 +12090,22 @@ private:
 
 namespace tollgate::inline v0::memory {
 
-/// A hook with what nobody lists.
+/// A hook with the data that is not listed.
 struct kept_hook {
     new_hook made;
     struct old_secret {
         std::string secret;
         instant valid_until;
     };
-    std::vector<old_secret> previous_secrets{};  // the last to be replaced first
+    std::vector<old_secret> previous_secrets{};  // most recently replaced first
     std::optional<hook_disablement> disabled{};
     std::optional<instant> failing_since{};
-    instant last_failure_at{};  // looked at while it is failing alone
+    instant last_failure_at{};  // used only while it is failing
     std::size_t unsent_bytes = 0;  // of its deliveries that have not ended
 };
 
-/// The verbs of `hook_store`, in memory. Locked by the store, because deliveries are its hooks'.
+/// The verbs of `hook_store`, in memory. The store locks it together with the outbox, because deliveries belong to
+/// hooks.
 class hooks {
 public:
     explicit hooks(std::size_t hooks_max) : hooks_max_{hooks_max} {}
@@ -12115,13 +12117,13 @@ public:
                                       instant old_valid_until);
     TOLLGATE_DECL bool remove(const account_ref& account, hook_id id);
 
-    /// Null when the account has no such hook.
+    /// Null if the account has no such hook.
     [[nodiscard]] TOLLGATE_DECL kept_hook* find(const account_ref& account, hook_id id) noexcept;
-    /// Null when there is none.
+    /// Null if there is none.
     [[nodiscard]] TOLLGATE_DECL kept_hook* find(hook_id id) noexcept;
-    /// Of all of the account's hooks.
+    /// Of all hooks of the account.
     [[nodiscard]] TOLLGATE_DECL std::size_t unsent_bytes_of(const account_ref& account) const;
-    /// Those that an event goes to.
+    /// The hooks that an event is delivered to.
     [[nodiscard]] TOLLGATE_DECL std::vector<hook_id> listening_to(const account_ref& account, std::string_view event) const;
 
 private:
@@ -12138,10 +12140,10 @@ private:
 
 namespace tollgate::inline v0::memory {
 
-/// The verbs of `outbox`, in memory. Locked by the store, with the hooks.
+/// The verbs of `outbox`, in memory. The store locks it together with the hooks.
 ///
-/// Every delivery and every hook has one set node, made with it, that moves from set to set: once it exists, nothing that
-/// happens to it needs memory, and no verb is left half done.
+/// Each delivery and each hook owns one set node, created with it, which moves from set to set. Later changes therefore
+/// need no memory, and no verb is left half done.
 class outbox {
 public:
     outbox(std::size_t bytes_max, hooks& listening) : bytes_max_{bytes_max}, hooks_{listening} {}
@@ -12160,8 +12162,7 @@ public:
     TOLLGATE_DECL bool enable_hook(const account_ref& account, hook_id id, instant now) noexcept;
     TOLLGATE_DECL std::size_t sweep(instant ended_before, std::size_t rows_max) noexcept;
 
-    /// A hook was deleted, and nothing is sent to it any more. If it has many deliveries, some are removed now and the
-    /// rest in sweeps.
+    /// Stops deliveries to a deleted hook. If it has many, some are removed now and the rest in sweeps.
     TOLLGATE_DECL void forget(hook_id deleted) noexcept;
 
 private:
@@ -12174,12 +12175,12 @@ private:
 
     struct host {
         std::string name;
-        timed_deliveries leased;  // by when their lease ends
+        timed_deliveries leased;  // by the end of their lease
         std::size_t deliveries = 0;
         std::size_t unsent_bytes = 0;  // of those that have not ended
     };
 
-    /// Hooks by when they may have something due; those of one moment in the order in which they came.
+    /// Hooks by when they may have a due delivery; hooks with the same time in the order in which they were queued.
     struct place_in_queue {
         instant ready_at;
         std::uint64_t number;
@@ -12203,14 +12204,14 @@ private:
         std::shared_ptr<stored_event> of;
         public_id message_id;
         instant created_at;
-        timed_deliveries* kept_in;  // its hook's waiting, to->leased, ended_ or held_
-        instant at;                 // as there
+        timed_deliveries* kept_in;  // its hook's waiting, its host's leased, ended_ or held_
+        instant at;                 // the key in that set
         delivery_state state = delivery_state::waiting;
-        bool lease_open = false;    // claimed, and not settled, resent or claimed again since
+        bool lease_open = false;    // leased and not completed, resent or leased again since
         std::int64_t lease_number = 0;
         unsigned attempts_made = 0;
         bool resend_asked = false;  // while it was being sent
-        std::vector<std::int64_t> attempts{};  // on record, the oldest first
+        std::vector<std::int64_t> attempts{};  // on record, oldest first
     };
     using rows = std::unordered_map<std::int64_t, row>;
 
@@ -12225,14 +12226,14 @@ private:
         host* to = nullptr;
         hook_queue* queue = nullptr;  // ready_ or idle_
         place_in_queue place;
-        bool deleted = false;  // the hook: in the list of deleted hooks until its last delivery is removed
+        bool deleted = false;  // in the list of deleted hooks until its last delivery is removed
         hook_rows* next_deleted = nullptr;
     };
 
     TOLLGATE_DECL host& host_of(const std::string& target_url);
     TOLLGATE_DECL hook_rows& rows_of(hook_id id);
     TOLLGATE_DECL void forget_unless_used(hook_id id) noexcept;
-    /// Whether the delivery is due. It is given up at once if its host has its share already.
+    /// Whether the delivery is due. It is given up at once if its host has used its share.
     TOLLGATE_DECL bool add(std::int64_t id, hook_id to, const std::shared_ptr<stored_event>& of, instant now);
     TOLLGATE_DECL void remove(std::int64_t id) noexcept;
     TOLLGATE_DECL std::size_t forget_deleted(std::size_t rows_max) noexcept;
@@ -12240,7 +12241,7 @@ private:
     [[nodiscard]] TOLLGATE_DECL result<void> expect_share(const event& happened,
                                                            const std::vector<hook_id>& listening);
     [[nodiscard]] TOLLGATE_DECL bool has_share(const host& which, const event& of) const noexcept;
-    /// Null for one of a hook that was deleted, too.
+    /// Null also if its hook was deleted.
     [[nodiscard]] TOLLGATE_DECL row* find(delivery_id id) noexcept;
     TOLLGATE_DECL void forget_unless_used(host& which) noexcept;
     TOLLGATE_DECL void move(std::int64_t id, row& which, timed_deliveries& into, instant at) noexcept;
@@ -12266,7 +12267,7 @@ private:
     const std::size_t bytes_max_;
     hooks& hooks_;
 
-    std::size_t bytes_ = 0;  // about
+    std::size_t bytes_ = 0;  // approximate
     std::int64_t last_id_ = 0, last_attempt_ = 0;
     std::uint64_t last_place_ = 0;
     rows rows_;
@@ -12274,8 +12275,8 @@ private:
     hook_rows* deleted_ = nullptr;
     std::unordered_map<std::string, std::unique_ptr<host>> hosts_;
     hook_queue ready_, idle_;
-    timed_deliveries ended_;  // delivered and given up, by when
-    timed_deliveries held_;   // by since when
+    timed_deliveries ended_;  // delivered and given up, by time
+    timed_deliveries held_;   // by the time since when they are held
 };
 
 }  // namespace tollgate::memory
@@ -12304,7 +12305,7 @@ public:
     }
 
 private:
-    /// The credential as it is given out: a copy touches its used bytes, putting one together touches all.
+    /// The credential as it is returned: copying touches only its used bytes, assembling it would touch all.
     struct row {
         token_id id;
         token_credential credential;
@@ -12314,9 +12315,9 @@ private:
 
     const std::size_t tokens_max_;
 
-    sharded_table<token_username, row> by_username_;  // the tokens; those below only say where to find them
+    sharded_table<token_username, row> by_username_;  // the tokens; the following only locate them
 
-    mutable std::mutex mutex_;  // whoever changes or lists; taken before a shard's
+    mutable std::mutex mutex_;  // for changing and listing; taken before a shard's
     std::int64_t last_id_ = 0;
     std::unordered_map<token_id, token_username> usernames_;
     std::unordered_map<user_id, std::vector<token_id>> of_user_;  // oldest first
@@ -12358,9 +12359,9 @@ private:
 
 namespace tollgate::inline v0 {
 
-/// How many rows a `memory_store` takes before it refuses more with an error (unavailable). What has expired makes room
-/// first. A row is about 1 to 4 kB. One user may have a quarter of the access tokens, codes and refresh tokens; of the
-/// rest, `limits` allow one user less.
+/// How many rows a `memory_store` takes before it refuses more with an error (unavailable). Expired rows are removed
+/// first. A row is about 1 to 4 kB. One user may have a quarter of the access tokens, codes and refresh tokens; other
+/// rows are bounded per user by `limits`.
 struct memory_settings {
     std::size_t personal_tokens_max = 100'000;
     std::size_t access_tokens_max = 100'000;
@@ -12370,16 +12371,16 @@ struct memory_settings {
     std::size_t codes_max = 100'000;
     std::size_t refresh_tokens_max = 100'000;
     std::size_t sessions_max = 100'000;
-    /// Events, deliveries and their attempts. Of what is still to be sent, one account may have a quarter, and so may one
-    /// host. An event of an account that has its quarter is refused. Deliveries to a host that has its quarter are given up
-    /// at once, on record; if these are all deliveries of the event, it is refused.
+    /// Bytes of events, deliveries and their attempts. Of those not yet delivered, one account may have a quarter, and
+    /// so may one host. An event of an account over its quarter is refused. Deliveries to a host over its quarter are
+    /// given up at once, on record; if these are all deliveries of the event, it is refused.
     std::size_t outbox_bytes_max = 256 * 1024 * 1024;
 };
 
-/// The store in memory, for tests, for demonstrations, and for those who keep the truth elsewhere; also the reference
-/// for what a verb does. Nothing outlives the process.
+/// The store in memory, for tests, demonstrations, and programs that keep their data elsewhere; also the reference
+/// implementation of every verb. Nothing survives the process.
 ///
-/// Thread rule: any thread. Non-blocking: locks are held for the time of a copy. `find_...` allocate nothing.
+/// Thread rule: any thread. Non-blocking: locks are held only to copy a row. `find_...` do not allocate.
 class memory_store {
 public:
     /// No call blocks.
@@ -12590,7 +12591,7 @@ public:
     }
 
 private:
-    /// Verbs that change several tables at once have one lock for all of them; reading a credential needs none of it.
+    /// Runs a verb with the lock shared by all OAuth tables; reading a credential does not need it.
     template <class Verb>
     std::invoke_result_t<Verb&> in_oauth(Verb&& verb) noexcept {
         return detail::without_exceptions([&] {
@@ -12599,7 +12600,7 @@ private:
         });
     }
 
-    /// Deliveries are their hooks', so both have one lock.
+    /// Runs a verb with the lock shared by hooks and deliveries.
     template <class Verb>
     std::invoke_result_t<Verb&> in_hooks(Verb&& verb) noexcept {
         return detail::without_exceptions([&] {
@@ -14760,8 +14761,8 @@ namespace tollgate::inline v0 {
 
 namespace detail {
 
-/// Many read, or one writes, and nobody waits for anybody: who does not get in does without.
-/// A writer keeps new readers out while those that were there leave, so that none of them keeps it out for ever.
+/// Many readers or one writer; nobody waits for long: a caller that does not get the lock goes without. A writer blocks
+/// new readers while the present ones leave, so that readers cannot starve it.
 class row_guard {
 public:
     [[nodiscard]] bool try_lock_shared() noexcept {
@@ -14783,23 +14784,21 @@ public:
 
 private:
     static constexpr std::uint32_t writer = 1U << 31;
-    static constexpr int looks_max = 2000;  // microseconds: readers copy a kilobyte, and the rest were interrupted
+    static constexpr int looks_max = 2000;  // microseconds: readers copy at most a kilobyte
 
-    std::atomic<std::uint32_t> state_ = 0;  // who reads, and whether somebody writes
+    std::atomic<std::uint32_t> state_ = 0;  // the number of readers, and whether there is a writer
 };
 
 }  // namespace detail
 
-/// Remembers rows that were read, and gives each out again for as long as `Changes` says that it is still right. It
-/// also remembers that there was no row.
+/// Caches rows, and returns each as long as `Changes` says that it is valid. Also caches that there is no row.
 ///
-/// Bounded: `entries_max` in all, in sets of four, and memory for an entry is taken at its first use. Only one of a
-/// set's four may say "no row", so that keys somebody made up never push out a row that is there. Of the other three
-/// the one that goes is the first that is not right any more, or else that nobody asked for since it was last looked at
-/// (second chance).
+/// Bounded: `entries_max` in total, in sets of four; memory for an entry is allocated on first use. Only one of a set's
+/// four slots may contain "no row", so that invented keys never evict existing rows. Of the other three slots, the
+/// first invalid one is replaced, or else the first that was not used since the last pass (second chance).
 ///
-/// A row that is found costs no memory and no lock that keeps out another reader. A call that meets one that is just
-/// writing to its set queries instead of waiting, and leaves the answer to be remembered by another.
+/// A hit needs no memory and no lock that excludes other readers. A call that meets a writer in its set queries instead
+/// of waiting, and does not cache the result.
 ///
 /// `Key`: anything `keyed_hash` takes, with `==`. `Value`: copies without throwing. `Changes`:
 ///
@@ -14808,11 +14807,11 @@ private:
 ///     bool holds(const mark& kept, const mark& now, std::size_t hash, const Key&, const std::optional<Value>&) const;
 ///                                                           // whether what was read at `kept` is right at `now`
 ///
-/// One whose marks grow old by themselves may also have `read_ahead`, which is `read` a moment later: for those who look
-/// first, and come back for the row.
+/// One whose marks expire by themselves may also have `read_ahead`: `read` at a slightly later time, for callers that
+/// check first and fetch the row shortly after.
 ///
-/// A mark is taken BEFORE the query, so that a change in between makes a good answer look old, never an old one good.
-/// Models: `sqlite::change_stamp`, `cache_invalidation_feed`. Thread rule: any thread.
+/// A mark is taken BEFORE the query, so that a concurrent change can only make a valid row look invalid, never the
+/// reverse. Models: `sqlite::change_stamp`, `cache_invalidation_feed`. Thread rule: any thread.
 template <class Key, class Value, class Changes>
 class row_cache {
     using mark = typename Changes::mark;
@@ -14828,19 +14827,19 @@ public:
         : changes_{&changes},
           sets_(entries_max == 0 ? 0 : std::bit_ceil((entries_max + slots_per_set - 1) / slots_per_set)) {}
 
-    /// What `query()` (an `answer`) says, or said and would say again. Problems are not remembered.
+    /// What `query()` (an `answer`) returns, or returned before if that is still valid. Errors are not cached.
     template <class Query>
     [[nodiscard]] answer find(const Key& key, Query&& query);
-    /// What `find` would return now without a query; unknown where it would make one.
+    /// What `find` would return now without a query; unknown if it would query.
     [[nodiscard]] lookup<Value> cached(const Key& key) const noexcept;
 
-    /// How `Changes` is told of this key.
+    /// The hash by which `Changes` identifies this key.
     [[nodiscard]] std::size_t hash_of(const Key& key) const noexcept { return hash_(key); }
 
 private:
     static constexpr std::size_t slots_per_set = 4;
     static constexpr std::size_t none_slot = slots_per_set - 1;
-    static constexpr std::size_t guard_count = 64;  // a power of two, more than there are cores to meet in one
+    static constexpr std::size_t guard_count = 64;  // a power of two, more than there are cores
 
     struct entry {
         entry(const mark& read_at, const Key& of, const std::optional<Value>& row) noexcept
@@ -14861,7 +14860,7 @@ private:
     /// Guards every 64th set.
     struct alignas(64) guard {
         detail::row_guard lock;
-        std::size_t evictions = 0;  // says with whom the search for one to go begins
+        std::size_t evictions = 0;  // where the search for a victim starts
     };
 
     [[nodiscard]] set& set_of(std::size_t hash) noexcept { return sets_[hash & (sets_.size() - 1)]; }
@@ -14875,12 +14874,12 @@ private:
 
     [[nodiscard]] lookup<Value> cached(std::size_t hash, const mark& now, const Key& key) const noexcept;
     void keep(std::size_t hash, const mark& read_at, const Key& key, const std::optional<Value>& value) noexcept;
-    /// Where to keep it. Precondition: the set is locked.
+    /// The slot for it. Precondition: the set is locked.
     [[nodiscard]] slot& slot_for(std::size_t hash, const mark& now, const Key& key, bool is_row) noexcept;
 
     const Changes* changes_;
     keyed_hash hash_;
-    std::vector<set> sets_;  // a power of two of them, or none
+    std::vector<set> sets_;  // a power of two, or empty
     mutable std::array<guard, guard_count> guards_;
 };
 
@@ -14915,7 +14914,7 @@ lookup<Value> row_cache<Key, Value, Changes>::cached(std::size_t hash, const mar
     if (!lock.owns_lock()) return lookup<Value>::unknown();
     for (const slot& each : set_of(hash).slots) {
         if (each.held == nullptr || each.hash != hash || !(each.held->key == key) || !holds(each, now)) continue;
-        // Looked at first: a line that nobody writes to stays with all cores.
+        // Checked first: a cache line without writes stays shared by all cores.
         if (!each.held->was_asked_for.load(std::memory_order_relaxed))
             each.held->was_asked_for.store(true, std::memory_order_relaxed);
         return each.held->value ? lookup<Value>::hit(*each.held->value) : lookup<Value>::miss();
@@ -14935,7 +14934,7 @@ void row_cache<Key, Value, Changes>::keep(std::size_t hash, const mark& read_at,
         chosen.held->value = value;
         chosen.held->was_asked_for.store(false, std::memory_order_relaxed);
     } else {
-        chosen.held.reset(new (std::nothrow) entry{read_at, key, value});  // without memory: asked again next time
+        chosen.held.reset(new (std::nothrow) entry{read_at, key, value});  // out of memory: queried again next time
     }
     chosen.hash = hash;
 }
@@ -14945,7 +14944,7 @@ auto row_cache<Key, Value, Changes>::slot_for(std::size_t hash, const mark& now,
     -> slot& {
     auto& slots = set_of(hash).slots;
     if (!is_row) return slots[none_slot];
-    // They fill from the left, so that a slot of this key is met before an empty one.
+    // Slots fill from the left, so an existing slot of this key is found before an empty one.
     for (std::size_t i = 0; i < none_slot; ++i)
         if (slots[i].held == nullptr || (slots[i].hash == hash && slots[i].held->key == key)) return slots[i];
     for (std::size_t i = 0; i < none_slot; ++i)
@@ -14964,7 +14963,7 @@ auto row_cache<Key, Value, Changes>::slot_for(std::size_t hash, const mark& now,
 
 namespace tollgate::inline v0::sql {
 
-/// The types that a column may have. Each database maps them to its own.
+/// The types of columns. Each database maps them to its own.
 enum class storage : std::uint8_t { boolean, integer, text, blob };
 
 /// How a `T` is stored in one column, for both databases:
@@ -14984,7 +14983,7 @@ struct column<std::int64_t> {
     static void write(auto&& to, std::int64_t value) { to.integer(value); }
 };
 
-/// A bound. A value above the largest that a column holds is stored as that.
+/// A bound. Values above the column's maximum are stored as the maximum.
 template <>
 struct column<std::size_t> {
     static constexpr storage type = storage::integer;
@@ -15011,7 +15010,7 @@ struct column<std::string> {
     static void write(auto&& to, std::string_view value) { to.text(value); }
 };
 
-/// Only to bind: a row is read into a type that owns its text.
+/// For parameters only: a row is read into a type that owns its text.
 template <>
 struct column<std::string_view> {
     static constexpr storage type = storage::text;
@@ -15078,7 +15077,7 @@ struct column<scope_set> {
     static void write(auto&& to, const scope_set& value) { to.text(value.text()); }
 };
 
-/// Text: SQLite's numbers lose digits, and PostgreSQL's NUMERIC does not tell 1.0 from 01.0.
+/// Text: SQLite's numbers lose digits, and PostgreSQL's NUMERIC does not distinguish 1.0 from 01.0.
 template <>
 struct column<decimal> {
     static constexpr storage type = storage::text;
@@ -15120,8 +15119,8 @@ struct optional_column {
 
 // <tollgate/store/detail/sql/rows.hpp>
 
-// What both databases do with the rows of a query. `Rows` has `next<Columns...>()`, as `sqlite::statement` and
-// `postgres::rows` do. The functions for one kind of record name the columns that its query must select, in order.
+// Reading the rows of a query, for both databases. `Rows` has `next<Columns...>()`, as `sqlite::statement` and
+// `postgres::rows` do. The functions for one kind of record name the columns that their query must select, in order.
 
 namespace tollgate::inline v0::sql {
 
@@ -15166,7 +15165,7 @@ result<std::optional<Column>> read_value(Rows&& from) {
     return read_one<Column>(std::forward<Rows>(from), [](Column& value) { return std::move(value); });
 }
 
-/// Of records by a unique key: the only one, if there is one.
+/// The only one of the records with a unique key, if there is one.
 template <class Record>
 result<std::optional<Record>> first_of(result<std::vector<Record>> read) {
     if (!read) return std::move(read).error();
@@ -15237,17 +15236,18 @@ result<std::optional<stored_session>> read_session(Rows&& from, const digest& co
 
 namespace tollgate::inline v0 {
 
-/// How far the tables of one component are: at `version`, when so many of its steps were done.
+/// The version of the tables of one component: the number of steps that were done.
 struct schema_status {
     std::int64_t version = 0;  ///< 0: there are no tables yet
-    std::int64_t newest = 0;   ///< that this release brings them to; smaller than `version` if a later release made them
+    /// the version that this release needs; smaller than `version` if a later release changed them
+    std::int64_t newest = 0;
     std::size_t pending_statements = 0;  ///< SQL statements of the steps from `version` to `newest`
 };
 
 namespace sql {
 
-/// The statements of a script: what semicolons end outside of quotes, comments and dollar quotes. Triggers of SQLite,
-/// which have semicolons within, count for more than one.
+/// Counts the statements of a script: those ended by semicolons outside of quotes, comments and dollar quotes. SQLite
+/// triggers, which contain semicolons, count as more than one.
 [[nodiscard]] constexpr std::size_t count_statements(std::string_view script) noexcept {
     std::size_t count = 0;
     bool is_empty = true;
@@ -15296,11 +15296,11 @@ template <class Steps, class ScriptOf>
 namespace tollgate::inline v0::sql {
 
 /// A SQL statement that is known at compile time. Values are always bound as parameters (`?` on SQLite, `$1` on
-/// PostgreSQL), so there is no text to inject SQL into.
+/// PostgreSQL), which rules out SQL injection.
 class statement_text {
 public:
     consteval statement_text(const char* literal) : text_{literal} {}
-    /// The exception: a statement composed of literals and of the program's settings, never of request data. `text` must
+    /// The exception: a statement composed of literals and the program's settings, never of request data. `text` must
     /// outlive every connection that prepares it.
     [[nodiscard]] static statement_text composed(const std::string& text) noexcept {
         return statement_text{std::string_view{text}};
@@ -15317,7 +15317,7 @@ private:
     std::string_view text_;
 };
 
-/// A statement on one line for the cause of an error, cut off after 200 bytes: migrations are long.
+/// A statement on one line for the cause of an error, truncated to 200 bytes.
 [[nodiscard]] inline std::string to_log_line(std::string_view statement) {
     constexpr std::size_t bytes_max = 200;
     std::string line;
@@ -21430,8 +21430,8 @@ TOLLGATE_DECL route_table account_routes() {
 
 namespace tollgate::inline v0::memory {
 
-/// Takes a step back at the end of the scope, unless the steps behind it were made, too: what a verb has done before it
-/// ran out of memory is not to be seen.
+/// Reverts a step at the end of the scope unless `keep` was called: when a verb runs out of memory, its earlier steps
+/// must not remain visible.
 template <class Undo>
 class undo_unless_kept {
 public:
@@ -21467,7 +21467,7 @@ TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& made,
         if (sweep_expired(made.created_at, 1) == 0)
             return shares_.no_room("access tokens", "access_tokens_max");
 
-    // The row comes last: without memory on the way, nobody ever sees the token.
+    // The row comes last: if memory runs out before, the token is never visible.
     shares_.add(made.user);
     undo_unless_kept counted{[&]() noexcept { shares_.remove(made.user); }};
     const dated_digest token{made.expires_at, made.token_digest};
@@ -21487,7 +21487,7 @@ TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& made,
 
     if (siblings->second.size() > limits::access_tokens_per_grant_max) {
         auto oldest = siblings->second.begin();
-        if (oldest->of == made.token_digest) ++oldest;  // not the one that is about to be handed out
+        if (oldest->of == made.token_digest) ++oldest;  // not the token that is about to be returned
         remove(parties, *oldest);
     }
     return {};
@@ -21540,7 +21540,7 @@ TOLLGATE_DECL void access_tokens::revoke_all_of(application_id application) noex
     for (;;) {
         const auto next = between_.lower_bound({application, user_id{1}});
         if (next == between_.end() || next->first.application != application) return;
-        revoke_between(grant_parties{next->first});  // a copy: what it names goes
+        revoke_between(grant_parties{next->first});  // a copy: the node it is in will be removed
     }
 }
 
@@ -21556,7 +21556,7 @@ TOLLGATE_DECL std::size_t access_tokens::sweep_expired(instant now, std::size_t 
     return swept;
 }
 
-/// By value: references into the rows that go would not do.
+/// By value: references into the removed rows would dangle.
 TOLLGATE_DECL void access_tokens::remove(grant_parties parties, dated_digest token) noexcept {
     by_digest_.erase(token.of);
     by_end_.erase(token);
@@ -21582,7 +21582,7 @@ TOLLGATE_DECL result<application_id> applications::create(const new_application&
     if (there >= applications_per_user_max) return too_many_applications(applications_per_user_max);
     if (rows_.size() >= applications_max_)
         return unavailable("The memory store holds " + std::to_string(applications_max_) +
-                           " applications, as many as it may (memory_settings::applications_max).");
+                           " applications, the maximum (memory_settings::applications_max).");
 
     const application_id id{++last_id_};
     rows_.emplace(id, application{id, made.owner, made.client_id, made.secret_digest, made.name, made.website,
@@ -21638,7 +21638,7 @@ namespace tollgate::inline v0::memory {
 
 namespace detail {
 
-/// Room for one more, so that putting it there does not fail.
+/// Reserves space for one more element, so that appending cannot fail.
 inline void make_room(std::vector<digest>& in) {
     if (in.size() == in.capacity()) in.reserve((std::max)(in.size() * 2, std::size_t{2}));
 }
@@ -21663,12 +21663,12 @@ TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_co
     if (!made.scopes.for_each([&](std::string_view each) { return scopes.add(each); })) return too_many_scopes();
     if (is_new && rows_.size() >= grants_max_)
         return unavailable("The memory store holds " + std::to_string(grants_max_) +
-                           " grants, as many as it may (memory_settings::grants_max).");
+                           " grants, the maximum (memory_settings::grants_max).");
     const auto replaces_another = [&] { return !is_new && kept->second.codes.size() >= limits::codes_per_grant_max; };
     while (!code_shares_.has_room(made.user) && !replaces_another())
         if (sweep_codes(made.created_at, 1) == 0) return code_shares_.no_room("codes", "codes_max");
 
-    // What exists is changed after all that may throw.
+    // Existing data is changed only after everything that may throw.
     if (is_new) {
         kept = rows_.emplace(parties, row{grant_id{last_grant_id_ + 1}, {}, made.created_at, {}, {}, {}}).first;
     }
@@ -21724,7 +21724,7 @@ TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown)
     return redeemed_code{redemption_result::redeemed, code.parties.user, code.scopes};
 }
 
-/// Both or none.
+/// Creates both tokens or none.
 TOLLGATE_DECL result<void> grants::create_tokens(const grant_parties& parties, const scope_set& scopes,
                                                   const issued_tokens& made, instant now, refresh_token_id id) {
     if (refresh_tokens_.contains(made.refresh_digest))
@@ -21824,11 +21824,11 @@ TOLLGATE_DECL bool grants::revoke(const grant_parties& parties) noexcept {
 }
 
 TOLLGATE_DECL void grants::revoke_all_of(application_id application) noexcept {
-    access_.revoke_all_of(application);  // also those of no grant
+    access_.revoke_all_of(application);  // also those without a grant
     for (;;) {
         const auto next = rows_.lower_bound({application, user_id{1}});
         if (next == rows_.end() || next->first.application != application) return;
-        revoke(grant_parties{next->first});  // a copy: what it names goes
+        revoke(grant_parties{next->first});  // a copy: the node it is in will be removed
     }
 }
 
@@ -21856,7 +21856,7 @@ TOLLGATE_DECL std::size_t grants::sweep_refresh_tokens(instant now, std::size_t 
     return swept;
 }
 
-/// Precondition: it is there, and `code` is no part of it.
+/// Precondition: it exists, and `code` is not a reference into its row.
 TOLLGATE_DECL void grants::forget_code(const digest& code) noexcept {
     const auto found = codes_.find(code);
     codes_by_end_.erase({found->second.forget_at, code});
@@ -21865,7 +21865,7 @@ TOLLGATE_DECL void grants::forget_code(const digest& code) noexcept {
     codes_.erase(found);
 }
 
-/// Precondition: it is there, and `token` is no part of it.
+/// Precondition: it exists, and `token` is not a reference into its row.
 TOLLGATE_DECL void grants::forget_refresh_token(const digest& token) noexcept {
     const auto found = refresh_tokens_.find(token);
     refresh_tokens_by_end_.erase({found->second.expires_at, token});
@@ -21901,13 +21901,13 @@ namespace tollgate::inline v0::memory {
 TOLLGATE_DECL result<hook_id> hooks::create(const new_hook& made, std::size_t hooks_per_event_max) {
     if (hooks_.size() >= hooks_max_)
         return unavailable("The memory store holds " + std::to_string(hooks_max_) +
-                           " hooks, as many as it may (memory_settings::hooks_max).");
+                           " hooks, the maximum (memory_settings::hooks_max).");
     auto& siblings = of_account_[made.account];
     const auto same_event = std::count_if(siblings.begin(), siblings.end(),
                                           [&](hook_id each) { return hooks_.at(each).made.event == made.event; });
     if (static_cast<std::size_t>(same_event) >= hooks_per_event_max) return too_many_hooks(hooks_per_event_max);
 
-    // The hook comes after all that may throw.
+    // The hook is added after everything that may throw.
     if (siblings.size() == siblings.capacity()) siblings.reserve((std::max)(siblings.size() * 2, std::size_t{4}));
     const hook_id id{++last_id_};
     hooks_.emplace(id, kept_hook{made});
@@ -21939,7 +21939,7 @@ TOLLGATE_DECL bool hooks::replace_secret(const account_ref& account, hook_id id,
                                          instant old_valid_until) {
     kept_hook* const changed = find(account, id);
     if (changed == nullptr) return false;
-    std::string added = secret;  // before anything is changed
+    std::string added = secret;  // may throw, so before anything is changed
     auto& previous = changed->previous_secrets;
     previous.reserve(limits::previous_secrets_max + 1);
     previous.insert(previous.begin(), {std::exchange(changed->made.secret, std::move(added)), old_valid_until});
@@ -21991,16 +21991,16 @@ namespace tollgate::inline v0::memory {
 
 namespace detail {
 
-// What a row takes beside its text, measured on x86-64 and rounded up.
+// The memory of a row beside its text, measured on x86-64 and rounded up.
 inline constexpr std::size_t event_bytes = 256;
 inline constexpr std::size_t delivery_bytes = 512;
 inline constexpr std::size_t attempt_bytes = 192;
 
-/// What a delivery counts while it is still to be sent. Its event counts for each, though several may share it: of these
-/// any may be the last that is left.
+/// The bytes of a delivery that has not ended. Its event counts for each of its deliveries, because any of them may be
+/// the last one that needs it.
 inline std::size_t unsent_bytes(const event& of) noexcept { return delivery_bytes + event_bytes + of.data.size(); }
 
-// Of a deleted hook's deliveries, in one step: at most a millisecond with the lock held.
+// Of a deleted hook's deliveries: at most a millisecond with the lock held
 inline constexpr std::size_t removed_at_once_max = 1000;
 
 }  // namespace detail
@@ -22012,7 +22012,7 @@ TOLLGATE_DECL result<std::size_t> outbox::append(const event& happened, const me
     const std::size_t event_bytes = detail::event_bytes + happened.data.size();
     if (!make_room(event_bytes + listening.size() * detail::delivery_bytes))
         return unavailable("The memory store's outbox holds " + std::to_string(bytes_max_) +
-                           " bytes, as many as it may (memory_settings::outbox_bytes_max).");
+                           " bytes, the maximum (memory_settings::outbox_bytes_max).");
 
     const auto stored = std::make_shared<stored_event>(stored_event{happened, seed});
     const std::int64_t before = last_id_;
@@ -22037,7 +22037,7 @@ TOLLGATE_DECL result<void> outbox::expect_share(const event& happened, const std
     const auto is_full = [&](const std::string& whose) {
         return unavailable("The memory store's outbox holds " + std::to_string(share) +
                            " bytes that are still to be sent " + whose +
-                           ", as many as it may (a quarter of memory_settings::outbox_bytes_max).");
+                           ", the maximum (a quarter of memory_settings::outbox_bytes_max).");
     };
     if (hooks_.unsent_bytes_of(happened.account) + listening.size() * detail::unsent_bytes(happened) > share)
         return is_full("to webhooks of one account");
@@ -22139,7 +22139,7 @@ TOLLGATE_DECL void outbox::forget_unless_used(hook_id id) noexcept {
 
 TOLLGATE_DECL void outbox::forget_unless_used(host& which) noexcept {
     if (which.deliveries != 0) return;
-    const auto named = hosts_.find(which.name);  // not by name: it dies with the host
+    const auto named = hosts_.find(which.name);  // not by name, which is destroyed with the host
     hosts_.erase(named);
 }
 
@@ -22150,7 +22150,7 @@ TOLLGATE_DECL void outbox::forget(hook_id deleted) noexcept {
     of.deleted = true;
     of.next_deleted = std::exchange(deleted_, &of);
     queue(of, std::nullopt);
-    // The leases first, because they count for the host.
+    // Leases first, because they count against the host's bound.
     host& where = *of.to;
     for (auto each = where.leased.begin(); each != where.leased.end();) {
         const std::int64_t id = (each++)->id;
@@ -22159,7 +22159,7 @@ TOLLGATE_DECL void outbox::forget(hook_id deleted) noexcept {
     forget_deleted(detail::removed_at_once_max);
 }
 
-/// How many; the hook that was deleted last comes first.
+/// Returns how many; the most recently deleted hook first.
 TOLLGATE_DECL std::size_t outbox::forget_deleted(std::size_t rows_max) noexcept {
     std::size_t forgotten = 0;
     while (deleted_ != nullptr) {
@@ -22187,7 +22187,7 @@ TOLLGATE_DECL void outbox::hold(std::int64_t id, row& which, instant now) noexce
     move(id, which, held_, now);
 }
 
-/// Due then, and not leased.
+/// Makes it due at that time, and not leased.
 TOLLGATE_DECL void outbox::wait_until(std::int64_t id, row& which, instant at) noexcept {
     hook_rows& of = hook_rows_.find(which.hook)->second;
     which.state = delivery_state::waiting;
@@ -22202,7 +22202,7 @@ TOLLGATE_DECL void outbox::make_due(std::int64_t id, row& which, instant now) no
     wait_until(id, which, now);
 }
 
-/// Behind all others of that moment; none: out of the queue.
+/// Queues it after all others with that time; without a time, removes it from the queue.
 TOLLGATE_DECL void outbox::queue(hook_rows& of, std::optional<instant> ready_at) noexcept {
     auto node = of.queue->extract(of.place);
     of.queue = ready_at ? &ready_ : &idle_;
@@ -22241,7 +22241,7 @@ TOLLGATE_DECL std::vector<due_delivery> outbox::lease(std::span<const lease_requ
     return leased;
 }
 
-/// Those of the host that are over.
+/// Ends the expired leases of the host.
 TOLLGATE_DECL void outbox::end_leases(host& which, instant now) noexcept {
     while (!which.leased.empty() && which.leased.begin()->at <= now) {
         const timed_delivery over = *which.leased.begin();
@@ -22283,7 +22283,7 @@ TOLLGATE_DECL void outbox::lease_for(const lease_request& request, const lease_t
                                                                   : time.now;
     } else {
         if (!of.waiting.empty()) ready_at = of.waiting.begin()->at;
-        for (const timed_delivery& each : where.leased)  // few: a host's bound
+        for (const timed_delivery& each : where.leased)  // few: at most the host's bound
             if (rows_.find(each.id)->second.hook == request.hook) {
                 if (!ready_at || each.at < *ready_at) ready_at = each.at;
                 break;
@@ -22307,7 +22307,7 @@ TOLLGATE_DECL due_delivery outbox::describe(std::int64_t id, const row& which, c
             .attempts_made = which.attempts_made};
 }
 
-/// First everything that may run out of memory, then everything that may not.
+/// First everything that may run out of memory, then everything that cannot fail.
 TOLLGATE_DECL std::vector<completion> outbox::complete(std::span<const attempt_result> ended, instant now) {
     std::vector<completion> results;
     results.reserve(ended.size());
@@ -22330,7 +22330,7 @@ TOLLGATE_DECL std::vector<completion> outbox::complete(std::span<const attempt_r
 TOLLGATE_DECL void outbox::record(const attempt_result& ended) {
     if (ended.outcome == delivery_outcome::not_attempted) return;
     const std::size_t bytes = detail::attempt_bytes + ended.made.answer.size();
-    const bool fits = make_room(bytes);  // before the row is looked for, which may go now
+    const bool fits = make_room(bytes);  // before the row is looked up, because this may remove it
     const std::int64_t id = ended.lease.delivery.value();
     row* const found = find(ended.lease.delivery);
     if (found == nullptr) return;
@@ -22400,7 +22400,7 @@ TOLLGATE_DECL void outbox::disable(hook_id id, kept_hook& which, disable_reason 
     }
 }
 
-/// The oldest go.
+/// Removes the oldest.
 TOLLGATE_DECL void outbox::forget_attempts_beyond(row& which, std::size_t attempts_max) noexcept {
     while (which.attempts.size() > attempts_max) forget_attempt(which, 0);
 }
@@ -22414,8 +22414,8 @@ TOLLGATE_DECL void outbox::forget_attempt(row& which, std::size_t index) noexcep
     which.attempts.erase(place);
 }
 
-/// Whether there is room for so much, once of the deliveries that ended the oldest are forgotten. Those that are held are
-/// still to be sent.
+/// Makes space by removing the deliveries that ended first; returns whether it suffices. Held deliveries have not
+/// ended.
 TOLLGATE_DECL bool outbox::make_room(std::size_t bytes) noexcept {
     while (bytes_ + bytes > bytes_max_ && deleted_ != nullptr) forget_deleted(1);
     while (bytes_ + bytes > bytes_max_ && !ended_.empty()) remove(ended_.begin()->id);
@@ -22504,7 +22504,7 @@ TOLLGATE_DECL bool outbox::enable_hook(const account_ref& account, hook_id id, i
     if (history == hook_rows_.end()) return true;
     for (const std::int64_t each : history->second.deliveries) {
         row& one = rows_.find(each)->second;
-        // Held, too, though nobody has claimed since: what was being sent by a worker that died.
+        // Deliveries whose worker died are held, too, although no claim has noticed yet.
         const bool lease_over = was_disabled && one.kept_in == &one.to->leased && one.at <= now;
         if (one.state == delivery_state::held || lease_over) make_due(each, one, now);
     }
@@ -22531,13 +22531,13 @@ TOLLGATE_DECL result<token_id> personal_tokens::create(const new_personal_token&
         return error{error_kind::conflict, "A personal token of this username exists already.", {}};
     if (usernames_.size() >= tokens_max_)
         return unavailable("The memory store holds " + std::to_string(tokens_max_) +
-                           " personal tokens, as many as it may (memory_settings::personal_tokens_max).");
+                           " personal tokens, the maximum (memory_settings::personal_tokens_max).");
 
     const auto owned = of_user_.find(made.user);
     if ((owned == of_user_.end() ? 0 : owned->second.size()) >= tokens_per_user_max)
         return too_many_personal_tokens(tokens_per_user_max);
 
-    // The row comes last: without memory on the way, nobody ever sees the token. Nothing after it throws.
+    // The row comes last: if memory runs out before, the token is never visible. Nothing after it throws.
     const token_id id{++last_id_};
     auto& siblings = of_user_[made.user];
     if (siblings.size() == siblings.capacity()) siblings.reserve((std::max)(siblings.size() * 2, std::size_t{4}));
@@ -22601,7 +22601,7 @@ TOLLGATE_DECL result<void> sessions::create(const stored_session& made) {
     const bool full = owned->second.size() >= limits::sessions_per_user_max;
     if (!full && rows_.size() >= sessions_max_)
         return unavailable("The memory store holds " + std::to_string(sessions_max_) +
-                           " sessions, as many as it may (memory_settings::sessions_max).");
+                           " sessions, the maximum (memory_settings::sessions_max).");
 
     const dated_digest created{made.created_at, made.cookie_digest}, seen{made.last_seen_at, made.cookie_digest};
     by_creation_.insert(created);
@@ -22673,7 +22673,7 @@ TOLLGATE_DECL result<std::size_t> sessions::sweep(instant created_before, instan
     return swept;
 }
 
-/// Precondition: it is there, and `cookie` is no part of it.
+/// Precondition: it exists, and `cookie` is not a reference into its row.
 TOLLGATE_DECL void sessions::remove(const digest& cookie) noexcept {
     const auto row = rows_.find(cookie);
     const dated_digest seen{row->second.last_seen_at, cookie};
@@ -27885,27 +27885,27 @@ namespace tollgate::inline v0 {
 
 /// Connections, bounds and caches of a sqlite_store.
 struct sqlite_settings {
-    /// Connections that read at the same time; one more writes. A read takes microseconds: more than there are cores
-    /// gain nothing.
+    /// Connections that read at the same time; one more writes. A read takes microseconds, so more than the number of
+    /// cores gain nothing.
     std::size_t readers_max = 8;
-    /// How long a verb waits for a connection and for other processes that write, before it is a problem (unavailable).
+    /// How long a verb waits for a connection and for other processes that write before it fails (unavailable).
     milliseconds busy_wait_max{5000};
-    /// Credentials of each kind that are remembered, valid exactly until the next commit of anybody; 0: none. One takes
-    /// 1.2 kB, when it is first used.
+    /// Credentials of each kind to cache, valid exactly until the next commit of any process; 0: none. One takes 1.2
+    /// kB, allocated on first use.
     std::size_t cached_credentials_max = 4096;
     /// The virtual file system that SQLite uses; empty for the system's own.
     std::string vfs{};
 };
 
-/// The store on SQLite: one file (and its log beside it), durable when a verb returns, kill -9 and loss of power
-/// included. Any number of processes may use the file at the same time, and see each other's changes at once.
+/// The store on SQLite: one file and its log, durable when a verb returns, also against kill -9 and power failures. Any
+/// number of processes may use the file at the same time and see each other's changes at once.
 ///
-/// A new file is readable and writable by its owner alone. Tables are named `tollgate_...` and brought up to date when
-/// the file is opened; they may live beside an integrator's own.
+/// A new file is readable and writable by its owner only. Tables are named `tollgate_...` and brought up to date when
+/// the file is opened; the file may also contain an integrator's own.
 ///
-/// Thread rule: any thread. Blocking. Movable; a store that was moved from can only be destroyed or assigned to.
-/// Errors: nothing is thrown except by the constructor; unavailable for what may pass (busy beyond the bound, disk
-/// full), internal for a damaged file.
+/// Thread rule: any thread. Blocking. Movable; a moved-from store may only be destroyed or assigned to. Errors: only
+/// the constructor throws; unavailable for conditions that may pass (busy for too long, full disk), internal for a
+/// damaged file.
 class sqlite_store {
 public:
     /// Calls may wait for the database.
@@ -27917,12 +27917,12 @@ public:
     [[nodiscard]] static TOLLGATE_DECL result<sqlite_store> open(const std::string& path,
                                                                   const sqlite_settings& settings = {}) noexcept;
 
-    /// How far the tables of the store in a file are; opening it brings them to the newest version. Changes nothing. They
-    /// are at version 0 if there is no file; none is made.
+    /// The version of the store's tables in a file; opening the store updates them. Changes nothing; version 0 if there
+    /// is no file.
     [[nodiscard]] static TOLLGATE_DECL result<schema_status> check_schema(const std::string& path,
                                                                           const sqlite_settings& settings = {}) noexcept;
 
-    /// Opens the store; throws if that fails.
+    /// Movable, not copyable.
     TOLLGATE_DECL sqlite_store(sqlite_store&&) noexcept;
     /// Movable, not copyable.
     TOLLGATE_DECL sqlite_store& operator=(sqlite_store&&) noexcept;
@@ -27948,7 +27948,7 @@ public:
     TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
     /// See `use_recorder`.
     TOLLGATE_DECL result<void> record_access_token_use(const digest& token, instant now) noexcept;
-    // The contract `credential_cache`.
+    // Implements `credential_cache`.
     TOLLGATE_DECL lookup<token_credential> cached_personal_token(std::string_view username) const noexcept;
     TOLLGATE_DECL lookup<token_credential> cached_access_token(const digest& token) const noexcept;
 
@@ -28031,7 +28031,7 @@ public:
     TOLLGATE_DECL result<bool> enable_hook(const account_ref& account, hook_id id, instant now) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept;
-    /// See `shared_outbox`. A few nanoseconds; any commit of anybody counts as a change.
+    /// See `shared_outbox`. Takes a few nanoseconds; any commit of any process counts as a change.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
 
 private:
@@ -28059,7 +28059,7 @@ namespace tollgate::inline v0::sqlite {
 
 using sql::statement_text;
 
-/// One column of the row that a statement stands at. Each function is none when the column holds something else.
+/// One column of the current row. Each function returns empty if the column contains another type.
 class cell {
 public:
     cell(sqlite3_stmt* row, int column) noexcept : row_{row}, column_{column} {}
@@ -28084,7 +28084,7 @@ private:
     int column_;
 };
 
-/// One `?` of a statement. Text and blobs are copied, so that no value must outlive the call that binds it.
+/// One `?` of a statement. Text and blobs are copied, so values need not outlive the call that binds them.
 class parameter {
 public:
     parameter(sqlite3_stmt* statement, int index, int& code) noexcept
@@ -28105,7 +28105,7 @@ private:
     int& code_;
 };
 
-/// How a `T` is stored in one column; specialize it for your own types. `read` returns none when the column holds
+/// How a `T` is stored in one column; specialize it for your own types. `read` returns empty if the column contains
 /// something else.
 ///
 ///     template <>
@@ -28119,8 +28119,8 @@ struct column : sql::column<T> {};
 template <class T>
 struct column<std::optional<T>> : sql::optional_column<T, column<T>> {};
 
-/// A prepared statement with its parameters bound, on loan from its `database` until it goes out of scope. A value that
-/// could not be bound is told by the first step. One thread at a time, that which has the database.
+/// A prepared statement with its parameters bound, lent by its `database` until the end of the scope. A value that
+/// could not be bound is reported by the first step. Used by the thread that uses the database.
 ///
 ///     auto rows = database.prepare("SELECT id, name FROM accounts WHERE user = ?", user);
 ///     for (;;) {
@@ -28133,7 +28133,7 @@ class statement {
 public:
     /// A statement that fails at its first step.
     explicit statement(error why) : failed_{std::move(why)} {}
-    /// `lent`: set to false when the statement is given back; null: the statement is finalised instead.
+    /// `lent`: set to false when the statement is returned; null: the statement is finalised instead.
     statement(sqlite3_stmt* prepared, bool* lent) noexcept : prepared_{prepared}, lent_{lent} {}
 
     statement(statement&& other) noexcept
@@ -28150,12 +28150,12 @@ public:
         if (prepared_ != nullptr) (column<Values>::write(parameter{prepared_, ++index, bind_code_}, values), ...);
     }
 
-    /// The next row, decoded; none when there is no further one. A column that does not hold what it should is an
-    /// internal problem: somebody else wrote to the file.
+    /// The next row, decoded; empty after the last one. A column of an unexpected type or value is an internal error:
+    /// something else changed the file.
     template <class... Columns>
     [[nodiscard]] result<std::optional<std::tuple<Columns...>>> next();
 
-    /// Runs to the end, past whatever rows there are.
+    /// Runs to the end, ignoring rows.
     TOLLGATE_DECL result<void> finish();
 
 private:
@@ -28189,7 +28189,7 @@ struct sqlite3;
 namespace tollgate::inline v0::sqlite {
 
 struct database_settings {
-    /// How long a call waits for another connection or process that writes, before it is a problem (unavailable).
+    /// How long a call waits for other writers before it fails (unavailable).
     milliseconds busy_wait_max{5000};
     /// Refuses to change anything.
     bool read_only = false;
@@ -28197,17 +28197,17 @@ struct database_settings {
     std::string vfs{};
 };
 
-/// One connection to a database file: write-ahead log, a commit is on disk when it returns (synchronous=FULL), foreign
+/// One connection to a database file: write-ahead log, commits are on disk when they return (synchronous=FULL), foreign
 /// keys are enforced, and every statement is prepared once.
 ///
-/// Thread rule: one thread at a time. Blocking. Errors: unavailable for what may pass (busy beyond the bound, disk
-/// full, no permission), conflict for a broken constraint, internal for a damaged file or a wrong statement.
+/// Thread rule: one thread at a time. Blocking. Errors: unavailable for conditions that may pass (busy for too long,
+/// full disk, no permission), conflict for a violated constraint, internal for a damaged file or an invalid statement.
 class database {
 public:
-    /// Makes the file, readable and writable by its owner alone, when there is none. In-memory databases are refused:
-    /// each connection would have its own.
+    /// Creates the file, readable and writable by its owner only, if it does not exist. In-memory databases are
+    /// refused: each connection would have its own.
     static TOLLGATE_DECL result<database> open(const std::string& path, const database_settings& settings = {});
-    /// Somebody else's connection as it is set up, which stays theirs and has to live longer.
+    /// Wraps an open connection, which stays its owner's and must outlive this object.
     [[nodiscard]] static TOLLGATE_DECL database borrow(sqlite3* open) noexcept;
 
     /// Binds `values` to the `?`s from left to right.
@@ -28224,31 +28224,31 @@ public:
         return prepare(text, values...).finish();
     }
 
-    /// The same, and whether any row was inserted, updated or deleted.
+    /// The same, and returns whether any row was inserted, updated or deleted.
     template <class... Values>
     result<bool> run_counted(statement_text text, const Values&... values) {
         if (auto done = run(text, values...); !done) return std::move(done).error();
         return changes() > 0;
     }
 
-    /// Several statements, separated by semicolons, without parameters: for schemas.
+    /// Runs several statements separated by semicolons, without parameters: for schemas.
     TOLLGATE_DECL result<void> run_script(statement_text text);
 
-    /// Of the last row that this connection inserted.
+    /// The id of the last row that this connection inserted.
     [[nodiscard]] TOLLGATE_DECL std::int64_t last_insert_id() const noexcept;
-    /// How many rows the last INSERT, UPDATE or DELETE touched.
+    /// The number of rows that the last INSERT, UPDATE or DELETE affected.
     [[nodiscard]] TOLLGATE_DECL std::int64_t changes() const noexcept;
 
-    /// A file does not go away as a server does.
+    /// A file does not become unavailable as a server does.
     [[nodiscard]] bool is_sound() const noexcept { return handle_ != nullptr; }
-    /// How long calls wait from now on.
+    /// Sets how long calls wait.
     void set_busy_wait_max(milliseconds wait_max) noexcept { patience_->wait_max = wait_max; }
 
     [[nodiscard]] sqlite3* handle() const noexcept { return handle_.get(); }
 
 private:
     struct closer {
-        // No default argument: it would not be known before the end of the class, where a unique_ptr asks for it.
+        // Not a default argument, which would be unknown until the end of the class, where unique_ptr needs it.
         closer() noexcept : is_owner{true} {}
         explicit closer(bool owns) noexcept : is_owner{owns} {}
         bool is_owner;
@@ -28257,14 +28257,14 @@ private:
     struct finaliser {
         TOLLGATE_DECL void operator()(sqlite3_stmt* prepared) const noexcept;
     };
-    /// On the heap by itself, because `lent` is pointed at by the statement that has it.
+    /// On the heap individually, because the statement that uses it points at `lent`.
     struct kept_statement {
         std::string_view text;
         std::unique_ptr<sqlite3_stmt, finaliser> prepared;
         bool lent = false;
     };
 
-    /// What SQLite's busy handler works with; it keeps its address when the database moves.
+    /// The state of SQLite's busy handler; its address is stable when the database moves.
     struct patience {
         milliseconds wait_max{};
         std::chrono::steady_clock::time_point since{};
@@ -28277,14 +28277,14 @@ private:
     TOLLGATE_DECL result<void> use_write_ahead_log(const std::string& path);
     TOLLGATE_DECL statement prepare_unbound(statement_text text);
 
-    // In this order: statements are finalised first, and the handler's state outlives the connection that calls it.
+    // In this order: statements are finalised first, and the handler's state outlives the connection.
     std::unique_ptr<patience> patience_ = std::make_unique<patience>();
     std::unique_ptr<sqlite3, closer> handle_;
     std::vector<std::unique_ptr<kept_statement>> kept_;  // as many as the program has literals
 };
 
-/// Takes the write lock at once (BEGIN IMMEDIATE), so that what is read inside cannot have changed by the time it is
-/// written upon, and rolls back unless `commit` succeeded.
+/// Takes the write lock at once (BEGIN IMMEDIATE), so that what is read cannot change before it is written. Rolls back
+/// unless `commit` succeeded.
 ///
 ///     auto change = transaction::begin(database);
 ///     if (!change) return std::move(change).error();
@@ -28298,13 +28298,13 @@ public:
     transaction& operator=(transaction&&) = delete;
     TOLLGATE_DECL ~transaction();
 
-    /// Durable when it returns without a problem; with one, nothing of the transaction happened.
+    /// Durable when it succeeds; with an error, the transaction had no effect.
     TOLLGATE_DECL result<void> commit();
 
 private:
     explicit transaction(database& on) noexcept : on_{&on} {}
 
-    database* on_;  // null when there is nothing left to roll back
+    database* on_;  // null if there is nothing to roll back
 };
 
 }  // namespace tollgate::sqlite
@@ -28313,46 +28313,48 @@ private:
 
 namespace tollgate::inline v0::sqlite {
 
-/// What a database holds, as a number that no other content has: equal marks, equal content.
+/// A number that identifies the content of a database: equal marks mean equal content.
 struct change_mark {
-    std::uint64_t counter;   ///< of commits, with the page size and that the index is complete
-    std::uint64_t log_end;   ///< the last frame of the log, and how large the database is
-    std::uint64_t checksum;  ///< over the log up to there
-    std::uint64_t salts;     ///< drawn anew each time the log starts over
+    std::uint64_t counter;   ///< of commits, combined with the page size and the flag for a complete index
+    std::uint64_t log_end;   ///< the last frame of the log, and the size of the database
+    std::uint64_t checksum;  ///< of the log up to there
+    std::uint64_t salts;     ///< random, new each time the log starts over
 
     friend bool operator==(const change_mark&, const change_mark&) noexcept = default;
 };
 
-/// Says in a few nanoseconds, without a system call, whether anything was committed to a database file since the last
-/// time one asked, by any connection of any process.
+/// Tells in a few nanoseconds, without a system call, whether any connection of any process has committed to a database
+/// file since the last check.
 ///
-/// It reads what SQLite itself reads to find out: the header of the write-ahead log's index, 48 bytes of shared memory
-/// that every commit rewrites with a new change counter, the new end of the log, a checksum over the whole log and the
-/// log's salts (https://www.sqlite.org/walformat.html section 2.1). A commit shows here when it shows to a SELECT.
+/// Reads what SQLite itself reads for this purpose: the header of the write-ahead log's index, 48 bytes of shared
+/// memory that every commit rewrites with a new change counter, the end of the log, a checksum over the whole log and
+/// the log's salts (https://www.sqlite.org/walformat.html section 2.1). A commit becomes visible here when it becomes
+/// visible to a SELECT.
 ///
-/// The rule for whoever keeps what they read: ask for the mark BEFORE the query, and use the answer again only while
-/// the mark is equal, as `row_cache` does. A commit in between then makes a good answer look old, never the reverse.
+/// The rule for caches: read the mark BEFORE the query, and use the result only while the mark is equal, as `row_cache`
+/// does. A concurrent commit can then only make a valid result look old, never the reverse.
 ///
 /// Thread rule: `read` from any thread. Movable; addresses of the mapping stay.
 class change_stamp {
 public:
     using mark = change_mark;
 
-    /// Takes a connection of its own, and keeps it: SQLite unmaps the header with the last connection of the process.
-    /// One that may write makes an empty commit where the log is new, so that there is a mark from the start.
+    /// Takes ownership of a connection: SQLite unmaps the header with the last connection of the process. A connection
+    /// that may write makes an empty commit if the log is new, so that there is a mark from the start.
     static TOLLGATE_DECL result<change_stamp> watch(database connection);
 
-    /// None when it cannot be known now: a commit is being published, the log has never been written to, or the file
-    /// system has no shared memory. Ask the database then.
+    /// Empty if the mark is unknown: a commit is in progress, the log has never been written to, or the file system has
+    /// no shared memory. Query the database then.
     [[nodiscard]] std::optional<change_mark> read() const noexcept {
         if (header_ == nullptr) return std::nullopt;
-        // Two copies; a writer stores the second first, so that two equal ones are whole (SQLite's walIndexTryHdr).
+        // There are two copies; a writer stores the second one first, so two equal copies are consistent (SQLite's
+        // walIndexTryHdr).
         const change_mark first = copy(0);
         if (first != copy(words_per_copy) || !names_content(first)) return std::nullopt;
         return first;
     }
 
-    /// For `row_cache`: content that is equal says the same of every row.
+    /// For `row_cache`: with equal content every row is valid.
     template <class Key, class Row>
     [[nodiscard]] bool holds(const mark& kept, const mark& now, std::size_t, const Key&, const Row&) const noexcept {
         return kept == now;
@@ -28367,7 +28369,7 @@ private:
     change_stamp(database connection, std::uint64_t* header) noexcept
         : connection_{std::move(connection)}, header_{header} {}
 
-    /// Word by word and in order: another process may be writing.
+    /// Word by word, because another process may be writing.
     [[nodiscard]] change_mark copy(std::size_t from) const noexcept {
         const auto load = [this, from](std::size_t word) noexcept {
             return std::atomic_ref{header_[from + word]}.load(std::memory_order_acquire);
@@ -28375,8 +28377,8 @@ private:
         return {.counter = load(1), .log_end = load(2), .checksum = load(3), .salts = load(4)};
     }
 
-    /// Salts are zero only while the log is empty and its index new. After a crash at the wrong moment that can be
-    /// twice with commits in between, so it names no content.
+    /// Salts are zero only while the log is empty and its index new. After a crash that state can recur with commits in
+    /// between, so it identifies no content.
     [[nodiscard]] static bool names_content(const change_mark& mark) noexcept {
         char bytes[sizeof mark.counter];
         std::memcpy(bytes, &mark.counter, sizeof bytes);
@@ -28385,7 +28387,7 @@ private:
 
     database connection_;
     std::uint64_t*
-        header_;  // null: no shared memory, so no mark; never written, but an atomic_ref takes no const before C++26
+        header_;  // null: no shared memory, so no mark. Not written, but atomic_ref takes no const before C++26
 };
 
 }  // namespace tollgate::sqlite
@@ -28394,10 +28396,10 @@ private:
 
 namespace tollgate::inline v0 {
 
-/// How the connections are made and bounded.
+/// How connections are opened and bounded.
 struct sqlite_database_settings {
-    /// Connections that read at the same time, opened as they are needed. A read takes microseconds: more than there
-    /// are cores gain nothing, and each costs two file descriptors and up to 2 MB of page cache.
+    /// Connections that read at the same time, opened on demand. A read takes microseconds, so more than the number of
+    /// cores gain nothing, and each costs two file descriptors and up to 2 MB of page cache.
     std::size_t readers_max = 8;
     /// How long a call waits for a connection, and for other processes that write.
     milliseconds busy_wait_max{5000};
@@ -28405,7 +28407,7 @@ struct sqlite_database_settings {
     std::string vfs{};
 };
 
-/// A SQLite database file for tables of your own, which may be the file that a `sqlite_store` is in: one connection that
+/// A SQLite database file for tables of your own, which may be the file of a `sqlite_store`: one connection that
 /// writes, because SQLite has one writer at a time and waiting in memory is cheaper than polling a file lock, and
 /// several that read.
 ///
@@ -28424,8 +28426,8 @@ public:
     /// A connection in use; returned to the pool at its end.
     using lease = connections::lease;
 
-    /// Creates the file, readable and writable by its owner only, if there is none. Errors: invalid for a path that is
-    /// not a file's; unavailable if it cannot be opened.
+    /// Creates the file, readable and writable by its owner only, if it does not exist. Errors: invalid for a path that
+    /// is not a file's; unavailable if it cannot be opened.
     static TOLLGATE_DECL result<sqlite_database> open(const std::string& path,
                                                        const sqlite_database_settings& settings = {});
 
@@ -28439,14 +28441,14 @@ public:
     /// or none. A released step is never changed, only followed by others. See `sqlite::migrate`.
     TOLLGATE_DECL result<void> migrate(std::string_view component, std::span<const sqlite::statement_text> steps);
 
-    /// How far the tables of `component` in a file are on their way to the last of `steps`, without changing it. They are at
-    /// version 0 if there is no file; none is made. Errors: as `open`.
+    /// The version of `component`'s tables in a file, compared with `steps`. Changes nothing; version 0 if there is no
+    /// file. Errors: as `open`.
     [[nodiscard]] static TOLLGATE_DECL result<schema_status> check_schema(const std::string& path, std::string_view component,
                                                                           std::span<const sqlite::statement_text> steps,
                                                                           const sqlite_database_settings& settings = {});
 
-    /// Calls `body(sqlite::database&)`, which returns a `result`, with a connection that cannot write. Throws nothing:
-    /// what `body` throws becomes an error (unavailable).
+    /// Calls `body(sqlite::database&)`, which returns a `result`, with a connection that cannot write. Never throws: an
+    /// exception from `body` becomes an error (unavailable).
     template <class Body>
     std::invoke_result_t<Body&, sqlite::database&> read(Body&& body) noexcept {
         return detail::without_exceptions([&]() -> std::invoke_result_t<Body&, sqlite::database&> {
@@ -28477,7 +28479,7 @@ public:
         });
     }
 
-    /// The same for what is not worth waiting for, see `writer_soon`.
+    /// The same for optional writes, see `writer_soon`.
     template <class Body>
     std::invoke_result_t<Body&, sqlite::database&> transact_soon(Body&& body) noexcept {
         return detail::without_exceptions([&]() -> std::invoke_result_t<Body&, sqlite::database&> {
@@ -28487,15 +28489,15 @@ public:
         });
     }
 
-    /// A connection until the end of the scope. Error (unavailable) when none came free in time.
+    /// A connection until the end of the scope. Error (unavailable) if none became free in time.
     [[nodiscard]] TOLLGATE_DECL result<lease> reader();
     [[nodiscard]] TOLLGATE_DECL result<lease> writer();
-    /// Waits at most `wait_max` for the connection, and again for other processes. A tenth of a second is long enough
-    /// to come after a few commits, and short enough for a request whose purpose is another.
+    /// Waits at most `wait_max` for the connection, and again for other processes. 100 ms is enough to follow a few
+    /// commits, and short enough for an optional write of a request.
     [[nodiscard]] TOLLGATE_DECL result<lease> writer_soon(milliseconds wait_max = milliseconds{100});
 
-    /// Whether anything was committed, by this process or another, for a `sqlite_row_cache`. Its address stays the same
-    /// when the database moves.
+    /// Tells whether anything was committed, by any process, for a `sqlite_row_cache`. Its address is stable when the
+    /// database moves.
     [[nodiscard]] TOLLGATE_DECL const sqlite::change_stamp& changes() const noexcept;
 
 private:
@@ -28515,8 +28517,8 @@ private:
     std::unique_ptr<state> state_;
 };
 
-/// Rows of one query, by their key. A row is returned without a query until anything is committed to the file, so that a
-/// cached row is always what the query would return.
+/// Caches the rows of one query by their key. A row is returned without a query until anything is committed to the
+/// file, so a cached row is always what the query would return.
 ///
 ///     sqlite_row_cache<user_id, user_row> users{database.changes(), 16'384};
 ///     auto user = users.find(id, [&] { return read_user(id); });   // result<std::optional<user_row>>
@@ -28533,9 +28535,8 @@ struct sqlite3;
 
 namespace tollgate::inline v0 {
 
-/// Takes events into a transaction of the integrator's own, on their own connection to the file that a `sqlite_store`
-/// lives in: their change and the deliveries that tell of it commit together, or neither does. Whatever happens, nobody
-/// is told of what was rolled back, and what was committed is told.
+/// Publishes events within a transaction of your own, on your connection to the file of a `sqlite_store`: your change
+/// and its deliveries are committed together or not at all.
 ///
 ///     run(connection, "BEGIN IMMEDIATE");
 ///     run(connection, "UPDATE sites SET published = 1 WHERE id = 7");
@@ -28543,31 +28544,27 @@ namespace tollgate::inline v0 {
 ///     const auto deliveries = tollgate::publish(outbox, services, {...}, now);
 ///     run(connection, deliveries ? "COMMIT" : "ROLLBACK");
 ///
-/// The rules, which are SQLite's:
+/// Rules:
 ///
-/// - The file is the connection's `main` database, and was opened by a `sqlite_store` of this release before, which
-/// makes
-///   the tables. A file of another release is a problem (internal).
-/// - A transaction is open; without one it is a problem (invalid). Begin it with BEGIN IMMEDIATE: one that has read
-/// before
-///   it writes may find that it cannot write any more (SQLITE_BUSY_SNAPSHOT), and must begin anew.
-/// - Nobody else writes to the file until it ends: keep it short, and wait for nothing in it. While the store writes,
-/// the
-///   connection waits for as long as its own busy timeout says.
-/// - A problem takes back what this call has written. On a full disk SQLite itself may have rolled back all of the
-///   transaction (`sqlite3_get_autocommit` tells). Roll back after any problem, unless your change matters without.
-/// - It is durable when your COMMIT returns, as far as your connection says: `synchronous = FULL` for loss of power,
-/// too.
-///   A dispatcher of any process on the file finds it within its `look_interval`, or at once with `wake()` after
-///   COMMIT.
+/// - The file is the connection's `main` database, and a `sqlite_store` of this release has opened it before, which creates
+///   the tables. A file of another release is an error (internal).
+/// - A transaction is open; otherwise the call is an error (invalid). Start it with BEGIN IMMEDIATE: one that has read before
+///   it writes may fail to write (SQLITE_BUSY_SNAPSHOT) and must be restarted.
+/// - Nobody else can write to the file until it ends: keep it short, and do not wait in it. While the store writes, the
+///   connection waits as long as its own busy time-out says.
+/// - An error undoes what this call has written. On a full disk SQLite itself may have rolled back the whole transaction
+///   (`sqlite3_get_autocommit` tells). Roll back after any error, unless your change is useful without the event.
+/// - The event is durable when your COMMIT returns, as far as your connection's `synchronous` setting says: FULL also
+///   protects against power failures. A dispatcher of any process on the file finds it within its `look_interval`, or at
+///   once with `wake()` after COMMIT.
 ///
-/// One thread at a time, that which has the connection. Blocking. Nothing is thrown.
+/// Used by the thread that uses the connection. Blocking. Never throws.
 class sqlite_own_transaction {
 public:
     /// Calls may wait for the database.
     static constexpr bool blocking = true;
 
-    /// The connection stays the integrator's. Made for one transaction or for all of them: it keeps nothing.
+    /// The connection stays the caller's. Keeps no state: use one for each transaction or one for all.
     explicit sqlite_own_transaction(sqlite3* connection) noexcept : connection_{connection} {}
 
     /// Appends the event to the outbox; see `event_sink`.
@@ -28591,7 +28588,7 @@ static_assert(event_sink<sqlite_own_transaction>);
 
 namespace tollgate::inline v0::sqlite {
 
-/// The verbs of `outbox` that a hook's owner looks at deliveries with, and puts them right; and what is forgotten.
+/// The verbs of `outbox` by which a hook's owner views and resends deliveries, and sweeps.
 class delivery_history {
 public:
     explicit delivery_history(sqlite_database& connections) : connections_{connections} {}
@@ -28616,7 +28613,7 @@ private:
 
 namespace tollgate::inline v0::sqlite {
 
-/// The verbs of `outbox` that a worker calls: what is due, and the results.
+/// The verbs of `outbox` that a worker calls: due hooks, leases and results.
 class outbox {
 public:
     explicit outbox(sqlite_database& connections) : connections_{connections} {}
@@ -28631,7 +28628,7 @@ public:
 
 private:
     sqlite_database& connections_;
-    /// Deliveries of each hook that ended since its history was last trimmed. Guarded by the connection that writes.
+    /// Per hook, deliveries that ended since its history was last trimmed. Guarded by the connection that writes.
     std::unordered_map<hook_id, unsigned> ended_;
 };
 
@@ -28641,8 +28638,8 @@ private:
 
 namespace tollgate::inline v0 {
 
-/// What the verbs work on. Each is defined in the file of its family: personal_tokens.ipp, access_tokens.ipp, hooks.ipp,
-/// applications.ipp, grants.ipp, sessions.ipp and outbox.ipp.
+/// The state that the verbs use. Each verb is defined in the file of its family: personal_tokens.ipp,
+/// access_tokens.ipp, hooks.ipp, applications.ipp, grants.ipp, sessions.ipp and outbox.ipp.
 struct sqlite_store::impl {
     impl(sqlite_database opened, std::size_t cached_credentials_max)
         : database{std::move(opened)},
@@ -28660,11 +28657,11 @@ struct sqlite_store::impl {
 
 namespace sqlite {
 
-/// The number of a row that has no id in the model.
+/// The id of a row without an id in the model.
 using row_number = std::int64_t;
 
-/// Inserts an access token, issued with this refresh token or with none, and deletes those that the user and the
-/// application have beyond the bound. Precondition: in a transaction.
+/// Inserts an access token with its refresh token, if any, and deletes the oldest of its user and application beyond
+/// the bound. Precondition: in a transaction.
 TOLLGATE_DECL result<void> insert_access_token(database& on, const new_access_token& made,
                                                 std::optional<row_number> refresh_token);
 
@@ -28741,7 +28738,7 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL result<application_id> sqlite_store::create_application(const new_application& made,
                                                                       std::size_t applications_per_user_max) noexcept {
     return impl_->database.write([&](sqlite::database& on) -> result<application_id> {
-        // One statement holds the write lock from its start: none is inserted between the count and the insertion.
+        // One statement holds the write lock from its start, so none can be inserted between counting and inserting.
         auto done = on.run(
             "INSERT INTO tollgate_applications "
             "(owner, client_id, secret_digest, name, website, description, redirect_url, created_at) "
@@ -28756,7 +28753,7 @@ TOLLGATE_DECL result<application_id> sqlite_store::create_application(const new_
 }
 
 TOLLGATE_DECL result<std::optional<application>> sqlite_store::find_application(std::string_view client_id) noexcept {
-    if (client_id.size() > client_id_text::bytes_max) return std::optional<application>{};  // longer than any
+    if (client_id.size() > client_id_text::bytes_max) return std::optional<application>{};  // longer than any client_id
     return impl_->database.read([&](sqlite::database& on) {
         return sql::first_of(sql::read_applications(
             on.prepare("SELECT id, owner, client_id, secret_digest, name, website, description, redirect_url, "
@@ -28784,7 +28781,7 @@ TOLLGATE_DECL result<bool> sqlite_store::replace_client_secret(user_id owner, ap
 
 TOLLGATE_DECL result<bool> sqlite_store::delete_application(user_id owner, application_id id) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        // The schema deletes its grants with it, and their codes and refresh tokens.
+        // The schema deletes its grants, codes and refresh tokens with it.
         auto deleted = on.run_counted("DELETE FROM tollgate_applications WHERE id = ? AND owner = ?", id, owner);
         if (!deleted || !*deleted) return deleted;
         if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE application = ?", id); !done)
@@ -28801,8 +28798,8 @@ namespace tollgate::inline v0 {
 
 namespace sqlite::detail {
 
-/// The grant between a user and an application, with these scopes added to those it has; created if there is none. None
-/// if a scope would have to be added, and `only_if_granted`.
+/// Adds these scopes to the grant of a user and an application; creates it if there is none. Empty if a scope would
+/// have to be added despite `only_if_granted`.
 inline result<std::optional<row_number>> widen_grant(database& on, const new_authorization_code& made) {
     auto existing = on.prepare("SELECT id, scopes FROM tollgate_grants WHERE user = ? AND application = ?", made.user,
                            made.application)
@@ -28825,14 +28822,14 @@ inline result<std::optional<row_number>> widen_grant(database& on, const new_aut
     return std::optional{on.last_insert_id()};
 }
 
-/// Revokes a refresh token and what was made with it.
+/// Revokes a refresh token and the access tokens made with it.
 inline result<void> revoke_refresh_token(database& on, row_number refresh_token) {
     if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE refresh_token = ?", refresh_token); !done)
         return done;
     return on.run("DELETE FROM tollgate_refresh_tokens WHERE id = ?", refresh_token);
 }
 
-/// The refresh token of a pair, and its row.
+/// Inserts the refresh token of a pair; returns its row id.
 inline result<row_number> insert_refresh_token(database& on, const issued_tokens& made, row_number access_grant,
                                                 const scope_set& scopes) {
     auto done = on.run(
@@ -28987,7 +28984,7 @@ TOLLGATE_DECL result<std::vector<grant>> sqlite_store::grants_of(user_id user) n
 
 TOLLGATE_DECL result<bool> sqlite_store::revoke_grant(user_id user, application_id application) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        // Also those without a grant: the application must lose all access.
+        // Also tokens without a grant: the application must lose all access.
         if (auto done =
                 on.run("DELETE FROM tollgate_access_tokens WHERE application = ? AND user = ?", application, user);
             !done)
@@ -29038,8 +29035,8 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_expired(instant now, std::
 
 namespace tollgate::inline v0::sqlite {
 
-/// How the values of an enumeration are written, in their order: kept as text, so that whoever looks into the file sees
-/// what it says, and no later release can take one for another.
+/// The stored names of an enumeration's values, in order. Stored as text, so that the file is readable and a later
+/// release cannot reuse a value.
 template <class Enum, std::size_t Count>
 struct text_column {
     using texts = std::array<std::string_view, Count>;
@@ -29077,7 +29074,7 @@ struct column<disable_reason> : text_column<disable_reason, 2> {
     static void write(parameter to, disable_reason value) noexcept { text_column::write(all, to, value); }
 };
 
-/// Bytes of any kind, as a stranger's answer has them; text would have to be some.
+/// Bytes of any kind, for responses of receivers; a text column would require valid text.
 struct blob_text {
     std::string bytes;
 };
@@ -29098,25 +29095,25 @@ struct column<blob_text> {
 
 namespace tollgate::inline v0::sqlite {
 
-/// How many deliveries one transaction removes: a few ms, which others wait for.
+/// Deliveries that one transaction removes at once; a few milliseconds
 inline constexpr std::size_t removed_at_once_max = 1000;
 
-/// A delivery, its attempts, and its event if it was the last that had it. Within the caller's transaction, as are those
-/// below.
+/// Removes a delivery, its attempts, and its event if it has no other delivery. Within the caller's transaction, as all
+/// functions here.
 TOLLGATE_DECL result<void> remove_delivery(database& on, delivery_id id, std::int64_t event);
 
-/// Those that a deleted hook of the host has under way, so that others get their leases.
+/// Removes a deleted hook's leased deliveries to the host, so that others can use the leases.
 TOLLGATE_DECL result<void> remove_leased_deliveries(database& on, hook_id deleted, const std::string& host);
 
-/// Deliveries of hooks that were deleted, and the rows of hooks that have none left. How many deliveries.
+/// Removes deliveries of deleted hooks, and the rows of deleted hooks without deliveries. Returns how many deliveries.
 ///
-/// A deleted hook's row is no service's (the empty name) until then, so that no verb finds it by its account.
+/// Until then the row of a deleted hook has an empty service name, so that no verb finds it by its account.
 TOLLGATE_DECL result<std::size_t> remove_deliveries_of_deleted(database& on, std::size_t rows_max);
 
-/// Those that ended before then, the first to end first; how many.
+/// Removes deliveries that ended before `then`, oldest first; returns how many.
 TOLLGATE_DECL result<std::size_t> remove_ended_before(database& on, instant then, std::size_t rows_max);
 
-/// What a hook has that ended, beyond what is kept of it.
+/// Removes ended deliveries of a hook beyond the newest `kept`.
 TOLLGATE_DECL result<void> remove_ended_beyond(database& on, hook_id of, std::size_t kept, std::size_t rows_max);
 
 }  // namespace tollgate::sqlite
@@ -29128,7 +29125,7 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL result<hook_id> sqlite_store::create_hook(const new_hook& made,
                                                         std::size_t hooks_per_event_max) noexcept {
     return impl_->database.write([&](sqlite::database& on) -> result<hook_id> {
-        // One statement holds the write lock from its start: none is inserted between the count and the insertion.
+        // One statement holds the write lock from its start, so none can be inserted between counting and inserting.
         auto done = on.run(
             "INSERT INTO tollgate_hooks (service, account, event, source, type, target_url, secret, created_at) "
             "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE ?9 > (SELECT count(*) FROM tollgate_hooks "
@@ -29187,7 +29184,7 @@ TOLLGATE_DECL result<bool> sqlite_store::delete_hook(const account_ref& account,
                        account.service, account.account));
         if (!target) return std::move(target).error();
         if (!*target) return false;
-        // It belongs to no service from now on, so that no verb finds it. Removing many deliveries takes long: sweeps
+        // Belongs to no service from now on, so that no verb finds it. Removing many deliveries takes long: sweeps
         // remove the rest.
         if (auto done = on.run("UPDATE tollgate_hooks SET service = '', secret = '', ready_at = NULL WHERE id = ?", id);
             !done)
@@ -29211,7 +29208,7 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_personal_token(
     std::string_view username) noexcept {
     const auto name = token_username::from(username);
-    if (!name) return std::optional<token_credential>{};  // longer than any that exists
+    if (!name) return std::optional<token_credential>{};  // longer than any username
     return impl_->personal_tokens.find(*name, [&] {
         return impl_->database.read([&](sqlite::database& on) {
             return sql::read_one<user_id, digest, scope_set, std::optional<instant>>(
@@ -29234,7 +29231,7 @@ TOLLGATE_DECL lookup<token_credential> sqlite_store::cached_personal_token(std::
 TOLLGATE_DECL result<token_id> sqlite_store::create_personal_token(const new_personal_token& made,
                                                                    std::size_t tokens_per_user_max) noexcept {
     return impl_->database.write([&](sqlite::database& on) -> result<token_id> {
-        // One statement holds the write lock from its start: none is inserted between the count and the insertion.
+        // One statement holds the write lock from its start, so none can be inserted between counting and inserting.
         auto done = on.run(
             "INSERT INTO tollgate_personal_tokens (user, username, secret_digest, description, scopes, created_at) "
             "SELECT ?1, ?2, ?3, ?4, ?5, ?6 "
@@ -29350,21 +29347,20 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_sessions(instant created_b
 
 namespace tollgate::inline v0::sqlite {
 
-/// Brings the tables of one `component` up to date: runs those of `steps` that its file has not seen yet, in order, all
-/// or none. A file is at version n when n steps were done; a released step is never changed, only followed.
+/// Brings the tables of one `component` up to date: runs the `steps` that the file has not seen yet, in order, all or
+/// none. Tables have version n when n steps were done; a released step is never changed, only followed by others.
 ///
-/// Safe when several processes open one file at once: one does the work, the others wait and find it done. A file of a
-/// later version than `steps` know is a problem (internal) that says so, and is left alone.
+/// Safe when several processes open one file at once: one runs the steps, the others wait. A file of a later version
+/// than `steps` is an error (internal) and is not changed.
 ///
-/// Versions are kept in a table and by component, not in PRAGMA user_version: the file may be an integrator's own, with
-/// tables and a version of theirs, so that their rows and ours commit together.
+/// Versions are stored in a table by component, not in PRAGMA user_version: the file may belong to an integrator, with
+/// other tables and its own version, so that changes to both commit together.
 TOLLGATE_DECL result<void> migrate(database& on, std::string_view component, std::span<const statement_text> steps);
 
-/// Whether the tables are exactly at the version of `steps`; a problem (internal) that says so when they are not, or are
-/// not there.
+/// Checks that the tables have exactly the version of `steps`; an error (internal) otherwise.
 TOLLGATE_DECL result<void> expect_migrated(database& on, std::string_view component, std::span<const statement_text> steps);
 
-/// How far the tables in a file are, without changing it. They are at version 0 if there is no file; none is made.
+/// The version of the tables in a file. Changes nothing; version 0 if there is no file.
 TOLLGATE_DECL result<schema_status> read_schema_status(const std::string& path, const database_settings& settings,
                                                        std::string_view component, std::span<const statement_text> steps);
 
@@ -29374,10 +29370,10 @@ TOLLGATE_DECL result<schema_status> read_schema_status(const std::string& path, 
 
 namespace tollgate::inline v0::sqlite {
 
-/// The name of the store's tables among the components of a file.
+/// The name of the store's component.
 inline constexpr std::string_view store_component = "store";
 
-/// The store's tables, step by step. Times are milliseconds since 1970. AUTOINCREMENT: an id is never used again.
+/// The steps of the store's tables. Times are milliseconds since 1970. AUTOINCREMENT: ids are never reused.
 inline constexpr std::array store_steps{
     // 1: personal tokens, access tokens, hooks.
     statement_text{R"(
@@ -29415,11 +29411,11 @@ inline constexpr std::array store_steps{
         ) STRICT;
         CREATE INDEX tollgate_hooks_by_account ON tollgate_hooks (service, account, event);
     )"},
-    // 2: applications, grants, codes, refresh tokens, sessions; a hook's secret before its last; access tokens' use.
+    // 2: applications, grants, codes, refresh tokens, sessions; a hook's previous secret; last use of access tokens.
     //
-    // Access tokens may name an application that has no row: an integrator's own, and those of step 1. So no foreign
-    // key leads from them, and ids of applications begin above theirs (unless one is so large that none would be left).
-    // `refresh_token` in a code is set when it is redeemed, and says from then on what was made of it.
+    // Access tokens may refer to an application without a row, an integrator's own or one of step 1, so they have no
+    // foreign key, and application ids start above theirs (unless one is too large). In a code, `refresh_token` is set
+    // when it is redeemed and identifies the token made from it.
     statement_text{R"(
         CREATE TABLE tollgate_applications (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -29495,13 +29491,12 @@ inline constexpr std::array store_steps{
     )"},
     // 3: the outbox.
     //
-    // Of due_at (it waits), leased_until (it is being sent) and ended_at (it was delivered, given up or held) a
-    // delivery has exactly one, and each has an index of those rows alone: what is due costs the same, however much
-    // history is kept. A delivery's host is its hook's, and kept by name with each, so that a host's row is free to be
-    // forgotten.
+    // Exactly one of due_at (it waits), leased_until (it is in flight) and ended_at (delivered, given up or held) is
+    // set. Each has a partial index, so the cost of finding due deliveries does not depend on the history. A delivery
+    // stores the name of its hook's host, so that rows of hosts can be deleted.
     //
-    // Hosts stand in one of two lines, the slow ones and all others, by when there may be something to claim of them;
-    // `turn` orders those of one moment. One that has nothing waiting or leased stands in none, and is idle.
+    // Hosts are in one of two queues, slow or other, ordered by when they may have something to claim; `turn` orders
+    // those with the same time. A host with nothing waiting or leased is in neither and is idle.
     statement_text{R"(
         ALTER TABLE tollgate_hooks ADD COLUMN disabled_at INTEGER;
         ALTER TABLE tollgate_hooks ADD COLUMN disable_reason TEXT CHECK (disable_reason IN ('gone', 'failing'));
@@ -29566,8 +29561,8 @@ inline constexpr std::array store_steps{
             WHERE ready_at IS NOT NULL;
         CREATE INDEX tollgate_delivery_hosts_idle ON tollgate_delivery_hosts (idle_since) WHERE idle_since IS NOT NULL;
     )"},
-    // 4: each secret that was replaced has a row of its own; when a hook that is failing failed last; that somebody asked
-    // for a delivery to be sent again while it was being sent; an index of a hook's deliveries that have ended.
+    // 4: one row per replaced secret; the last failure of a failing hook; resends requested during an attempt; an index
+    // of a hook's ended deliveries.
     statement_text{R"(
         CREATE TABLE tollgate_hook_secrets (
             id INTEGER PRIMARY KEY,
@@ -29591,7 +29586,7 @@ inline constexpr std::array store_steps{
         CREATE INDEX tollgate_deliveries_of_hook_ended ON tollgate_deliveries (hook)
             WHERE ended_at IS NOT NULL AND state <> 'held';
     )"},
-    // 5: a hook knows when it may have something to send (`ready_at`; NULL when nothing waits), instead of its host. The
+    // 5: a hook stores when it may have a due delivery (`ready_at`; NULL if nothing waits), instead of its host. The
     // scheduler above the store decides which hooks are served, so hosts need no rows any more.
     statement_text{R"(
         ALTER TABLE tollgate_hooks ADD COLUMN ready_at INTEGER;
@@ -29696,9 +29691,9 @@ struct sqlite3;
 
 namespace tollgate::inline v0::sqlite {
 
-/// What SQLite's result `code` means to a caller: unavailable for what may pass by itself or by an operator's hand
-/// (busy, disk full, no permission), conflict for a broken constraint, internal for the rest. `doing` goes into the
-/// cause: a statement or a file's name, never a value. `connection` may be null.
+/// Converts SQLite's result `code` to an error: unavailable for conditions that may pass or that an operator can fix
+/// (busy, full disk, no permission), conflict for a violated constraint, internal for the rest. `doing` is added to the
+/// cause: a statement or a file name, never a value. `connection` may be null.
 [[nodiscard]] TOLLGATE_DECL error failure(sqlite3* connection, int code, std::string_view doing);
 
 }  // namespace tollgate::sqlite
@@ -29741,7 +29736,7 @@ TOLLGATE_DECL void parameter::integer(std::int64_t value) noexcept {
 }
 
 TOLLGATE_DECL void parameter::text(std::string_view value) noexcept {
-    // A null pointer would bind NULL, and an empty view may hold one.
+    // A null pointer would bind NULL, and an empty view may have one.
     const char* characters = value.empty() ? "" : value.data();
     note(sqlite3_bind_text64(statement_, index_, characters, value.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
 }
@@ -29760,7 +29755,7 @@ TOLLGATE_DECL result<bool> statement::step() {
     if (code == SQLITE_ROW) return true;
     if (code == SQLITE_DONE) return false;
     auto why = failure(connection, code, text);
-    sqlite3_reset(prepared_);  // lets go of the locks now, not when the statement goes out of scope
+    sqlite3_reset(prepared_);  // releases the locks now, not at the end of the scope
     return why;
 }
 
@@ -29801,9 +29796,10 @@ namespace tollgate::inline v0::sqlite {
 
 namespace detail {
 
-/// An empty file is an empty database. SQLite would make one that everybody may read (0644), so it is made here, under
-/// another name first: it must not be open in our hands once SQLite may have it, because closing it would drop SQLite's
-/// locks (https://www.sqlite.org/howtocorrupt.html section 2.2). Where this fails, SQLite will say why.
+/// Creates an empty file, which is an empty database. SQLite would create one that everybody may read (0644). It is
+/// created under another name first: this process must not have it open once SQLite may use it, because closing it
+/// would drop SQLite's locks (https://www.sqlite.org/howtocorrupt.html section 2.2). If this fails, SQLite reports the
+/// reason.
 inline void make_private_file([[maybe_unused]] const std::string& path) {
 #if !defined(_WIN32)
     if (::access(path.c_str(), F_OK) == 0) return;
@@ -29811,8 +29807,8 @@ inline void make_private_file([[maybe_unused]] const std::string& path) {
     const int descriptor = ::mkstemp(unfinished.data());  // 0600
     if (descriptor < 0) return;
     ::close(descriptor);
-    // Fails when another process was quicker, and then its file is the one. A file system without hard links has none
-    // of our permissions to keep either.
+    // Fails if another process was quicker; then its file is used. A file system without hard links has no permissions
+    // to preserve either.
     [[maybe_unused]] const int linked = ::link(unfinished.c_str(), path.c_str());
     ::unlink(unfinished.c_str());
 #endif
@@ -29833,14 +29829,14 @@ TOLLGATE_DECL int database::patience::wait(void* self, int waits_before) noexcep
     const auto now = std::chrono::steady_clock::now();
     if (waits_before == 0) patience.since = now;
     if (now - patience.since >= patience.wait_max) return 0;
-    // A commit takes the time of one fsync, about a millisecond: quick at first, then out of the way of others.
+    // A commit takes about a millisecond, the time of one fsync: poll quickly at first, then more slowly.
     std::this_thread::sleep_for(std::chrono::microseconds{200} * (std::min)(1 << (std::min)(waits_before, 6), 50));
     return 1;
 }
 
 TOLLGATE_DECL result<database> database::open(const std::string& path, const database_settings& settings) {
     if (path.empty() || path == ":memory:" || path.starts_with("file:") || path.find('\0') != std::string::npos)
-        return invalid("A database is named by the path of a file, not by \"" + path + "\".");
+        return invalid("A database needs the path of a file, not \"" + path + "\".");
     if (sqlite3_threadsafe() == 0) return internal_error("SQLite was built for one thread only.");
     if (!settings.read_only) detail::make_private_file(path);
     database made;
@@ -29856,25 +29852,25 @@ TOLLGATE_DECL database database::borrow(sqlite3* open) noexcept {
 
 TOLLGATE_DECL result<void> database::connect(const std::string& path, const database_settings& settings) {
     sqlite3* opened = nullptr;
-    // No mutex: one thread at a time is the rule here, and pool keeps it.
+    // No mutex: one thread at a time is the rule here, and the pool keeps it.
     const int flags = SQLITE_OPEN_READWRITE | (settings.read_only ? 0 : SQLITE_OPEN_CREATE) | SQLITE_OPEN_NOMUTEX |
                       SQLITE_OPEN_EXRESCODE;
     const int code =
         sqlite3_open_v2(path.c_str(), &opened, flags, settings.vfs.empty() ? nullptr : settings.vfs.c_str());
-    handle_.reset(opened);  // even when it failed: it holds the reason
+    handle_.reset(opened);  // also after a failure: it has the reason
     if (code != SQLITE_OK) return failure(opened, code, path);
 
     patience_->wait_max = settings.busy_wait_max;
     sqlite3_busy_handler(opened, &patience::wait, patience_.get());
 
-    // The file's content is data: it calls no function with side effects, corrupts nothing by writing to SQLite's own
-    // tables, and "text" in double quotes is never taken for a string.
+    // The file is untrusted data: it must not call functions with side effects or corrupt itself through SQLite's own
+    // tables, and double-quoted text is never a string literal.
     for (const auto& [option, on] : {std::pair{SQLITE_DBCONFIG_DEFENSIVE, 1}, {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
                                     {SQLITE_DBCONFIG_DQS_DML, 0}, {SQLITE_DBCONFIG_DQS_DDL, 0}})
         sqlite3_db_config(opened, option, on, static_cast<int*>(nullptr));
 
     if (auto done = use_write_ahead_log(path); !done) return done;
-    // FULL syncs the log at each commit: what was acknowledged survives a loss of power. The log shrinks to 64 MiB
+    // FULL syncs the log at each commit, so acknowledged changes survive a power failure. The log shrinks to 64 MiB
     // after a burst.
     if (auto done =
             run_script("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 67108864;");
@@ -29885,8 +29881,8 @@ TOLLGATE_DECL result<void> database::connect(const std::string& path, const data
 }
 
 TOLLGATE_DECL result<void> database::use_write_ahead_log(const std::string& path) {
-    // SQLite does not call the busy handler where waiting could be a deadlock, as in this change of a new file's mode
-    // when several processes open it at once.
+    // SQLite does not call the busy handler where waiting could deadlock, as when several processes change a new file's
+    // mode at once.
     for (int waits = 0;; ++waits) {
         auto mode = [this] {
             auto rows = prepare("PRAGMA journal_mode = WAL");
@@ -29894,7 +29890,7 @@ TOLLGATE_DECL result<void> database::use_write_ahead_log(const std::string& path
         }();
         if (mode && *mode && std::get<0>(**mode) == "wal") return {};
         if (mode)
-            return unavailable("SQLite: no write-ahead log is possible here, as on a network file system: " + path);
+            return unavailable("SQLite: no write-ahead log is possible here, for instance on a network file system: " + path);
         const bool busy = (sqlite3_errcode(handle_.get()) & 0xff) == SQLITE_BUSY;
         if (!busy || patience::wait(patience_.get(), waits) == 0) {
             mode.error().cause += ": " + path;
@@ -29937,7 +29933,7 @@ TOLLGATE_DECL result<transaction> transaction::begin(database& on) {
 }
 
 TOLLGATE_DECL transaction::~transaction() {
-    // A failure that matters, such as a full disk, has rolled back already, and then there is nothing to do.
+    // A severe failure, such as a full disk, has already rolled back; then there is nothing to do.
     if (on_ != nullptr && sqlite3_get_autocommit(on_->handle()) == 0)
         sqlite3_exec(on_->handle(), "ROLLBACK", nullptr, nullptr, nullptr);
 }
@@ -29956,7 +29952,7 @@ namespace tollgate::inline v0::sqlite {
 
 namespace detail {
 
-/// Writes a number over itself, which is a commit like any other.
+/// Writes a value over itself, which is a regular commit.
 inline result<void> commit_nothing(database& connection) {
     auto change = transaction::begin(connection);
     if (!change) return std::move(change).error();
@@ -29972,7 +29968,7 @@ inline result<void> commit_nothing(database& connection) {
 }  // namespace detail
 
 TOLLGATE_DECL result<change_stamp> change_stamp::watch(database connection) {
-    // The first read makes SQLite map the index and, when nobody else has it open, build it.
+    // The first read makes SQLite map the index, and build it if no other connection has it open.
     if (auto read = connection.run("SELECT count(*) FROM sqlite_schema"); !read) return std::move(read).error();
 
     sqlite3_file* file = nullptr;
@@ -29982,17 +29978,17 @@ TOLLGATE_DECL result<change_stamp> change_stamp::watch(database connection) {
     if (sqlite3_file_control(connection.handle(), "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK &&
         file != nullptr && file->pMethods != nullptr && file->pMethods->iVersion >= 2 &&
         file->pMethods->xShmMap != nullptr)
-        // Not extended (0): it is there already, or it is not to be had.
+        // Not extended (0): it exists already, or is unavailable.
         if (file->pMethods->xShmMap(file, 0, page_bytes, 0, &mapped) != SQLITE_OK) mapped = nullptr;
 
     auto* header = static_cast<std::uint64_t*>(const_cast<void*>(mapped));
     if (header != nullptr) {
         std::uint32_t version = 0;
         std::memcpy(&version, header, sizeof version);
-        if (version != known_version) header = nullptr;  // laid out in a way that we know nothing of
+        if (version != known_version) header = nullptr;  // an unknown layout
     }
     change_stamp made{std::move(connection), header};
-    // Where this is not possible (read-only, a full disk) there are no marks until somebody else commits.
+    // If this fails (read-only, full disk), there are no marks until another commit.
     if (header != nullptr && !made.read()) static_cast<void>(detail::commit_nothing(made.connection_));
     return made;
 }
@@ -30011,7 +30007,7 @@ struct sqlite_database::state {
           changes{std::move(watched)} {}
 
     static reconnecting_pool_settings pool_of(const std::string& path, std::size_t connections_max) {
-        // A file that cannot be opened is not a server that must be spared: every caller tries.
+        // A file that cannot be opened needs no protection from retries: every caller tries.
         return {.name = "SQLite: " + path, .connections_max = connections_max, .longest_pause = milliseconds{0}};
     }
 
@@ -30084,10 +30080,10 @@ TOLLGATE_DECL const sqlite::change_stamp& sqlite_database::changes() const noexc
 
 namespace tollgate::inline v0::sqlite {
 
-/// Whether an event goes to any hook; when not, there is nothing to write.
+/// Whether any hook subscribes to the event; if not, there is nothing to write.
 [[nodiscard]] TOLLGATE_DECL result<bool> has_listeners(database& on, const event& happened);
 
-/// Lists a hook among those that may have something due, from then on at the latest. Within the caller's transaction.
+/// Makes a hook listed as due from `ready_at` at the latest. Within the caller's transaction.
 [[nodiscard]] TOLLGATE_DECL result<void> queue_no_later_than(database& on, hook_id which, instant ready_at);
 
 /// `append_event` of `event_sink`, within the caller's transaction. After an error the caller rolls back.
@@ -30113,7 +30109,7 @@ TOLLGATE_DECL result<std::size_t> sqlite_own_transaction::append_event(const eve
             if (auto done = on.run("RELEASE tollgate_event"); !done) appended = std::move(done).error();
         }
         if (!appended && sqlite3_get_autocommit(connection_) == 0) {
-            // Where this fails there is no transaction left to take anything back from.
+            // If this fails, SQLite has already rolled back the whole transaction.
             static_cast<void>(on.run("ROLLBACK TO tollgate_event"));
             static_cast<void>(on.run("RELEASE tollgate_event"));
         }
@@ -30164,7 +30160,7 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> delivery_history::attempts_o
                                                                                    std::optional<delivery_id> made_for) {
     auto connection = connections_.reader();
     if (!connection) return std::move(connection).error();
-    // The plus keeps SQLite from going through all of the hook's for one delivery.
+    // The unary plus keeps SQLite from scanning all of the hook's rows for one delivery.
     auto rows = made_for
                     ? (*connection)
                           ->prepare(
@@ -30217,7 +30213,7 @@ TOLLGATE_DECL result<bool> delivery_history::resend(const account_ref& account, 
     const auto& [is_disabled, being_sent, hook] = **row;
     if (is_disabled) return hook_is_disabled();
     if (being_sent) {
-        // `complete` finds that it is to be sent once more.
+        // `complete` sees that it is to be sent again.
         if (auto done = on.run("UPDATE tollgate_deliveries SET resend_asked = 1, attempts_made = 0 WHERE id = ?", id);
             !done)
             return std::move(done).error();
@@ -30254,7 +30250,7 @@ TOLLGATE_DECL result<bool> delivery_history::enable_hook(const account_ref& acco
         !done)
         return std::move(done).error();
     if (was_disabled) {
-        // Those whose lease has ended are held, too, though no claim has said so yet.
+        // Deliveries whose lease has ended are held, too, although no claim has noticed yet.
         if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?2, leased_until = NULL, "
                                "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 "
                                "WHERE hook = ?1 AND (state = 'held' OR leased_until <= ?2)",
@@ -30270,7 +30266,7 @@ TOLLGATE_DECL result<bool> delivery_history::enable_hook(const account_ref& acco
 TOLLGATE_DECL result<std::size_t> delivery_history::sweep(instant ended_before, std::size_t rows_max) {
     if (rows_max == 0) return std::size_t{0};
     {
-        // Asked without the write lock first: often there is nothing.
+        // Without the write lock first: often there is nothing to do.
         auto connection = connections_.reader();
         if (!connection) return std::move(connection).error();
         auto any = (*connection)
@@ -30303,7 +30299,7 @@ namespace tollgate::inline v0::sqlite {
 
 TOLLGATE_DECL result<std::size_t> outbox::append(const event& happened, const message_seed& seed, instant now) {
     {
-        // Checked without the write lock first: most events have no hooks.
+        // Without the write lock first: most events have no hooks.
         auto connection = connections_.reader();
         if (!connection) return std::move(connection).error();
         auto any = has_listeners(**connection, happened);
@@ -30369,7 +30365,7 @@ private:
         return std::optional{hook_row{std::move(type), std::move(target_url), std::move(secret), is_disabled, has_previous}};
     }
 
-    /// Of a host, after those that have ended were made due.
+    /// Of one host, after expired leases were ended.
     result<std::size_t*> leases_in_force(const std::string& host) {
         if (const auto known = in_force_.find(host); known != in_force_.end()) return &known->second;
         auto counts = on_.prepare(
@@ -30395,7 +30391,7 @@ private:
             of, time_.now);
     }
 
-    /// How many.
+    /// Returns how many.
     result<std::size_t> lease_due(const hook_row& to, hook_id hook, std::size_t rows_max) {
         if (rows_max == 0) return std::size_t{0};
         struct candidate {
@@ -30446,7 +30442,7 @@ private:
         return due.size();
     }
 
-    /// When it is due next; `if_due` when something is due now.
+    /// When the hook is due next; `if_due` if it has a due delivery now.
     result<void> queue(hook_id which, instant if_due) {
         auto first = on_.prepare(
                            "SELECT coalesce(due_at, leased_until) FROM tollgate_deliveries INDEXED BY "
@@ -30477,7 +30473,7 @@ private:
         auto row = on_.prepare("SELECT service, account, name, data, happened_at FROM tollgate_events WHERE id = ?", id)
                        .next<service_name, account_id, std::string, std::string, instant>();
         if (!row) return std::move(row).error();
-        if (!*row) return internal_error("SQLite: a delivery's event is not there");
+        if (!*row) return internal_error("SQLite: the event of a delivery is missing");
         auto& [service, account, name, data, at] = **row;
         auto read = std::make_shared<const event>(event{{service, account}, std::move(name), std::move(data), at});
         events_.emplace(id, read);
@@ -30496,7 +30492,7 @@ private:
 TOLLGATE_DECL result<due_hook_page> outbox::list_due_hooks(instant now, std::size_t rows_max) {
     auto connection = connections_.reader();
     if (!connection) return std::move(connection).error();
-    // One row more says when the next one is due.
+    // One row more tells when the next hook is due.
     auto rows = (*connection)
                     ->prepare(
                         "SELECT id, service, account, target_url, ready_at FROM tollgate_hooks "
@@ -30625,7 +30621,7 @@ private:
                        id);
     }
 
-    /// It was resent while it was being sent.
+    /// It was resent while it was in flight.
     result<void> resend(delivery_id id, bool is_disabled) {
         if (is_disabled)
             return on_.run(
@@ -30649,8 +30645,8 @@ private:
             now_, state, id);
     }
 
-    /// Looking for what is beyond the bound goes past all that is kept, so it is done now and then; more is removed then
-    /// than came since, so that what other processes did not count goes, too.
+    /// Finding the rows beyond the bound scans all kept ones, so it is done rarely. It removes more than were added
+    /// since, which covers deliveries of other processes.
     result<void> count_ended(hook_id of) {
         constexpr unsigned interval = 100;
         constexpr std::size_t hooks_counted_max = 10'000;
@@ -30699,7 +30695,7 @@ TOLLGATE_DECL result<std::vector<completion>> outbox::complete(std::span<const a
 TOLLGATE_DECL std::optional<std::uint64_t> outbox::changes_seen() const noexcept {
     const auto mark = connections_.changes().read();
     if (!mark) return std::nullopt;
-    // Any change of any word changes the sum, whatever it is, but for one chance in 2^64: each is weighted differently.
+    // Every word has another weight, so any single change changes the sum, and others do but for a chance of 2^-64.
     std::uint64_t sum = 0;
     for (const std::uint64_t each : {mark->counter, mark->log_end, mark->checksum, mark->salts})
         sum = ((sum ^ each) * 0x9e37'79b9'7f4a'7c15U) ^ (sum >> 29);
@@ -30714,11 +30710,11 @@ namespace tollgate::inline v0::sqlite {
 
 namespace detail {
 
-/// The deliveries that `rows` name, by id and event; how many there were.
+/// Removes the deliveries listed by `rows` (id and event); returns how many.
 inline result<std::size_t> remove_listed(database& on, statement rows) {
     std::vector<std::pair<delivery_id, std::int64_t>> listed;
     {
-        auto reading = std::move(rows);  // at its end before anything is removed
+        auto reading = std::move(rows);  // finished before anything is removed
         for (;;) {
             auto row = reading.next<delivery_id, std::int64_t>();
             if (!row) return std::move(row).error();
@@ -30795,7 +30791,7 @@ namespace tollgate::inline v0::sqlite {
 
 namespace detail {
 
-/// How many steps were done; none for a component, or a file, that has seen no step.
+/// The number of steps done; zero for a component, or a file, that has seen none.
 inline result<std::int64_t> schema_version(database& of, std::string_view component) {
     using number = std::int64_t;
     auto table = of.prepare("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'tollgate_schema'")
@@ -30977,43 +30973,41 @@ namespace tollgate::inline v0 {
 struct cache_invalidation_feed_settings {
     using steady = std::chrono::steady_clock;
 
-    /// For how long a row is given out again, where nothing is heard of it. Zero: never.
+    /// How long a row is returned without news of it. Zero: never.
     milliseconds row_lifetime{30'000};
-    /// The same for "there is no such row". That there is one now is heard from nobody, for rows are made all the time:
-    /// it has to be well below what may pass until a new one is seen everywhere.
+    /// The same for "no such row". New rows are not announced, because they are created all the time, so this must be
+    /// well below the time in which a new row has to be visible everywhere.
     milliseconds none_lifetime{500};
     steady::time_point (*now)() noexcept = &steady::now;
 };
 
-/// What has been heard of changes to rows, made here and elsewhere, for `row_cache`: whether what was read once is still
-/// right. Whoever hears of changes (`postgres::listener`, or an integrator's own feed) tells it three things:
+/// Collects changes to rows, made by this process and by others, for `row_cache`: it tells whether a cached row is
+/// still valid. The source of the changes (`postgres::listener`, or an integrator's own) calls three functions:
 ///
-/// 1. `forget...`, for each change that was heard. Whose row it was is enough: all rows of one user are forgotten
-///    together, in constant time. Whoever makes a change here says so here, too, after it is committed and before they
-///    return.
-/// 2. `forget_all`, where something may have been missed.
-/// 3. `trust_until`, again and again: until when it can be relied on that everything has been heard. When that has
-///    passed, nothing is given out until it is said again.
+/// 1. `forget...` for each change. The user whose row it is suffices: all rows of one user are invalidated together, in
+///    constant time. Code that makes a change in this process also calls it, after the commit and before it returns.
+/// 2. `forget_all` when changes may have been missed.
+/// 3. `trust_until`, repeatedly: until when the received changes can be assumed to be complete. After that time no cached
+///    row is returned until it is called again.
 ///
-/// **The bound.** Say at a moment `t` the feed asks for a sign of life, and with it comes all that was committed before
-/// `t`. If, once that is told, it calls `trust_until(t + d)`, then a row that was changed at a moment `c` is given out
-/// no later than `c + d`, whatever fails: what was promised before the change was heard was promised for at most `c + d`,
-/// because the sign of life was asked for before `c`; and what is promised after it was heard does no harm, because the
-/// row is forgotten. It does not matter how often the feed asks, nor how long answers take. The clock is the steady one,
-/// which nobody sets.
+/// **The bound.** Suppose that at time `t` the source sends a request to the server, and that all changes committed
+/// before `t` arrive before the response. If it then calls `trust_until(t + d)`, a row changed at time `c` is returned
+/// no later than `c + d`, whatever fails: trust granted before the change arrived ends by `c + d`, because its request
+/// was sent before `c`; trust granted afterwards does no harm, because the row has been invalidated. Neither the rate
+/// of requests nor the time that responses take matters. The clock is the steady clock, which nobody sets.
 ///
-/// **The race.** Each change has a number, counted here. A row is kept with the number that was last when its query
-/// began, and is right as long as no change of its key, of its user, or of everything has a higher one. So a row that
-/// was read before a change and kept after it was heard is forgotten already.
+/// **The race.** Changes are numbered here. A row is cached with the last number before its query, and is valid while
+/// no change of its key, its user, or everything has a higher number. A row that was read before a change and cached
+/// after the change arrived is therefore invalid from the start.
 ///
-/// Keys and users share 4,096 numbers by their hashes: those who meet are forgotten together, which costs a query.
+/// Keys and users share 4,096 numbers by hash. Those that collide are invalidated together, which costs a query.
 ///
-/// Thread rule: any thread; each call takes nanoseconds, and none waits.
+/// Thread rule: any thread; each call takes nanoseconds and does not wait.
 class cache_invalidation_feed {
 public:
     using steady = std::chrono::steady_clock;
     struct mark {
-        std::uint64_t changes;  ///< how many had been heard
+        std::uint64_t changes;  ///< the number of changes received so far
         steady::time_point at;
     };
 
@@ -31022,9 +31016,9 @@ public:
     cache_invalidation_feed(const cache_invalidation_feed&) = delete;
     cache_invalidation_feed& operator=(const cache_invalidation_feed&) = delete;
 
-    /// None while nothing can be relied on.
+    /// Empty while nothing can be trusted.
     [[nodiscard]] std::optional<mark> read() const noexcept { return read_at(settings_.now()); }
-    /// What `read` will say for a while, if nothing is heard meanwhile.
+    /// What `read` will return for the next moments if no change arrives.
     [[nodiscard]] std::optional<mark> read_ahead() const noexcept { return read_at(settings_.now() + ahead); }
 
     /// `Row`: keyed by a `user_id`, or with a member `user`.
@@ -31040,7 +31034,7 @@ public:
     }
 
     void forget(user_id of) noexcept { forget_key(hash_of(of)); }
-    /// As `row_cache::hash_of` says.
+    /// `hash` is `row_cache::hash_of` of the key.
     void forget_key(std::size_t hash) noexcept { raise(last_of_[hash % places], next()); }
     void forget_all() noexcept { raise(all_, next()); }
 
@@ -31050,26 +31044,26 @@ public:
     void trust_no_more() noexcept { trust_until((steady::time_point::min)()); }
 
 private:
-    /// Longer than a thread is away from its core, as a rule, and short beside what a row is given out for.
+    /// Longer than threads are usually interrupted, and short compared with the lifetime of a row.
     static constexpr milliseconds ahead{20};
 
     [[nodiscard]] std::optional<mark> read_at(steady::time_point now) const noexcept {
-        // First whether, then what: what was heard before the promise is seen by whoever sees the promise.
+        // Check trust first: whoever sees it also sees the changes that arrived before it was granted.
         if (now.time_since_epoch().count() >= trusted_until_.load(std::memory_order_acquire)) return std::nullopt;
         return mark{changes_.load(std::memory_order_acquire), now};
     }
 
-    static constexpr std::size_t places = 4096;  // 32 KiB; at 100 changes a second each is met about every 40 s
+    static constexpr std::size_t places = 4096;  // 32 KiB; at 100 changes a second each is hit about every 40 s
 
     [[nodiscard]] static std::size_t hash_of(user_id user) noexcept {
-        // Users are numbered one after the other: the upper half of a product with 2^64 / phi spreads them.
+        // User ids are consecutive; multiplicative hashing (2^64 / phi) spreads them.
         return static_cast<std::size_t>((static_cast<std::uint64_t>(user.value()) * 0x9e37'79b9'7f4a'7c15U) >> 32);
     }
     [[nodiscard]] std::uint64_t last_of(std::size_t hash) const noexcept {
         return last_of_[hash % places].load(std::memory_order_acquire);
     }
     [[nodiscard]] std::uint64_t next() noexcept { return changes_.fetch_add(1, std::memory_order_acq_rel) + 1; }
-    /// Of two that come at once the higher stays.
+    /// Sets `last` to the higher of both.
     static void raise(std::atomic<std::uint64_t>& last, std::uint64_t to) noexcept {
         std::uint64_t seen = last.load(std::memory_order_relaxed);
         while (seen < to && !last.compare_exchange_weak(seen, to, std::memory_order_acq_rel)) {
@@ -31089,15 +31083,14 @@ private:
 
 namespace tollgate::inline v0::postgres {
 
-/// What time it is at the server, so that nodes whose clocks differ agree on when a lease or a code is over.
+/// The time of the server, so that nodes with different clocks agree on when a lease or a code ends.
 ///
-/// All moments that are kept are the server's. Callers speak of moments by the clock of their own machine; as they
-/// pass, `shift` is added, and taken off again from what is read. A node whose clock is five minutes off thus keeps
-/// codes for as long as any other, and its leases end when others think they do.
+/// All stored times are the server's. Callers use the clock of their machine; `shift` is added to the times they pass
+/// and subtracted from the times they read. A node whose clock is five minutes off thus keeps codes as long as any
+/// other, and its leases end when other nodes expect it.
 ///
-/// Clocks that are close are taken for equal: a difference below `tolerance` is what a round trip and NTP leave, and a
-/// moment is read as exactly the one that was written. Above it, the shift changes only when the difference does by as
-/// much again.
+/// Small differences are ignored: below `tolerance` they are within the error of a round trip and NTP, and times are
+/// read exactly as written. Above it, the shift changes only when the difference changes by as much again.
 ///
 /// Thread rule: any thread.
 class server_clock {
@@ -31106,20 +31099,20 @@ public:
     using steady = std::chrono::steady_clock;
 
     static constexpr milliseconds tolerance{2000};
-    /// As steady clocks drift by some 50 parts in a million, 3 ms in this time.
+    /// Steady clocks drift by about 50 parts per million: 3 ms in this time.
     static constexpr seconds observed_every{60};
 
-    /// `callers`: by what clock callers tell the time; null: by this one, so that there is nothing to shift.
+    /// `callers`: the clock by which callers tell the time; null: this clock, so that no shift is needed.
     explicit server_clock(node_clock callers) noexcept : callers_{callers} {}
     server_clock(const server_clock&) = delete;
     server_clock& operator=(const server_clock&) = delete;
 
-    /// The machine's own clock.
+    /// The system clock of this machine.
     [[nodiscard]] static TOLLGATE_DECL instant node_now() noexcept;
 
-    /// The server's time; the machine's before the first observation.
+    /// The server's time; this machine's before the first observation.
     [[nodiscard]] TOLLGATE_DECL instant now() const noexcept;
-    /// What to add to a caller's moment to have the server's.
+    /// What to add to a caller's time to get the server's.
     [[nodiscard]] TOLLGATE_DECL milliseconds shift() const noexcept;
 
     struct observation {
@@ -31128,7 +31121,7 @@ public:
         instant told;
     };
     TOLLGATE_DECL void observe(const observation& made) noexcept;
-    /// True for one caller, once an observation is due.
+    /// True for one caller when an observation is due.
     [[nodiscard]] TOLLGATE_DECL bool wants_observation() noexcept;
 
 private:
@@ -31149,44 +31142,43 @@ namespace tollgate::inline v0 {
 
 /// Connections, bounds and caches of a postgres_store.
 struct postgres_settings {
-    /// Connections of one store, opened as they are needed. Each is a process at the server, which stops getting faster
-    /// at about twice its cores, and has 100 for all nodes by default (max_connections).
+    /// Connections per store, opened on demand. Each is a process at the server, which gets no faster beyond about
+    /// twice its cores, and by default allows 100 for all nodes (max_connections).
     std::size_t connections_max = 8;
-    /// How long a verb waits for one of them before it is a problem (unavailable).
+    /// How long a verb waits for one of them before it fails (unavailable).
     milliseconds connection_wait_max{2000};
-    /// How long connecting to one server may take, TLS and password included.
+    /// Time limit for connecting to one server, including TLS and authentication.
     milliseconds connect_wait_max{3000};
-    /// How long an answer may take. The server gives a statement up after three quarters of it; a connection that says
-    /// nothing is given up.
+    /// Time limit for a response. The server cancels a statement after three quarters of it; a connection without any
+    /// response is closed.
     milliseconds answer_wait_max{4000};
-    /// By what clock the store's callers tell the time: this machine's, unless told otherwise. Null: by the store's own
+    /// The clock by which the store's callers tell the time: by default this machine's. Null: the store's own
     /// `clock()`.
     instant (*callers_clock)() noexcept = &postgres::server_clock::node_now;
-    /// Where the directory's users are in this database: a query of your own for the quota of one of them, which is then
-    /// looked up together with their credential instead of with a round trip of its own. `owner.id` in it is the
-    /// user's id; its columns are the requests, NULL for a user without a quota of their own, and the seconds that they
-    /// count for. No row: the directory is asked. It says what `quota_of` says, for that is not asked besides.
-    ///
+    /// If the directory's users are in this database: a query for the quota of one of them, which is then looked up
+    /// together with their credential instead of in a separate round trip. In it, `owner.id` is the user's id. Its
+    /// columns are the number of requests, NULL for a user without an own quota, and the window in seconds. Without a
+    /// row, `quota_of` is called. The query must return what `quota_of` would return, which is not called otherwise.
     ///     SELECT requests_per_day, 86400 FROM shop_users WHERE shop_users.id = owner.id
     ///
-    /// Its tables must be there when the store is opened. Empty: the directory is asked for each request.
+    /// Its tables must exist when the store is opened. Empty: `quota_of` is called for each request.
     std::string owner_quota_query = {};
-    /// Credentials of each kind that are remembered, so that a request need not ask for them; 0: none. One takes 1.2 kB,
-    /// when it is first used.
+    /// Credentials of each kind to cache, so that requests need no query; 0: none. One takes 1.2 kB, allocated on first
+    /// use.
     std::size_t cached_credentials_max = 0;
-    /// For how long one is given out again where no change of it is heard.
+    /// How long one is returned without news of it.
     milliseconds cached_for{30'000};
 };
 
-/// What time it is at the server of a `postgres_store`, without asking it. Nodes that judge by it agree, whatever their
-/// own clocks say. Outlives its store.
+/// The time of a `postgres_store`'s server, without a round trip. Nodes that use it agree, whatever their own clocks
+/// say. May outlive its store.
 class postgres_clock {
 public:
     /// A clock of this store.
     explicit postgres_clock(std::shared_ptr<const postgres::server_clock> of) noexcept : of_{std::move(of)} {}
     /// See `time_source`.
     [[nodiscard]] instant now() const noexcept { return of_->now(); }
-    /// What is added to moments by the clock of the store's callers.
+    /// What is added to times by the callers' clock.
     [[nodiscard]] milliseconds shift() const noexcept { return of_->shift(); }
 
 private:
@@ -31195,66 +31187,65 @@ private:
 
 static_assert(time_source<postgres_clock>);
 
-/// The store on PostgreSQL, 13 or later: any number of nodes share a database, and see each other's changes at once.
-/// Durable when a verb returns, as far as the server is (a server with synchronous_commit=off is told to wait all the
-/// same).
+/// The store on PostgreSQL, 13 or later: any number of nodes share a database and see each other's changes at once. A
+/// verb's effect is as durable as the server's commits when it returns (also if the server's default is
+/// synchronous_commit=off).
 ///
-/// Tables are named `tollgate_...`, are made in the first schema of the connection's search_path, and may live beside
-/// an integrator's own. The newest node brings them up to date when it starts, while older ones go on working.
+/// Tables are named `tollgate_...`, are created in the first schema of the connection's search_path, and may share a
+/// database with an integrator's own. The newest node brings them up to date when it starts, while older ones continue
+/// to work.
 ///
-/// Every verb is one transaction, and, but for `complete` and `sweep_deliveries`, one round trip: READ
-/// COMMITTED, with locks on what it counts or takes away. What is read is asked again when a connection broke. What
-/// changes something never is, for the first time may have been the one that counted: it is a problem (unavailable),
-/// and whoever called looks, or calls again where that does no harm. Only what the server itself rolled back, because
-/// two got into each other's way, is tried again.
+/// Every verb is one transaction, and, except for `complete` and `sweep_deliveries`, one round trip: READ COMMITTED,
+/// with locks on what it counts or removes. Reads are repeated when a connection breaks. Writes are not, because the
+/// first try may have taken effect: they return an error (unavailable), and the caller checks, or repeats them where
+/// that is harmless. Only what the server itself rolled back because of a concurrent transaction is tried again.
 ///
-/// **Whose time it is.** All moments are kept by the server's clock. Where this machine's is more than two seconds off,
-/// moments are shifted by the difference as they pass in either direction: codes, tokens, sessions and leases last as
-/// long for this node as for the others, who need not know. The difference is measured with each new connection and
-/// once a minute. What a node shows to others by its own clock (`X-RateLimit-Reset`, `webhook-timestamp`) is its own
-/// affair; one that is to be right there, too, gives the store's `clock()` to its policies, and `callers_clock =
-/// nullptr` to the store.
+/// **Time.** All times are stored by the server's clock. If this machine's clock is more than two seconds off, times
+/// are shifted by the difference in both directions, so that codes, tokens, sessions and leases last as long for this
+/// node as for the others. The difference is measured with each new connection and once a minute. Values that a node
+/// shows by its own clock (`X-RateLimit-Reset`, `webhook-timestamp`) are not shifted; for these, pass the store's
+/// `clock()` to the policies and `callers_clock = nullptr` to the store.
 ///
-/// **What is remembered.** Nothing, unless `cached_credentials_max` says so. Then the credentials that requests carry are
-/// given out again without a round trip, until a change is heard of: by a verb of this store, when it returns; by
-/// anybody else, within a second in every case, mostly within milliseconds (see `postgres::listener`), because triggers
-/// in the database tell those who listen. It takes a thread and a connection beside the others. `last_used_at` may be
-/// older, and a credential that did not exist is asked for again after half a second.
+/// **Caching.** None, unless `cached_credentials_max` is set. Then credentials are returned without a round trip until
+/// a change arrives: changes of this store when the verb returns, changes of others within one second in every case and
+/// usually within milliseconds (see `postgres::listener`), because triggers in the database notify the listeners. This
+/// takes one thread and one more connection. `last_used_at` may be older, and a credential that did not exist is looked
+/// up again after half a second.
 ///
-/// **TLS** is libpq's, and the connection string's: `sslmode=verify-full sslrootcert=...` for a server across a network
-/// (libpq's own default, `prefer`, does without where the server does). A pooler must give out whole sessions:
-/// statements are prepared.
+/// **TLS** is configured in the connection string: `sslmode=verify-full sslrootcert=...` for a server across a network
+/// (libpq's default, `prefer`, falls back to plain text). A pooler must use session pooling, because statements are
+/// prepared.
 ///
-/// Thread rule: any thread. Blocking. Movable; a store that was moved from can only be destroyed or assigned to.
-/// Errors: nothing is thrown except by the constructor; unavailable for what may pass (no connection, no answer in
-/// time, a server that stops), internal for the rest.
+/// Thread rule: any thread. Blocking. Movable; a moved-from store may only be destroyed or assigned to. Errors: only
+/// the constructor throws; unavailable for conditions that may pass (no connection, no response in time, a server that
+/// stops), internal for the rest.
 class postgres_store {
 public:
     /// Calls may wait for the database.
     static constexpr bool blocking = true;
 
-    /// libpq's: `host=... dbname=...` or `postgresql://...`; of several hosts, the one that takes writes. Throws
-    /// store_error.
+    /// `connection_string` is libpq's: `host=... dbname=...` or `postgresql://...`; of several hosts, the one that
+    /// accepts writes is used. Throws store_error.
     explicit TOLLGATE_DECL postgres_store(const std::string& connection_string, const postgres_settings& settings = {});
     /// The same without exceptions.
     [[nodiscard]] static TOLLGATE_DECL result<postgres_store> open(const std::string& connection_string,
                                                                     const postgres_settings& settings = {}) noexcept;
 
-    /// How far the tables of the store in this database are; opening it brings them to the newest version. Changes nothing.
+    /// The version of the store's tables in this database; opening the store updates them. Changes nothing.
     [[nodiscard]] static TOLLGATE_DECL result<schema_status> check_schema(const std::string& connection_string,
                                                                           const postgres_settings& settings = {}) noexcept;
 
-    /// Opens the store; throws if that fails.
+    /// Movable, not copyable.
     TOLLGATE_DECL postgres_store(postgres_store&&) noexcept;
     /// Movable, not copyable.
     TOLLGATE_DECL postgres_store& operator=(postgres_store&&) noexcept;
     TOLLGATE_DECL ~postgres_store();
 
-    /// The time of the database, for limiters and tests.
+    /// The time of the database server.
     [[nodiscard]] TOLLGATE_DECL postgres_clock clock() const noexcept;
-    /// What this store hears of changes to users' rows, for an adapter that remembers rows of its own tables
-    /// (`row_cache`): a change of theirs is told to it, and by a trigger to `tollgate_changes`. Nothing can be relied on
-    /// where nothing is remembered. Outlives its store.
+    /// The changes to users' rows that this store has received, for an adapter that caches rows of its own tables
+    /// (`row_cache`). Report changes of these to it, and by a trigger to `tollgate_changes`. Without cached credentials
+    /// nothing can be trusted. May outlive its store.
     [[nodiscard]] TOLLGATE_DECL const std::shared_ptr<cache_invalidation_feed>& changes() const noexcept;
 
     /// See `credential_source`.
@@ -31277,7 +31268,7 @@ public:
     TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
     /// See `use_recorder`.
     TOLLGATE_DECL result<void> record_access_token_use(const digest& token, instant now) noexcept;
-    // The contract `credential_cache`.
+    // Implements `credential_cache`.
     TOLLGATE_DECL lookup<token_credential> cached_personal_token(std::string_view username) const noexcept;
     TOLLGATE_DECL lookup<token_credential> cached_access_token(const digest& token) const noexcept;
 
@@ -31360,8 +31351,8 @@ public:
     TOLLGATE_DECL result<bool> enable_hook(const account_ref& account, hook_id hook, instant now) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept;
-    /// See `shared_outbox`. A few nanoseconds; the first call starts a thread, with a connection beside the others,
-    /// that hears (LISTEN) what any node reports.
+    /// See `shared_outbox`. Takes a few nanoseconds; the first call starts a thread with another connection, which
+    /// receives (LISTEN) the events of all nodes.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
 
 private:
@@ -31389,12 +31380,12 @@ namespace tollgate::inline v0::postgres {
 
 using sql::statement_text;
 
-/// Whether a `text` column can hold this: no NUL, and UTF-8. Clients may send anything else to look up.
+/// Whether a `text` column can store this: UTF-8 without NUL. Clients may send anything else.
 [[nodiscard]] constexpr bool is_storable(std::string_view text) noexcept {
     return text.find('\0') == std::string_view::npos && is_utf8(text);
 }
 
-/// A type of PostgreSQL's and its arrays', by the numbers that never change (src/include/catalog/pg_type.dat).
+/// A PostgreSQL type and its array type, by their fixed numbers (src/include/catalog/pg_type.dat).
 struct wire_type {
     unsigned number;
     unsigned array_number;
@@ -31407,10 +31398,10 @@ inline constexpr wire_type wire_bytes{17, 1001};
 inline constexpr wire_type wire_integer{20, 1016};
 inline constexpr wire_type wire_text{25, 1009};
 
-/// Takes one parameter's value, in the binary format: no quoting, no locale, no number that is rounded.
+/// Writes one parameter's value in the binary format: no quoting, no locale, no rounding.
 class parameter {
 public:
-    /// `shift`: what is added to moments, see `server_clock`.
+    /// `shift`: added to times, see `server_clock`.
     parameter(std::string& to, milliseconds shift) noexcept : to_{to}, shift_{shift} {}
 
     void null() noexcept { is_null_ = true; }
@@ -31422,7 +31413,7 @@ public:
 
     [[nodiscard]] bool is_null() const noexcept { return is_null_; }
 
-    /// Begins an array of this many elements of one type; each comes with `element`.
+    /// Starts an array of `count` elements of one type; each is added with `element`.
     TOLLGATE_DECL void begin_array(wire_type of, std::size_t count);
     template <class T>
     void element(const T& value);
@@ -31436,7 +31427,7 @@ private:
     bool is_null_ = false;
 };
 
-/// One column of one row. Each function is none when the column holds something else.
+/// One column of one row. Each function returns empty if the column contains another type.
 class cell {
 public:
     cell(const pg_result* of, int row, int column, milliseconds shift) noexcept
@@ -31470,7 +31461,7 @@ private:
     return wire_text;
 }
 
-/// How a `T` is stored in one column; specialize it for your own types. `read` returns none when the column holds
+/// How a `T` is stored in one column; specialize it for your own types. `read` returns empty if the column contains
 /// something else.
 ///
 ///     template <>
@@ -31497,7 +31488,7 @@ void parameter::element(const T& value) {
     end_element(at, into.is_null());
 }
 
-/// An array, to bind: what one statement does with many values, it does in one round trip.
+/// An array parameter: one statement processes many values in one round trip.
 template <class T>
 struct column<std::vector<T>> {
     static constexpr wire_type type{column<T>::type.array_number, 0};
@@ -31513,14 +31504,14 @@ struct column<std::vector<T>> {
 
 namespace tollgate::inline v0::postgres {
 
-/// Statements with their parameters that go to the server together: one round trip, and one transaction, in which each
-/// sees what those before it did and what others have committed by the time it begins. So the first may take a lock,
-/// and the next reads what that lock protects.
+/// Statements with their parameters, sent together: one round trip and one transaction. Each statement sees what those
+/// before it did and what others have committed when it begins. So the first may take a lock, and the next reads what
+/// that lock protects.
 ///
-/// Made without a connection, so that it can be sent again.
+/// Built without a connection, so that it can be sent again.
 class batch {
 public:
-    /// `shift`: what is added to moments, see `server_clock`.
+    /// `shift`: added to times, see `server_clock`.
     explicit batch(milliseconds shift) noexcept : shift_{shift} {}
 
     template <class... Values>
@@ -31529,13 +31520,13 @@ public:
         (add_value(values), ...);
     }
 
-    /// Goes along, behind the transaction; whether it succeeds is nobody's business. Nothing is added after it.
+    /// Sent after the transaction; its result is ignored. Nothing may be added after it.
     void add_afterthought(statement_text text) {
         transaction_size_ = statements_.size();
         begin(text, 0);
     }
 
-    /// For the rare batch that may take longer than others. To be said first.
+    /// For a batch that may take longer than others. Must be called first.
     TOLLGATE_DECL void take_up_to(milliseconds answer_wait_max);
     [[nodiscard]] std::optional<milliseconds> answer_wait_max() const noexcept { return answer_wait_max_; }
 
@@ -31551,7 +31542,7 @@ public:
         std::size_t value_count;
     };
     [[nodiscard]] const std::vector<statement>& statements() const noexcept { return statements_; }
-    /// Of the statements, how many are the transaction.
+    /// The number of statements in the transaction.
     [[nodiscard]] std::size_t transaction_size() const noexcept {
         return transaction_size_ == 0 ? statements_.size() : transaction_size_;
     }
@@ -31579,7 +31570,7 @@ private:
     std::string bytes_;
 };
 
-/// One statement's values in the form that libpq takes. Points into the batch.
+/// The values of one statement in the form that libpq takes. Points into the batch.
 struct wire_values {
     wire_values(const batch& of, const batch::statement& statement) {
         types.reserve(statement.value_count);
@@ -31602,7 +31593,7 @@ struct wire_values {
     std::vector<int> formats;
 };
 
-/// What one statement answered: its rows, which are read from first to last.
+/// The result of one statement: rows, read from first to last.
 ///
 ///     for (;;) {
 ///         auto row = rows.next<account_id, std::string>();
@@ -31612,20 +31603,20 @@ struct wire_values {
 ///     }
 class rows {
 public:
-    /// Takes the result over.
+    /// Takes ownership of `result`.
     rows(pg_result* result, milliseconds shift, statement_text of) noexcept : result_{result}, shift_{shift}, of_{of} {}
 
-    /// The next row, decoded; none when there is no further one. A column that does not hold what it should is an
-    /// internal problem: somebody else changed the table.
+    /// The next row, decoded; empty after the last one. A column of an unexpected type or value is an internal error:
+    /// something else changed the table.
     template <class... Columns>
     [[nodiscard]] result<std::optional<std::tuple<Columns...>>> next();
 
-    /// The first row, where there always is one.
+    /// The first row of a statement that always returns one.
     template <class... Columns>
     [[nodiscard]] result<std::tuple<Columns...>> only();
 
     [[nodiscard]] TOLLGATE_DECL std::size_t count() const noexcept;
-    /// How many rows the INSERT, UPDATE, DELETE or SELECT touched.
+    /// The number of rows that the INSERT, UPDATE, DELETE or SELECT affected.
     [[nodiscard]] TOLLGATE_DECL std::int64_t touched() const noexcept;
 
 private:
@@ -31660,7 +31651,7 @@ result<std::tuple<Columns...>> rows::only() {
     return **std::move(row);
 }
 
-/// What the statements of a batch answered, in their order. All of them succeeded, and are committed.
+/// The results of a batch's statements, in order. All of them succeeded and are committed.
 using answers = std::vector<rows>;
 
 }  // namespace tollgate::postgres
@@ -31672,26 +31663,26 @@ struct pg_result;
 
 namespace tollgate::inline v0::postgres {
 
-/// What is left when statements failed.
+/// The state after statements failed.
 enum class aftermath : std::uint8_t {
-    refused,    ///< nothing happened, says the server: the transaction was rolled back
-    try_again,  ///< nothing happened, and only because of what others did at the same time
-    lost,       ///< the connection is of no use any more, and whether anything happened is not known
+    refused,    ///< the server rolled the transaction back: no effect
+    try_again,  ///< no effect, only because of concurrent transactions
+    lost,       ///< the connection is unusable, and it is unknown whether the transaction took effect
 };
 
 struct run_failure {
     error why;
     aftermath after = aftermath::lost;
-    bool hung = false;  ///< lost because nothing was heard any more
+    bool hung = false;  ///< lost because no response came in time
 };
 
-/// A result that is an error: unavailable for what may pass (a time-out, a shutdown, a full disk), not_found for a
-/// reference to what is not there, conflict for another broken constraint, invalid for text that is none to PostgreSQL,
-/// internal for the rest. `doing` is the statement. The cause has the server's message without its detail, which may
-/// hold values.
+/// Converts an error result: unavailable for conditions that may pass (time-out, shutdown, full disk), not_found for a
+/// reference to a missing row, conflict for another violated constraint, invalid for text that PostgreSQL rejects,
+/// internal for the rest. `doing` is the statement. The cause contains the server's message without its detail, which
+/// may contain values.
 [[nodiscard]] TOLLGATE_DECL run_failure failure(const pg_result* result, std::string_view doing);
 
-/// A connection that broke, or never was: unavailable.
+/// A connection that broke or was never opened: unavailable.
 [[nodiscard]] TOLLGATE_DECL run_failure connection_failure(const pg_conn* connection, std::string_view doing);
 
 }  // namespace tollgate::postgres
@@ -31703,14 +31694,14 @@ namespace tollgate::inline v0::postgres {
 /// One server of a connection string, as libpq's parameters.
 using server_parameters = std::vector<std::pair<std::string, std::string>>;
 
-/// The servers that a connection string names: several where its `host` has commas. They are taken apart here, because
-/// a host that does not answer may take up only its own share of a connection's time.
+/// The servers that a connection string names: several if its `host` contains commas. They are separated here, because
+/// a host that does not respond must not use more than its share of the time for connecting.
 ///
-/// What the string does not say: that the server must accept writes (`target_session_attrs=read-write`, so that of a
-/// primary and its standbys the primary is found), how soon a silent peer is given up, and a name
-/// (`application_name=tollgate`). TLS is libpq's: `sslmode=verify-full sslrootcert=...` in the string, or PGSSLMODE.
+/// Adds what the string does not set: the server must accept writes (`target_session_attrs=read-write`, which selects
+/// the primary among its standbys), how soon a silent peer is detected, and a name (`application_name=tollgate`). libpq
+/// handles TLS: `sslmode=verify-full sslrootcert=...` in the string, or PGSSLMODE.
 ///
-/// Problem (invalid) for a string that is none. It is not quoted, for there may be a password in it.
+/// Error (invalid) for text that is not a connection string. It is not quoted, because it may contain a password.
 [[nodiscard]] TOLLGATE_DECL result<std::vector<server_parameters>> servers_of(const std::string& connection_string);
 
 }  // namespace tollgate::postgres
@@ -31722,31 +31713,31 @@ struct pg_conn;
 namespace tollgate::inline v0::postgres {
 
 struct connection_settings {
-    /// How long connecting to one server may take, TLS and password included.
+    /// Time limit for connecting to one server, including TLS and authentication.
     milliseconds connect_wait_max{3000};
-    /// How long the answers to one batch may take. The server gives up a statement after three quarters of it, so that
-    /// it says so itself; a connection that says nothing is given up.
+    /// Time limit for the results of one batch. The server cancels a statement after three quarters of it, so that it
+    /// reports the time-out itself; a connection without any response is closed.
     milliseconds answer_wait_max{4000};
 };
 
-/// What somebody told (NOTIFY) those who listen.
+/// A notification (NOTIFY).
 struct notice {
     std::string channel;
     std::string payload;
 };
 
-/// What came of a batch: its answers, or the run_failure.
+/// The outcome of a batch: its results, or the run_failure.
 struct run_result {
     answers given{};
     std::optional<run_failure> failed{};
 };
 
-/// One connection to a server. It never waits longer than its settings say, also when the other side hangs: the socket
-/// does not block, and every wait is a poll with an end (all but the look-up of a host's name, which is the system's;
-/// an address in the connection string needs none).
+/// One connection to a server. No call waits longer than its settings allow, even if the peer hangs: the socket is
+/// non-blocking, and every wait is a poll with a time limit (except for the look-up of a host name, which the system
+/// does; an IP address in the connection string needs none).
 ///
-/// Each statement is prepared when it is used for the first time, in the same round trip. Sessions are READ COMMITTED,
-/// and wait for the disk at each commit even where the server's default is not to (synchronous_commit=off).
+/// Each statement is prepared on first use, in the same round trip. Sessions are READ COMMITTED and wait for the disk
+/// at each commit, even if the server's default is synchronous_commit=off.
 ///
 /// Thread rule: one thread at a time. Blocking.
 class connection {
@@ -31756,21 +31747,20 @@ public:
     static TOLLGATE_DECL result<connection> open(const server_parameters& server, const connection_settings& settings,
                                                   server_clock& clock);
 
-    /// Sends a batch and waits until the server says that it is committed. After `aftermath::lost` the connection is
-    /// closed.
+    /// Sends a batch and waits until the server confirms the commit. After `aftermath::lost` the connection is closed.
     [[nodiscard]] TOLLGATE_DECL run_result run(const batch& asked);
 
-    /// Several statements, separated by semicolons, without parameters and in a transaction of their own: for schemas.
+    /// Runs several statements separated by semicolons, without parameters, in their own transaction: for schemas.
     [[nodiscard]] TOLLGATE_DECL result<void> run_script(std::string_view text);
 
-    /// Whether it can be used as far as can be seen without asking the server: it was not closed from the other side.
+    /// Whether the connection looks usable without a round trip: the peer has not closed it.
     [[nodiscard]] TOLLGATE_DECL bool is_sound() noexcept;
-    /// For how long answers are waited for from now on; the server is not told.
+    /// Sets the time limit for results from now on; the server's limit stays.
     void set_answer_wait_max(milliseconds wait_max) noexcept { settings_.answer_wait_max = wait_max; }
 
-    /// Waits for something to come from the server: a notification, or its end. False when it is of no use any more.
+    /// Waits for input from the server: a notification or a close. False if the connection is unusable.
     [[nodiscard]] TOLLGATE_DECL bool wait_for_notice(milliseconds wait_max, int wake_descriptor);
-    /// The next of the notices that have come, with batches' answers, too; none when all were taken.
+    /// The next notification received, also those that came with results; empty if there are no more.
     [[nodiscard]] TOLLGATE_DECL std::optional<notice> take_notice();
 
 private:
@@ -31792,11 +31782,11 @@ private:
     connection() = default;
     TOLLGATE_DECL result<void> connect(const server_parameters& server);
     TOLLGATE_DECL result<void> set_up();
-    /// Throws what the heap throws, perhaps in the middle of it.
-    TOLLGATE_DECL run_result converse(const batch& asked);
+    /// May throw std::bad_alloc at any point.
+    TOLLGATE_DECL run_result exchange(const batch& asked);
     TOLLGATE_DECL bool send(const batch& asked, std::vector<command>& commands);
     TOLLGATE_DECL bool send_statement(const batch& asked, std::size_t index, std::vector<command>& commands);
-    /// One result; true when it was the last that there will be.
+    /// Reads one result; true if it was the last one.
     TOLLGATE_DECL bool take_result(reception& into);
     TOLLGATE_DECL bool take_end_of_command(reception& into);
     TOLLGATE_DECL void take_error(reception& into, const pg_result* result);
@@ -31818,29 +31808,29 @@ private:
 
 namespace tollgate::inline v0::postgres {
 
-/// One step of a component's tables.
+/// One schema change of a component.
 struct schema_step {
     statement_text script;
-    /// Releases that do not know this step cannot work with what it leaves. Most steps only add, and do not break them.
+    /// Releases that do not know this step cannot use the tables after it. Most steps only add and do not break
+    /// anything.
     bool breaks_older = false;
 };
 
-/// Brings the tables of one `component` up to date: runs those of `steps` that the database has not seen yet, in order,
-/// all or none. Tables are at version n when n steps were done; a released step is never changed, only followed.
+/// Brings the tables of one `component` up to date: runs the `steps` that the database has not seen yet, in order, all
+/// or none. Tables have version n when n steps were done; a released step is never changed, only followed by others.
 ///
-/// Any number of nodes may start at once: one does the work under an advisory lock, the others wait and find it done.
-/// Nodes of an older release go on working beside a newer one, and may be started again, as long as no step that they
-/// do not know breaks them; then it is a problem (internal) that says so, and each new connection of theirs is one,
-/// too. A step that finds a table locked for longer than any request takes is a problem (unavailable), and nothing has
-/// happened.
+/// Any number of nodes may start at once: one runs the steps under an advisory lock, the others wait. Nodes of an older
+/// release continue beside a newer one, and may be restarted, as long as no unknown step breaks them; then this returns
+/// an error (internal) that says so, and so does each new connection. A step that finds a table locked for longer than
+/// any request takes is an error (unavailable) without effect.
 ///
-/// Where there is nothing to do the connection's role needs no right to make tables.
+/// If there is nothing to do, the connection's role needs no right to create tables.
 ///
-/// `on` is for this alone, and of no use afterwards: it may hold locks.
+/// `on` is used only for this and must be closed afterwards: it may hold locks.
 [[nodiscard]] TOLLGATE_DECL result<void> migrate(connection& on, std::string_view component,
                                                   std::span<const schema_step> steps, milliseconds wait_max);
 
-/// How far the tables are, without changing them.
+/// The version of the tables. Changes nothing.
 [[nodiscard]] TOLLGATE_DECL result<schema_status> read_schema_status(connection& on, std::string_view component,
                                                                       std::span<const schema_step> steps);
 
@@ -31850,10 +31840,10 @@ struct schema_step {
 
 namespace tollgate::inline v0 {
 
-/// How the connections are made and bounded.
+/// How connections are opened and bounded.
 struct postgres_database_settings {
-    /// Connections of one process. Each is a process at the server, which stops getting faster at about twice its
-    /// cores, and has 100 for all nodes by default (max_connections).
+    /// Connections per process. Each is a process at the server, which gets no faster beyond about twice its cores, and
+    /// by default allows 100 for all nodes (max_connections).
     std::size_t connections_max = 8;
     /// How long a call waits for one of them.
     milliseconds connection_wait_max{2000};
@@ -31864,7 +31854,7 @@ struct postgres_database_settings {
 
 namespace postgres {
 
-/// Whether a batch may be sent again when a connection broke and it is not known whether it was committed.
+/// Whether a batch may be sent again if the connection breaks and it is unknown whether the batch was committed.
 enum class repeat : std::uint8_t {
     never,    ///< it changes something
     allowed,  ///< it reads, or changes nothing the second time
@@ -31874,7 +31864,7 @@ class transaction;
 
 }  // namespace postgres
 
-/// A PostgreSQL database for tables of your own, which may be the database that a `postgres_store` is in.
+/// A PostgreSQL database for tables of your own, which may be the database of a `postgres_store`.
 ///
 ///     auto opened = postgres_database::open("dbname=shop");
 ///     static constexpr postgres::schema_step steps[] = {{"CREATE TABLE orders (id bigint PRIMARY KEY, name text)"}};
@@ -31883,17 +31873,17 @@ class transaction;
 ///     if (!rows) return std::move(rows).error();
 ///     auto name = rows->next<std::string>();
 ///
-/// Connections are opened as they are needed, and replaced when they broke. While the server cannot be reached, or does
-/// not answer, calls fail at once but for one that tries again (`reconnecting_pool`).
+/// Connections are opened on demand and replaced when they break. While the server is unavailable, calls fail at once,
+/// except for one that probes (`reconnecting_pool`).
 ///
-/// Thread rule: any thread. Blocking. Movable; nothing may be running while it moves or is destroyed.
+/// Thread rule: any thread. Blocking. Move or destroy it only while no call is running.
 class postgres_database {
 public:
-    /// `connection_string` is libpq's; of several hosts, the one that takes writes is used. Errors: invalid for a text
-    /// that is not a connection string, unavailable when no server accepts a connection.
+    /// `connection_string` is libpq's; of several hosts, the one that accepts writes is used. Errors: invalid for text
+    /// that is not a connection string, unavailable if no server accepts a connection.
     static TOLLGATE_DECL result<postgres_database> open(const std::string& connection_string,
                                                          const postgres_database_settings& settings = {});
-    /// Whether it is a connection string, without connecting. The error does not quote it: it may hold a password.
+    /// Checks a connection string without connecting. The error does not quote it: it may contain a password.
     static TOLLGATE_DECL result<void> validate(const std::string& connection_string);
 
     /// Movable, not copyable.
@@ -31902,37 +31892,37 @@ public:
     TOLLGATE_DECL postgres_database& operator=(postgres_database&&) noexcept;
     TOLLGATE_DECL ~postgres_database();
 
-    /// Brings the tables of one `component` up to date, see `postgres::migrate`. From then on a connection to a database
-    /// in which a later release has broken compatibility with these steps is an error.
+    /// Brings the tables of one `component` up to date, see `postgres::migrate`. From then on, connecting to a database
+    /// that a later release has made incompatible with these steps is an error.
     TOLLGATE_DECL result<void> migrate(std::string_view component, std::span<const postgres::schema_step> steps,
                                         milliseconds wait_max = seconds{60});
 
-    /// How far the tables of `component` are on their way to the last of `steps`, without changing them. Errors: as `open`.
+    /// The version of `component`'s tables, compared with `steps`. Changes nothing. Errors: as `open`.
     [[nodiscard]] static TOLLGATE_DECL result<schema_status> check_schema(const std::string& connection_string,
                                                                           std::string_view component,
                                                                           std::span<const postgres::schema_step> steps,
                                                                           const postgres_database_settings& settings = {});
 
-    /// An empty batch, which shifts moments to the server's clock.
+    /// An empty batch, which shifts times to the server's clock.
     [[nodiscard]] TOLLGATE_DECL postgres::batch make_batch() const;
 
-    /// One round trip and one transaction. Errors: unavailable when no connection came free in time, and as
-    /// `postgres::failure` says. What the server rolled back because of a concurrent transaction is tried again, twice
-    /// at most.
+    /// One round trip and one transaction. Errors: unavailable if no connection became free in time, and as
+    /// `postgres::failure` says. What the server rolled back because of a concurrent transaction is repeated at most
+    /// twice.
     [[nodiscard]] TOLLGATE_DECL result<postgres::answers> run(const postgres::batch& batch,
                                                                postgres::repeat when_lost = postgres::repeat::never);
-    /// The same, with another bound on the wait for a connection.
+    /// The same with another bound on the wait for a connection.
     [[nodiscard]] TOLLGATE_DECL result<postgres::answers> run(const postgres::batch& batch, postgres::repeat when_lost,
                                                                milliseconds connection_wait_max);
 
-    /// One statement that changes nothing.
+    /// Runs one statement that changes nothing.
     template <class... Values>
     [[nodiscard]] result<postgres::rows> ask(postgres::statement_text text, const Values&... values) {
         postgres::batch single = make_batch();
         single.add(text, values...);
         return run_one(single, postgres::repeat::allowed);
     }
-    /// One statement that changes something.
+    /// Runs one statement that changes something.
     template <class... Values>
     [[nodiscard]] result<postgres::rows> change(postgres::statement_text text, const Values&... values) {
         postgres::batch single = make_batch();
@@ -31940,13 +31930,13 @@ public:
         return run_one(single, postgres::repeat::never);
     }
 
-    /// A connection for a transaction of several round trips.
+    /// Starts a transaction of several round trips.
     [[nodiscard]] TOLLGATE_DECL result<postgres::transaction> begin();
 
-    /// A connection outside of the pool, which does not count for its bound.
+    /// Opens a connection outside of the pool, which does not count against its bound.
     [[nodiscard]] TOLLGATE_DECL result<postgres::connection> open_another() const;
 
-    /// Outlives the database for as long as it is held.
+    /// The server's clock; may outlive the database.
     [[nodiscard]] TOLLGATE_DECL const std::shared_ptr<postgres::server_clock>& clock() const noexcept;
 
 private:
@@ -31959,9 +31949,9 @@ private:
 
 namespace postgres {
 
-/// A transaction that takes several batches, because what is sent depends on earlier answers. The first batch begins
-/// with BEGIN, and one holds COMMIT; without that it is rolled back at the end of the scope. The server ends a
-/// transaction that is idle for as long as an answer may take.
+/// A transaction of several batches, for when one depends on the results of another. The first batch starts with BEGIN,
+/// and one contains COMMIT; otherwise the transaction is rolled back at the end of the scope. The server ends a
+/// transaction that is idle for longer than `answer_wait_max`.
 class transaction {
 public:
     /// Movable, not copyable.
@@ -31969,11 +31959,12 @@ public:
     transaction& operator=(transaction&&) = delete;
     TOLLGATE_DECL ~transaction();
 
-    /// As the database's, but nothing is tried again.
+    /// As the database's `run`, but nothing is repeated.
     [[nodiscard]] TOLLGATE_DECL result<answers> run(const batch& next);
-    /// It was committed: there is nothing to roll back.
+    /// Call after the commit, so that nothing is rolled back.
     void committed() noexcept { is_open_ = false; }
-    /// Whether the server rolled it back because of a concurrent transaction: it may be tried again, as a whole.
+    /// Whether the server rolled it back because of a concurrent transaction, so that the whole transaction may be
+    /// repeated.
     [[nodiscard]] bool may_be_tried_again() const noexcept { return may_be_tried_again_; }
 
 private:
@@ -31981,15 +31972,15 @@ private:
     struct leased;
     explicit transaction(std::unique_ptr<leased> on) noexcept;
 
-    std::unique_ptr<leased> on_;  // null when the connection was lost
+    std::unique_ptr<leased> on_;  // null if the connection was lost
     bool is_open_ = false;
     bool may_be_tried_again_ = false;
 };
 
 }  // namespace postgres
 
-/// Rows of one query, by their key, for as long as `cache_invalidation_feed` (see `postgres_store::changes`) knows of no
-/// change. See `row_cache` for its bounds.
+/// Caches the rows of one query by their key, as long as `cache_invalidation_feed` (see `postgres_store::changes`)
+/// reports no change. See `row_cache` for its bounds.
 template <class Key, class Row>
 using postgres_row_cache = row_cache<Key, Row, cache_invalidation_feed>;
 
@@ -32001,9 +31992,8 @@ struct pg_conn;
 
 namespace tollgate::inline v0 {
 
-/// Takes events into a transaction of the integrator's own, on their own connection (a `PGconn*` of libpq's) to the
-/// database that a `postgres_store` lives in: their change and the deliveries that tell of it commit together, or
-/// neither does. Whatever happens, nobody is told of what was rolled back, and what was committed is told.
+/// Publishes events within a transaction of your own, on your connection (libpq's `PGconn*`) to the database of a
+/// `postgres_store`: your change and its deliveries are committed together or not at all.
 ///
 ///     run(connection, "BEGIN");
 ///     run(connection, "UPDATE sites SET published = true WHERE id = 7");
@@ -32011,26 +32001,24 @@ namespace tollgate::inline v0 {
 ///     const auto deliveries = tollgate::publish(outbox, services, {...}, now);
 ///     run(connection, deliveries ? "COMMIT" : "ROLLBACK");
 ///
-/// The rules, which are PostgreSQL's:
+/// Rules:
 ///
-/// - Its search_path finds the tables that the store has made, its role may write to them, and its client_encoding is
-///   UTF8.
-/// - A transaction is open, has not failed, and waits for no answer; otherwise it is a problem (invalid).
-/// - A problem takes back what this call has written, and the transaction can go on (there is a savepoint, `tollgate`).
-///   Roll back after any problem, unless your change matters without.
-/// - It is durable when your COMMIT returns, as far as your session says: `synchronous_commit` for loss of power, too.
-///   Dispatchers of all nodes hear of it with that COMMIT.
-/// - Transactions that tell are committed one after the other (NOTIFY): a thousand a second is more than most disks do,
-///   but who reports much more than that reports to the store.
+/// - The connection's search_path finds the store's tables, its role may write to them, and its client_encoding is UTF8.
+/// - A transaction is open, has not failed, and waits for no result; otherwise the call is an error (invalid).
+/// - An error undoes what this call has written, and the transaction can continue (a savepoint, `tollgate`). Roll back after
+///   any error, unless your change is useful without the event.
+/// - The event is durable when your COMMIT returns, as far as your session's `synchronous_commit` says. Dispatchers of all
+///   nodes are notified by that COMMIT.
+/// - Transactions that notify are committed one at a time (NOTIFY). A thousand a second is more than most disks allow;
+///   programs with many more events should publish them to the store.
 ///
-/// One round trip. One thread at a time, that which has the connection. Blocking, for as long as the connection does.
-/// Nothing is thrown.
+/// One round trip. Used by the thread that uses the connection. Blocks as long as the connection does. Never throws.
 class postgres_own_transaction {
 public:
     /// Calls may wait for the database.
     static constexpr bool blocking = true;
 
-    /// The connection stays the integrator's. Made for one transaction or for all of them: it keeps nothing.
+    /// The connection stays the caller's. Keeps no state: use one for each transaction or one for all.
     postgres_own_transaction(const postgres_store& store, pg_conn* connection) noexcept
         : clock_{store.clock()}, connection_{connection} {}
 
@@ -32081,7 +32069,7 @@ TOLLGATE_DECL milliseconds server_clock::shift() const noexcept {
 }
 
 TOLLGATE_DECL void server_clock::observe(const observation& made) noexcept {
-    // Of a slow answer nobody knows when on its way the server looked at its clock.
+    // With a slow response it is unknown when the server read its clock.
     constexpr milliseconds round_trip_max{500};
     const auto round_trip = made.answered - made.asked;
     if (round_trip > round_trip_max && is_known_.load(std::memory_order_relaxed)) return;
@@ -32097,7 +32085,7 @@ TOLLGATE_DECL bool server_clock::wants_observation() noexcept {
     const std::int64_t at = steady_milliseconds(steady::now());
     std::int64_t due = next_observation_at_.load(std::memory_order_relaxed);
     if (at < due) return false;
-    // Whoever moves it asks; should that fail, somebody asks again a second later.
+    // Whoever changes it observes; if that fails, another caller observes one second later.
     return next_observation_at_.compare_exchange_strong(due, at + 1000, std::memory_order_relaxed);
 }
 
@@ -32113,7 +32101,7 @@ public:
     explicit leases(postgres_database& connections) : connections_{connections} {}
 
     TOLLGATE_DECL result<due_hook_page> list_due_hooks(instant now, std::size_t rows_max);
-    /// Hosts that another transaction has locked at that moment are passed over: their hooks stay listed.
+    /// Skips hosts that another transaction has locked; their hooks stay listed.
     TOLLGATE_DECL result<std::vector<due_delivery>> lease(std::span<const lease_request> requests, const lease_time& time);
 
 private:
@@ -32126,8 +32114,8 @@ private:
 
 namespace tollgate::inline v0::postgres {
 
-/// The statements that look up a credential together with its owner's quota, if an integrator's query says how to find
-/// that: what every request needs costs one round trip.
+/// The statements that look up a credential, together with its owner's quota if the integrator provides a query for
+/// that, so that a request needs one round trip.
 ///
 /// Must outlive the connections on which they are prepared.
 class credential_lookup {
@@ -32142,13 +32130,13 @@ public:
     /// $1 is the digest.
     [[nodiscard]] statement_text access() const noexcept { return statement_text::composed(access_); }
 
-    /// The credential that a row of `personal()` holds.
+    /// The credential in a row of `personal()`.
     [[nodiscard]] static TOLLGATE_DECL result<std::optional<token_credential>> read_personal(rows& found);
-    /// The credential that a row of `access()` holds.
+    /// The credential in a row of `access()`.
     [[nodiscard]] static TOLLGATE_DECL result<std::optional<token_credential>> read_access(rows& found,
                                                                                             const digest& token);
 
-    /// The last three columns of either.
+    /// The last three columns of both.
     struct quota_columns {
         bool is_known;
         std::optional<std::int64_t> requests;
@@ -32168,40 +32156,40 @@ private:
 
 namespace tollgate::inline v0::postgres {
 
-/// Hears (LISTEN) when deliveries become due, and what is changed of the rows that are remembered, whoever did it: on
-/// one connection and one thread of its own, which come with the first question, or at once where rows are remembered.
-/// A connection that broke is opened again, as a pool's are.
+/// Receives notifications (LISTEN) of due deliveries and of changes to cached rows, whoever made them, on its own
+/// connection and thread. These are started by the first call of `changes_seen`, or at once if rows are cached. A
+/// broken connection is reopened with the back-off of a pool.
 ///
-/// **Changes** are told by triggers in the database, on the channel `tollgate_changes`: `users 7 12 ...` (whose rows),
-/// or `all`. So those are heard that another node makes, an older release, or somebody by hand. Tables of an
-/// integrator's own may tell theirs in the same way: `pg_notify('tollgate_changes', 'users ' || id)`.
+/// **Changes** are sent by triggers in the database on the channel `tollgate_changes`: `users 7 12 ...` (the ids of the
+/// users whose rows changed) or `all`. This includes changes made by other nodes, by older releases and by hand. An
+/// integrator's own tables may send theirs in the same way: `pg_notify('tollgate_changes', 'users ' || id)`.
 ///
-/// **How old a row may be** that is given out although somebody has changed it: `trusted_for` after the change was
-/// committed, and mostly some milliseconds. Each quarter of a second the server is asked for a sign of life, on the very
-/// connection on which it tells of changes. It tells in the order in which it committed, and a backend hands out what it
-/// was told before it answers the next question. So with the answer to a question asked at a moment `t` there has come
-/// what was committed before `t`; only then is it relied on, until `t + trusted_for`. See `cache_invalidation_feed` for why
-/// nothing that is older than that is ever given out: not when the connection is cut or hangs, the server stops or
-/// sleeps, or this process does. (All of it rests on the server waking listeners when it commits, which it does within
-/// microseconds, and without waiting for anything.) After a new LISTEN all is forgotten before anything is relied on.
+/// **How long a changed row may still be returned**: `trusted_for` after the commit, usually a few milliseconds. Every
+/// 250 ms a heartbeat is sent on the connection that receives the notifications. PostgreSQL delivers notifications in
+/// commit order, and before the result of the next statement. So the response to a heartbeat sent at time `t` arrives
+/// after all notifications committed before `t`; only then are rows trusted until `t + trusted_for`.
+/// `cache_invalidation_feed` shows why no older row is ever returned, even if the connection is cut or hangs, the
+/// server stops or sleeps, or this process is suspended. (This relies on the server waking listeners when it commits,
+/// which takes microseconds and waits for nothing.) After each LISTEN everything is invalidated before anything is
+/// trusted.
 ///
 /// Thread rule: any thread.
 class listener {
 public:
-    /// A tenth less than the second that is promised, for what a busy machine needs between looking and giving out.
+    /// A tenth less than the promised second, as a margin for the time between the check and the use.
     static constexpr milliseconds trusted_for{900};
-    /// So that two signs of life in a row may be late before anything is forgotten.
-    static constexpr milliseconds asked_every{250};
+    /// Two heartbeats in a row may be late before rows lose trust.
+    static constexpr milliseconds heartbeat_interval{250};
 
     explicit listener(postgres_database& connections) noexcept : connections_{connections} {}
     listener(const listener&) = delete;
     listener& operator=(const listener&) = delete;
     TOLLGATE_DECL ~listener();
 
-    /// From now on what is heard of rows is told to `changes`. To be called before anything else, if at all.
+    /// From now on changes are passed to `changes`. Must be called before anything else, if at all.
     TOLLGATE_DECL void feed(std::shared_ptr<cache_invalidation_feed> changes) noexcept;
 
-    /// Another number whenever deliveries were heard of, or may have been missed; none while nothing can be heard.
+    /// A number that differs after deliveries became due or may have been missed; empty while nothing can be received.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() noexcept;
 
 private:
@@ -32212,15 +32200,15 @@ private:
     TOLLGATE_DECL void listen_while_connected();
     TOLLGATE_DECL void take_notices(connection& from);
     TOLLGATE_DECL void take_changes(std::string_view told) noexcept;
-    /// True when it is time to stop.
+    /// True if the listener should stop.
     TOLLGATE_DECL bool pause(milliseconds length) noexcept;
 
     postgres_database& connections_;
-    std::shared_ptr<cache_invalidation_feed> changes_;  // null: no rows are remembered
+    std::shared_ptr<cache_invalidation_feed> changes_;  // null: no rows are cached
     std::once_flag started_;
     std::atomic<bool> listens_{false};
     std::atomic<bool> stops_{false};
-    std::atomic<std::uint64_t> heard_{0};
+    std::atomic<std::uint64_t> notifications_{0};
     int wake_reading_ = -1;
     int wake_writing_ = -1;
     std::thread thread_;
@@ -32232,11 +32220,11 @@ private:
 
 namespace tollgate::inline v0::postgres {
 
-/// The verbs of `outbox` but for claims and settlements, on PostgreSQL.
+/// The verbs of `outbox` except `due_hooks`, `lease` and `complete`, on PostgreSQL.
 ///
-/// The row of a hook's host is the lock on its deliveries: whoever changes one that is there takes it first. Only new
-/// ones come without it. Other nodes are told of what is due in the same round trip, but behind the transaction,
-/// because transactions that notify are committed one after the other.
+/// The row of a hook's host is the lock on its deliveries: whoever changes an existing delivery locks it first. New
+/// deliveries do not need it. Other nodes are notified in the same round trip but after the transaction, because
+/// transactions with NOTIFY are committed one at a time.
 class outbox {
 public:
     explicit outbox(postgres_database& connections) : connections_{connections} {}
@@ -32261,7 +32249,7 @@ private:
 
 namespace tollgate::inline v0::postgres {
 
-/// `complete`, on PostgreSQL: one round trip to lock and read the deliveries, one to write the results.
+/// `complete` on PostgreSQL: one round trip to lock and read the deliveries, one to write the results.
 class completions {
 public:
     explicit completions(postgres_database& connections) : connections_{connections} {}
@@ -32278,12 +32266,12 @@ private:
     TOLLGATE_DECL result<void> close(transaction& talk, const ledger& in, std::span<const attempt_result> ended,
                                       instant now);
 
-    /// Those of which enough ended since the last time.
+    /// Hooks of which enough deliveries ended since they were last trimmed.
     TOLLGATE_DECL std::vector<hook_id> hooks_with_history_to_trim(const ledger& in);
 
     postgres_database& connections_;
     std::mutex mutex_;
-    std::unordered_map<hook_id, std::size_t> ended_;  // of each hook, since it was trimmed
+    std::unordered_map<hook_id, std::size_t> ended_;  // per hook, since it was trimmed
 };
 
 }  // namespace tollgate::postgres
@@ -32292,8 +32280,8 @@ private:
 
 namespace tollgate::inline v0 {
 
-/// What the verbs work on. Each is defined in the file of its family: personal_tokens.ipp, access_tokens.ipp, hooks.ipp,
-/// applications.ipp, grants.ipp, sessions.ipp and outbox.ipp.
+/// The state that the verbs use. Each verb is defined in the file of its family: personal_tokens.ipp,
+/// access_tokens.ipp, hooks.ipp, applications.ipp, grants.ipp, sessions.ipp and outbox.ipp.
 struct postgres_store::impl {
     impl(postgres_database opened, const postgres_settings& settings)
         : lookup{settings.owner_quota_query},
@@ -32309,9 +32297,9 @@ struct postgres_store::impl {
         if (settings.cached_credentials_max > 0) listener.feed(changes);
     }
 
-    /// Called when a verb that revokes tokens has failed, because it may have been committed all the same.
+    /// Called when a verb that revokes tokens has failed, because it may have been committed nevertheless.
     error forget_all_after(error why) const noexcept {
-        // With other kinds the server said that nothing was done.
+        // With other kinds the server confirmed that nothing was done.
         if (why.kind == error_kind::unavailable || why.kind == error_kind::internal) changes->forget_all();
         return why;
     }
@@ -32329,19 +32317,19 @@ struct postgres_store::impl {
 
 namespace postgres {
 
-/// Transactions that count the same rows wait until this batch is committed, and its later statements see what they
-/// inserted. Keys are hashed: two that collide wait for each other, which does no harm.
+/// Transactions that count the same rows wait until this batch is committed; its later statements see what they
+/// inserted. Keys are hashed; a collision only makes two transactions wait for each other.
 inline void lock_for_counting(batch& in, std::string_view key) {
     in.add("SELECT pg_advisory_xact_lock(hashtextextended('tollgate ' || $1, 0))", key);
 }
 
-/// The commit does not wait for the disk: a loss of power may undo what this batch changes.
+/// The commit does not wait for the disk: a power failure may undo what this batch changes.
 inline void commit_asynchronously(batch& in) { in.add("SELECT set_config('synchronous_commit', 'off', true)"); }
 
-/// The wait for a connection for what is not worth waiting for: short enough for a request whose purpose is another.
+/// The wait for a connection for optional writes: short enough for the request that causes them.
 inline constexpr milliseconds short_connection_wait{100};
 
-/// Deletes the access tokens that the user and the application of this one have beyond the bound; nothing if it does
+/// Deletes the oldest access tokens of this token's user and application beyond the bound; nothing if the token does
 /// not exist.
 TOLLGATE_DECL void trim_access_tokens(batch& in, const digest& newest);
 
@@ -32405,7 +32393,7 @@ TOLLGATE_DECL result<void> postgres_store::record_access_token_use(const digest&
     return detail::without_exceptions([&]() -> result<void> {
         auto batch = impl_->database.make_batch();
         postgres::commit_asynchronously(batch);
-        // The grant is locked first, as in the verbs that revoke a grant's tokens.
+        // The grant is locked first, as in the verbs that revoke its tokens.
         batch.add(
             "UPDATE tollgate_grants SET last_used_at = $1 FROM tollgate_access_tokens AS tokens "
             "WHERE tokens.token_digest = $2 AND tollgate_grants.user_id = tokens.user_id "
@@ -32485,14 +32473,14 @@ TOLLGATE_DECL result<bool> postgres_store::delete_application(user_id owner, app
     return detail::without_exceptions([&]() -> result<bool> {
         auto batch = impl_->database.make_batch();
         batch.take_up_to(seconds{60});  // hundreds of thousands of users may have authorized it
-        // Waits for verbs that make a grant or its tokens, so that the last statement sees all tokens.
+        // Waits for verbs that create a grant or its tokens, so that the last statement sees all tokens.
         batch.add("SELECT id FROM tollgate_applications WHERE id = $1 AND owner_id = $2 FOR UPDATE", id, owner);
         batch.add(
             "SELECT count(*) FROM (SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_applications AS owned "
             "ON owned.id = application_id WHERE application_id = $1 AND owned.owner_id = $2 "
             "ORDER BY grants.id FOR UPDATE OF grants) AS locked",
             id, owner);
-        // The schema deletes its grants with it, and their codes and refresh tokens.
+        // The schema deletes its grants, codes and refresh tokens with it.
         batch.add(
             "WITH gone AS (DELETE FROM tollgate_applications WHERE id = $1 AND owner_id = $2 RETURNING id), "
             "tokens AS (DELETE FROM tollgate_access_tokens USING gone WHERE application_id = gone.id RETURNING user_id) "
@@ -32503,7 +32491,7 @@ TOLLGATE_DECL result<bool> postgres_store::delete_application(user_id owner, app
         const auto row = results->back().next<std::int64_t>();
         if (!row) return impl_->forget_all_after(row.error());
         if (!*row) return false;
-        if (std::get<0>(**row) > 0) impl_->changes->forget_all();  // the users may be many
+        if (std::get<0>(**row) > 0) impl_->changes->forget_all();  // many users may be affected
         return true;
     });
 }
@@ -32512,9 +32500,9 @@ TOLLGATE_DECL result<bool> postgres_store::delete_application(user_id owner, app
 
 // <tollgate/store/detail/postgres/grants.ipp>
 
-// A verb that creates or removes a grant's codes or tokens locks the grant's row first, with a statement of its own. For
-// one user and one application these verbs thus come one after the other, and each statement after the lock sees what
-// earlier verbs did. FOR NO KEY UPDATE, so that foreign key checks of others do not wait.
+// A verb that creates or removes a grant's codes or tokens first locks the grant's row with a separate statement. For
+// one user and one application these verbs are thus serialised, and each statement after the lock sees what earlier
+// verbs did. FOR NO KEY UPDATE, so that foreign key checks of others do not wait.
 
 namespace tollgate::inline v0 {
 
@@ -32538,7 +32526,7 @@ TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authoriz
             made.user, made.application, made.created_at, made.code_digest, made.only_if_granted);
         batch.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE", made.user,
                   made.application);
-        // Scopes that were granted before stay in front, in their order.
+        // Previously granted scopes stay in front, in their order.
         batch.add(
             "WITH there AS (SELECT refresh_token_id IS NOT NULL AS is_spent FROM tollgate_codes WHERE code_digest = $1), "
             "widened AS (SELECT id, scopes AS before, ("
@@ -32580,7 +32568,7 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
             "SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_codes AS codes ON grants.id = codes.grant_id "
             "WHERE code_digest = $1 AND application_id = $2 FOR NO KEY UPDATE OF grants",
             shown.code_digest, shown.application);
-        // NULL neither equals nor differs from anything: a redirect_uri that was not sent passes.
+        // A comparison with NULL is neither true nor false: a redirect_uri that was not sent passes.
         batch.add(
             "WITH shown AS (SELECT codes.id, grant_id, user_id, codes.scopes, expires_at, refresh_token_id, "
             "CASE WHEN refresh_token_id IS NOT NULL THEN 'reused' WHEN expires_at <= $3 THEN 'expired' "
@@ -32612,7 +32600,7 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
             shown.tokens.refresh_digest, limits::refresh_tokens_per_grant_max - 1);
         postgres::trim_access_tokens(batch, shown.tokens.access_digest);
         auto results = impl_->database.run(batch);
-        // A code that was used before revokes tokens.
+        // The reuse of a code revokes tokens.
         if (!results) return impl_->forget_all_after(token_exists(std::move(results).error()));
         const auto row = (*results)[1].next<std::string, user_id, scope_set>();
         if (!row) return impl_->forget_all_after(row.error());
@@ -32657,7 +32645,7 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
         if (!*row) return refreshed_token{};
         const auto& [scopes, fits, user] = **row;
         impl_->changes->forget_key(std::hash<digest>{}(shown.access_digest));
-        if (results->back().touched() > 0) impl_->changes->forget(user);  // older ones went
+        if (results->back().touched() > 0) impl_->changes->forget(user);  // older ones were deleted
         if (!fits) return refreshed_token{refresh_result::too_wide, {}};
         return refreshed_token{refresh_result::refreshed, scopes};
     });
@@ -32680,7 +32668,7 @@ TOLLGATE_DECL result<void> postgres_store::revoke_oauth_token(
         auto done = impl_->database.run(batch);
         if (!done) return impl_->forget_all_after(std::move(done).error());
         impl_->changes->forget_key(std::hash<digest>{}(token));
-        const auto row = (*done)[1].next<user_id>();  // all are of one
+        const auto row = (*done)[1].next<user_id>();  // all rows have the same user
         if (!row) return impl_->forget_all_after(row.error());
         if (*row) impl_->changes->forget(std::get<0>(**row));
         return {};
@@ -32704,7 +32692,7 @@ TOLLGATE_DECL result<bool> postgres_store::revoke_grant(user_id user, applicatio
         auto batch = impl_->database.make_batch();
         batch.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR UPDATE", user,
                   application);
-        // Also those without a grant: the application must lose all access.
+        // Also tokens without a grant: the application must lose all access.
         batch.add("DELETE FROM tollgate_access_tokens WHERE application_id = $1 AND user_id = $2", application, user);
         batch.add("DELETE FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user, application);
         auto results = impl_->database.run(batch);
@@ -32717,7 +32705,7 @@ TOLLGATE_DECL result<bool> postgres_store::revoke_grant(user_id user, applicatio
 TOLLGATE_DECL result<std::size_t> postgres_store::sweep_expired(instant now, std::size_t rows_max) noexcept {
     return detail::without_exceptions([&]() -> result<std::size_t> {
         if (rows_max == 0) return std::size_t{0};
-        // Nodes that sweep at the same time each take other rows.
+        // Nodes that sweep at the same time take different rows.
         auto swept = impl_->database.change(
             "WITH codes AS (DELETE FROM tollgate_codes WHERE id = ANY (ARRAY("
             "SELECT id FROM tollgate_codes WHERE forget_at <= $1 ORDER BY forget_at LIMIT $2 FOR UPDATE SKIP LOCKED)) "
@@ -32758,7 +32746,7 @@ struct column<disable_reason> {
     }
 };
 
-/// An enumeration by its number, which is never given to something else.
+/// An enumeration, stored as its number. Numbers are never reused.
 template <class E, E Last>
 struct numbered_column {
     static constexpr wire_type type = wire_integer;
@@ -32792,7 +32780,7 @@ struct column<message_seed> {
     }
 };
 
-/// What a target answered: bytes of any kind.
+/// A response body: bytes of any kind.
 struct raw_bytes {
     std::string value;
 };
@@ -32813,24 +32801,24 @@ struct column<raw_bytes> {
 
 namespace tollgate::inline v0::postgres {
 
-/// How many deliveries one transaction changes or removes beside its own business: tens of milliseconds.
+/// Deliveries that one transaction changes or removes besides its own work; tens of milliseconds
 inline constexpr std::size_t backlog_rows_max = 1000;
 
-/// Removes deliveries with their attempts, and events that have none left. Two round trips each; of nodes that remove
-/// at once each takes others. How many deliveries.
+/// Removes deliveries with their attempts, and events without deliveries. Two round trips each; nodes that remove at
+/// the same time take different rows. Returns how many deliveries were removed.
 class removal {
 public:
     explicit removal(postgres_database& connections) : connections_{connections} {}
 
-    /// That were delivered, given up or held since before then, the first first.
+    /// Delivered, given up or held before `then`, oldest first.
     TOLLGATE_DECL result<std::size_t> ended_before(instant then, std::size_t rows_max);
-    /// That a hook has delivered or given up, beyond the newest so many.
+    /// Delivered or given up by a hook, beyond the newest `kept`.
     TOLLGATE_DECL result<std::size_t> ended_beyond(hook_id of, std::size_t kept, std::size_t rows_max);
-    /// Of this hook or, where none is named, of one that was deleted; with the last of them goes its row.
+    /// Of this hook or, without one, of any deleted hook, whose row is removed with its last delivery.
     TOLLGATE_DECL result<std::size_t> of_deleted(std::optional<hook_id> which, std::size_t rows_max);
 
 private:
-    /// `listing` begins a transaction, and its last statement says which, and of which events.
+    /// `listing` begins a transaction; its last statement lists the deliveries and their events.
     TOLLGATE_DECL result<std::size_t> remove(const batch& listing, bool of_deleted);
     TOLLGATE_DECL result<std::size_t> remove_once(const batch& listing, bool of_deleted, bool& may_be_tried_again);
 
@@ -32850,7 +32838,7 @@ TOLLGATE_DECL result<hook_id> postgres_store::create_hook(
         const std::string host = delivery_host(made.target_url);
         postgres::lock_for_counting(batch, "hooks " + std::string{made.account.service.view()} + " " +
                                      std::to_string(made.account.account.value()) + " " + made.event);
-        // Also locks a row that exists, so that it is not deleted before the hook is inserted.
+        // Also locks an existing row, so that it is not deleted before the hook is inserted.
         batch.add(
             "INSERT INTO tollgate_hosts AS hosts (name) SELECT $1 WHERE $5 > (SELECT count(*) FROM tollgate_hooks "
             "WHERE service = $2 AND account_id = $3 AND event = $4) "
@@ -32925,7 +32913,7 @@ TOLLGATE_DECL result<bool> postgres_store::delete_hook(const account_ref& accoun
             "SELECT hosts.id FROM tollgate_hosts AS hosts JOIN tollgate_hooks AS hooks ON hosts.id = host_id "
             "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR UPDATE OF hosts",
             id, account.service, account.account);
-        // It belongs to no account from now on, so that no verb finds it.
+        // Belongs to no account from now on, so that no verb finds it.
         batch.add(
             "UPDATE tollgate_hooks SET account_id = 0, secret = '', has_backlog = true, ready_at = NULL "
             "WHERE id = $1 AND service = $2 AND account_id = $3",
@@ -32934,7 +32922,7 @@ TOLLGATE_DECL result<bool> postgres_store::delete_hook(const account_ref& accoun
             "DELETE FROM tollgate_hook_secrets USING tollgate_hooks AS hooks "
             "WHERE hook_id = hooks.id AND hooks.id = $1 AND account_id = 0",
             id);
-        // Its deliveries give up their leases.
+        // Ends the leases of its deliveries.
         batch.add(
             "UPDATE tollgate_deliveries AS deliveries SET is_leased = false, lease_is_open = false "
             "FROM tollgate_hooks AS hooks WHERE deliveries.host_id = hooks.host_id AND hook_id = hooks.id AND state = 0 "
@@ -32954,8 +32942,8 @@ TOLLGATE_DECL result<bool> postgres_store::delete_hook(const account_ref& accoun
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
         if ((*results)[1].touched() == 0) return false;
-        // Its deliveries are neither listed nor claimed any more. If this fails, or there are more of them, claims and
-        // sweeps remove the rest.
+        // Its deliveries are no longer listed or claimed. If this fails, or there are more of them, claims and sweeps
+        // remove the rest.
         if (results->back().count() == 0)
             static_cast<void>(postgres::removal{impl_->database}.of_deleted(id, postgres::backlog_rows_max));
         return true;
@@ -32972,7 +32960,8 @@ TOLLGATE_DECL result<std::optional<token_credential>> postgres_store::find_perso
     std::string_view username) noexcept {
     return detail::without_exceptions([&]() -> result<std::optional<token_credential>> {
         const auto name = token_username::from(username);
-        if (!name || !postgres::is_storable(username)) return std::optional<token_credential>{};  // there is none
+        // no such token can exist
+        if (!name || !postgres::is_storable(username)) return std::optional<token_credential>{};
         return impl_->personal_tokens.find(*name, [&]() -> result<std::optional<token_credential>> {
             auto found = impl_->database.ask(impl_->lookup.personal(), *name);
             if (!found) return std::move(found).error();
@@ -33106,7 +33095,7 @@ TOLLGATE_DECL result<std::size_t> postgres_store::sweep_sessions(
     instant created_before, instant seen_before, std::size_t rows_max) noexcept {
     return detail::without_exceptions([&]() -> result<std::size_t> {
         if (rows_max == 0) return std::size_t{0};
-        // Nodes that sweep at the same time each take other rows.
+        // Nodes that sweep at the same time take different rows.
         auto swept = impl_->database.change(
             "WITH over AS (DELETE FROM tollgate_sessions WHERE cookie_digest = ANY (ARRAY("
             "SELECT cookie_digest FROM tollgate_sessions WHERE created_at < $1 ORDER BY created_at LIMIT $3 "
@@ -33130,25 +33119,25 @@ TOLLGATE_DECL result<std::size_t> postgres_store::sweep_sessions(
 
 namespace tollgate::inline v0::postgres {
 
-/// The name of the store's tables among the components of a database.
+/// The name of the store's component.
 inline constexpr std::string_view store_component = "store";
 
-/// The store's tables, step by step. Times are milliseconds since 1970 by the server's clock. Identities come from
-/// sequences, which never give a number twice. What is looked up by text is compared by its bytes (COLLATE "C"): an
-/// index in a language's order is wrong from the day on which the system's idea of that order changes.
+/// The steps of the store's tables. Times are milliseconds since 1970 by the server's clock. Ids come from sequences,
+/// which never return a number twice. Texts that are looked up are compared bytewise (COLLATE "C"): an index in a
+/// language's order becomes invalid when the system's collation changes.
 inline constexpr std::array store_steps{
     // 1: tokens, hooks, applications, grants, codes, sessions.
     //
-    // A host is where hooks' targets are: their scheme, name and port. Its row is the lock on all that is sent there.
-    // It is written with each claim and attempt_result, so there is room beside it, and what is dead is cleaned up soon.
+    // A host is the scheme, name and port of hooks' targets. Its row is the lock on all deliveries to it. It is written
+    // by each claim and attempt_result, so its page has free space (fillfactor) and is vacuumed early.
     //
-    // A hook that was deleted is nobody's (account 0) until its deliveries are gone, too. `has_backlog` says that there
-    // are more deliveries to remove, hold or release than one statement should: claims and sweeps do the rest, a
-    // thousand at a time.
+    // A deleted hook belongs to nobody (account 0) until its deliveries are removed. `has_backlog` means that more
+    // deliveries remain to be removed, held or released than one statement should change: claims and sweeps do the
+    // rest, a thousand at a time.
     //
-    // Access tokens may name an application that has no row: an integrator's own. So no foreign key leads from them.
-    // `refresh_token_id` in a code is set when it is redeemed, and says from then on what was made of it; that token
-    // may be gone by then, so it is no foreign key either.
+    // Access tokens may refer to an application without a row, an integrator's own, so they have no foreign key. In a
+    // code, `refresh_token_id` is set when it is redeemed and identifies the token made from it; that token may have
+    // been deleted, so it is not a foreign key either.
     schema_step{R"(
         CREATE TABLE tollgate_personal_tokens (
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -33280,11 +33269,11 @@ inline constexpr std::array store_steps{
     )"},
     // 2: events, deliveries, attempts.
     //
-    // `at` says until when a delivery waits (state 0), or is leased, or since when it has been delivered (1), given up
-    // (2) or held (3). A lease that is over is open until somebody else claims the delivery.
+    // `at` is the time until which a delivery waits (state 0) or is leased, or since when it has been delivered (1),
+    // given up (2) or held (3). An expired lease stays open until another worker claims the delivery.
     //
-    // A statement that makes deliveries due inserts a row here, which the next claim finds, whatever it saw before.
-    // Writing to the host's row instead would have every event of a host wait for the one before to be on disk.
+    // A statement that makes deliveries due inserts a row here, which the next claim finds whatever it saw before.
+    // Writing to the host's row instead would make every event of a host wait until the previous one is on disk.
     schema_step{R"(
         CREATE TABLE tollgate_events (
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -33339,11 +33328,11 @@ inline constexpr std::array store_steps{
             due_at bigint NOT NULL
         ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
     )"},
-    // 3: whoever remembers tokens is told when one does not let in any more, see `listener`.
+    // 3: notifications of tokens that are no longer valid, for nodes that cache them; see `listener`.
     //
-    // One notice for a statement, and none where it took nothing away but what had expired, which everybody knows:
-    // whoever tells others anything waits for all who do the same at that moment. Nothing is told of new tokens.
-    // The functions call no function of ours: whoever changes a row by hand may have another search_path.
+    // One notification per statement, and none if it only removed expired rows, whose expiry every node knows:
+    // transactions that notify are committed one at a time. New tokens are not announced. The functions use no
+    // functions of this schema, because a session that changes rows by hand may have another search_path.
     schema_step{R"(
         CREATE FUNCTION tollgate_tell_of_access_tokens() RETURNS trigger LANGUAGE plpgsql AS $body$
         DECLARE
@@ -33403,11 +33392,11 @@ inline constexpr std::array store_steps{
         CREATE TRIGGER tollgate_tell_of_truncation AFTER TRUNCATE ON tollgate_personal_tokens
             FOR EACH STATEMENT EXECUTE FUNCTION tollgate_tell_of_all();
     )"},
-    // 4: a hook knows when it may have something to send (`ready_at`; NULL when nothing waits), instead of its host. The
+    // 4: a hook stores when it may have a due delivery (`ready_at`; NULL if nothing waits), instead of its host. The
     // scheduler above the store decides which hooks are served.
     //
-    // Statements that make deliveries due insert a notice, which the next claim reads, whatever it saw before. Writing to
-    // the hook's row instead would have every event of a hook wait until the one before is on disk.
+    // Statements that make deliveries due insert a notice, which the next claim reads whatever it saw before. Writing
+    // to the hook's row instead would make every event of a hook wait until the previous one is on disk.
     schema_step{R"(
         ALTER TABLE tollgate_hooks ADD COLUMN ready_at bigint;
         UPDATE tollgate_hooks AS hooks SET ready_at = (
@@ -33449,7 +33438,7 @@ TOLLGATE_DECL result<std::unique_ptr<postgres_store::impl>> postgres_store::open
     if (auto done = opened->migrate(postgres::store_component, postgres::store_steps); !done)
         return std::move(done).error();
     auto made = std::make_unique<impl>(*std::move(opened), settings);
-    // A wrong query is reported now, not with the first request.
+    // An invalid query is reported now, not by the first request.
     if (!settings.owner_quota_query.empty())
         if (auto tried = made->database.ask(made->lookup.personal(), std::string_view{}); !tried)
             return std::move(tried).error();
@@ -33537,7 +33526,7 @@ TOLLGATE_DECL std::optional<std::uint64_t> postgres_store::changes_seen() const 
 
 // <tollgate/store/detail/postgres/libpq.hpp>
 
-// Debian puts it into a directory of its own, and only pkg-config and CMake say so.
+// Debian installs it in its own directory, which only pkg-config and CMake know.
 #if __has_include(<libpq-fe.h>)
 #include <libpq-fe.h>
 #else
@@ -33550,7 +33539,7 @@ namespace tollgate::inline v0::postgres {
 
 namespace detail {
 
-/// The most significant byte first, as everything on this wire.
+/// Most significant byte first, as everywhere in the protocol.
 inline void put_big_endian(char* to, std::uint64_t value, std::size_t bytes) noexcept {
     for (std::size_t i = 0; i < bytes; ++i) to[i] = static_cast<char>(value >> (8 * (bytes - 1 - i)) & 0xff);
 }
@@ -33561,7 +33550,7 @@ inline void append_big_endian(std::string& to, std::uint64_t value, std::size_t 
     put_big_endian(to.data() + at, value, bytes);
 }
 
-/// Moments that mean "ever" and "never" stay what they are.
+/// Adds, keeping the minimum and maximum, which mean "always" and "never".
 inline std::int64_t add_within_bounds(std::int64_t value, std::int64_t added) noexcept {
     std::int64_t sum = 0;
     if (!__builtin_add_overflow(value, added, &sum)) return sum;
@@ -33582,7 +33571,7 @@ TOLLGATE_DECL void parameter::moment(instant value) {
 
 TOLLGATE_DECL void parameter::begin_array(wire_type of, std::size_t count) {
     detail::append_big_endian(to_, count == 0 ? 0 : 1, 4);  // dimensions
-    detail::append_big_endian(to_, 0, 4);                   // a hint about nulls that nobody reads
+    detail::append_big_endian(to_, 0, 4);                   // has-null flag, which the server ignores
     detail::append_big_endian(to_, of.number, 4);
     if (count == 0) return;
     detail::append_big_endian(to_, count, 4);
@@ -33602,7 +33591,7 @@ TOLLGATE_DECL void parameter::end_element(std::size_t begun_at, bool is_null) no
 }
 
 TOLLGATE_DECL bool cell::is_null() const noexcept {
-    // A column that there is none of is null to libpq, which would hide a mistake.
+    // libpq reports a column that does not exist as null, which would hide a mistake.
     return column_ < PQnfields(of_) && PQgetisnull(of_, row_, column_) != 0;
 }
 
@@ -33650,7 +33639,7 @@ TOLLGATE_DECL void batch::begin(statement_text text, std::size_t value_count) {
 
 TOLLGATE_DECL void batch::take_up_to(milliseconds answer_wait_max) {
     answer_wait_max_ = answer_wait_max;
-    // So that the server says so before nobody listens any more.
+    // The server's time-out is shorter, so that it reports the time-out while the client still waits.
     add("SELECT set_config('statement_timeout', $1, true)", std::to_string(answer_wait_max.count() * 3 / 4));
 }
 
@@ -33686,22 +33675,23 @@ namespace tollgate::inline v0::postgres {
 
 namespace detail {
 
-/// Of SQLSTATEs (PostgreSQL's appendix A), the first two characters name the class.
+/// The first two characters of a SQLSTATE (PostgreSQL's appendix A) are its class.
 inline error problem_of(std::string_view state, std::string cause) {
     const auto of_class = state.substr(0, 2);
-    // Connection, resources, somebody's intervention (a time-out, a shutdown), the machine; a standby.
+    // Connection, resources, operator intervention (time-out, shutdown), system error; transaction rollback.
     for (const std::string_view passing : {"08", "53", "57", "58", "40"})
         if (of_class == passing) return unavailable(std::move(cause));
     for (const std::string_view passing : {"55P03", "25006", "25P03", "55006"})
         if (state == passing) return unavailable(std::move(cause));
-    if (state == "23503") return {error_kind::not_found, not_found().message, std::move(cause)};  // what it refers to
+    // the referenced row is missing
+    if (state == "23503") return {error_kind::not_found, not_found().message, std::move(cause)};
     if (of_class == "23") return {error_kind::conflict, "That is there already, or in use.", std::move(cause)};
     if (state == "22021" || state == "22P05")
         return {error_kind::invalid, "A text holds characters that cannot be kept.", std::move(cause)};
     return internal_error(std::move(cause));
 }
 
-/// libpq's messages end with line breaks, and may have some inside.
+/// libpq's messages contain line breaks.
 inline std::string in_one_line(std::string_view message) {
     std::string line;
     for (const char each : message) {
@@ -33722,7 +33712,7 @@ TOLLGATE_DECL run_failure failure(const pg_result* result, std::string_view doin
     cause += detail::in_one_line(message != nullptr ? message : PQresultErrorMessage(result));
     if (!state.empty()) (cause += " (SQLSTATE ") += std::string{state} + ")";
     cause += ": " + tollgate::sql::to_log_line(doing);
-    // Without a state it was libpq that failed, and with it the connection.
+    // Without a SQLSTATE, libpq failed, and the connection is lost.
     if (state.empty()) return {unavailable(std::move(cause)), aftermath::lost};
     const bool because_of_others = state == "40001" || state == "40P01";
     return {detail::problem_of(state, std::move(cause)), because_of_others ? aftermath::try_again : aftermath::refused};
@@ -33784,7 +33774,7 @@ TOLLGATE_DECL result<std::vector<server_parameters>> servers_of(const std::strin
     common.emplace_back("client_encoding", "UTF8");
     add_unless_given("target_session_attrs", "read-write", "PGTARGETSESSIONATTRS");
     add_unless_given("fallback_application_name", "tollgate");
-    // A peer that vanished is noticed within half a minute, also by a listener that has nothing to say to it.
+    // A vanished peer is detected within half a minute, also by a listener that has nothing to send.
     add_unless_given("keepalives_idle", "15");
     add_unless_given("keepalives_interval", "5");
     add_unless_given("keepalives_count", "3");
@@ -33813,7 +33803,7 @@ namespace detail {
 
 inline constexpr statement_text ask_the_time{"SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"};
 
-/// Oldest release that is tested for and still maintained when this was written.
+/// The oldest release that is tested and was maintained when this was written.
 inline constexpr std::int64_t server_version_min = 13'00'00;
 
 inline void ignore_notice(void*, const pg_result*) noexcept {}
@@ -33842,7 +33832,7 @@ TOLLGATE_DECL result<void> connection::connect(const server_parameters& server) 
     values.push_back(nullptr);
     const auto end = steady::now() + settings_.connect_wait_max;
     handle_.reset(PQconnectStartParams(keywords.data(), values.data(), 0));
-    if (handle_ == nullptr) return unavailable("PostgreSQL: no memory for a connection");
+    if (handle_ == nullptr) return unavailable("PostgreSQL: out of memory for a connection");
     PQsetNoticeReceiver(handle_.get(), detail::ignore_notice, nullptr);  // by default they go to stderr
 
     auto state = PQstatus(handle_.get()) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING;
@@ -33854,7 +33844,7 @@ TOLLGATE_DECL result<void> connection::connect(const server_parameters& server) 
                 return unavailable("PostgreSQL: no connection within " +
                                    std::to_string(settings_.connect_wait_max.count()) + " ms to " +
                                    std::string{PQhost(handle_.get())} + ":" + PQport(handle_.get()));
-            case waited::failed: return unavailable("PostgreSQL: the connection's socket cannot be waited for");
+            case waited::failed: return unavailable("PostgreSQL: cannot wait for the connection's socket");
         }
         state = PQconnectPoll(handle_.get());
     }
@@ -33865,8 +33855,9 @@ TOLLGATE_DECL result<void> connection::connect(const server_parameters& server) 
 
 TOLLGATE_DECL result<void> connection::set_up() {
     batch asked{milliseconds{0}};
-    // READ COMMITTED: a statement behind a lock has to see what was committed while it was waited for. JIT costs more
-    // than statements of a few rows do. The last four: a node that vanished lets go of its locks within half a minute.
+    // READ COMMITTED: a statement that waited for a lock must see what was committed meanwhile. JIT costs more than it
+    // saves for statements of a few rows. The last four make the server release the locks of a vanished node within
+    // half a minute.
     asked.add(
         "SELECT current_setting('server_encoding'), current_setting('server_version_num')::bigint, "
         "(extract(epoch FROM clock_timestamp()) * 1000)::bigint, "
@@ -33889,8 +33880,8 @@ TOLLGATE_DECL result<void> connection::set_up() {
         return internal_error("PostgreSQL: the server is older than version 13 (" + std::to_string(version) + ")");
     if (encoding != "UTF8")
         return internal_error("PostgreSQL: the database's encoding is " + encoding +
-                              ", and must be UTF8: not every "
-                              "text could be kept");
+                              ", but must be UTF8: not every "
+                              "text could be stored");
     clock_->observe({before, after, now});
     return {};
 }
@@ -33903,7 +33894,7 @@ TOLLGATE_DECL connection::waited connection::wait(bool to_write, steady::time_po
         if (left <= 0) return waited::timed_out;
         std::array<pollfd, 2> polled{pollfd{descriptor, static_cast<short>(to_write ? POLLIN | POLLOUT : POLLIN), 0},
                                      pollfd{wake_descriptor, POLLIN, 0}};
-        // While it connects libpq says which of the two it waits for; a socket that connects is readable when it fails.
+        // While it connects, libpq tells which of the two to wait for. A socket becomes readable when connecting fails.
         const int ready = ::poll(polled.data(), wake_descriptor < 0 ? 1 : 2,
                                  static_cast<int>((std::min)(left, decltype(left){60'000})));
         if (ready > 0) return waited::ready;
@@ -33921,14 +33912,14 @@ TOLLGATE_DECL run_failure connection::lose(std::string_view doing, waited why) {
     return made;
 }
 
-/// What has come so far of the answers to one batch.
+/// What has been received of one batch's results.
 struct connection::reception {
     const batch& asked;
     const std::vector<command>& commands;
     steady::time_point began_at;
     std::size_t at = 0;         // in commands
     bool has_result = false;    // of that command
-    bool is_committed = false;  // or rolled back, as was said before; an afterthought may still be on its way
+    bool is_committed = false;  // or rolled back; an afterthought may still follow
     run_result made{};
 
     [[nodiscard]] const command& current() const noexcept { return commands[(std::min)(at, commands.size() - 1)]; }
@@ -33936,7 +33927,7 @@ struct connection::reception {
 
 TOLLGATE_DECL run_result connection::lose(reception& into, waited why) {
     auto lost = lose(into.current().text.text(), why);
-    // What the server has said to be committed is.
+    // What the server confirmed as committed is committed.
     if (into.is_committed) return std::move(into.made);
     return {{}, std::move(lost)};
 }
@@ -33945,14 +33936,14 @@ TOLLGATE_DECL run_result connection::run(const batch& asked) {
     if (asked.statements().empty()) return {};
     if (handle_ == nullptr) return {{}, run_failure{unavailable("PostgreSQL: the connection is closed"), aftermath::lost}};
     try {
-        return converse(asked);
+        return exchange(asked);
     } catch (...) {
-        handle_.reset();  // an answer may be on its way, and the next to ask would take it for theirs
+        handle_.reset();  // a late response would be taken for the next call's
         throw;
     }
 }
 
-TOLLGATE_DECL run_result connection::converse(const batch& asked) {
+TOLLGATE_DECL run_result connection::exchange(const batch& asked) {
     const auto began_at = steady::now();
     const auto end = began_at + asked.answer_wait_max().value_or(settings_.answer_wait_max);
     std::vector<command> commands;
@@ -34017,7 +34008,7 @@ TOLLGATE_DECL bool connection::take_result(reception& into) {
     into.has_result = true;
     switch (PQresultStatus(result)) {
         case PGRES_PIPELINE_SYNC:
-            if (into.made.failed) into.made.given.clear();  // of what did not succeed nothing is shown
+            if (into.made.failed) into.made.given.clear();  // return no results of a failed transaction
             into.is_committed = true;
             into.has_result = false;
             return ++into.at == into.commands.size();
@@ -34035,14 +34026,14 @@ TOLLGATE_DECL bool connection::take_result(reception& into) {
     }
 }
 
-/// There is one behind the results of each command.
+/// The end of a command's results.
 TOLLGATE_DECL bool connection::take_end_of_command(reception& into) {
     if (PQstatus(handle_.get()) == CONNECTION_BAD || !into.has_result) {
         into.made = lose(into, waited::failed);
         return true;
     }
     into.has_result = false;
-    // Where it is the end of the transaction that failed, that is still to come.
+    // If the transaction failed, its end is still to come.
     if (into.current().kind != command_kind::ends_transaction) ++into.at;
     return false;
 }
@@ -34095,7 +34086,7 @@ TOLLGATE_DECL result<void> connection::run_script(std::string_view text) {
 
 TOLLGATE_DECL bool connection::is_sound() noexcept {
     if (handle_ == nullptr || PQstatus(handle_.get()) != CONNECTION_OK) return false;
-    // Between batches a server says nothing but that it is about to go, or that somebody changed its configuration.
+    // Between batches a server only announces its shutdown or configuration changes.
     pollfd polled{PQsocket(handle_.get()), POLLIN, 0};
     return ::poll(&polled, 1, 0) == 0;
 }
@@ -34125,7 +34116,7 @@ namespace detail {
 
 struct schema_state {
     std::int64_t version = 0;
-    std::int64_t works_with = 0;  ///< of releases' versions, the lowest that can work with these tables
+    std::int64_t works_with = 0;  ///< the lowest version of a release that can use these tables
 };
 
 inline result<rows> run_one(connection& on, const batch& asked) {
@@ -34141,7 +34132,7 @@ result<rows> ask(connection& on, statement_text text, const Values&... values) {
     return run_one(on, asked);
 }
 
-/// None of a component, or a database, that has seen no step.
+/// Zero for a component, or a database, that has seen no step.
 inline result<schema_state> read_schema_state(connection& of, std::string_view component) {
     auto asked = ask(of, "SELECT to_regclass('tollgate_schema') IS NOT NULL");
     if (!asked) return std::move(asked).error();
@@ -34161,7 +34152,7 @@ inline result<void> run_steps(connection& on, std::string_view component, std::s
     auto done = on.run_script(
         "CREATE TABLE IF NOT EXISTS tollgate_schema ("
         "component text PRIMARY KEY, version bigint NOT NULL, works_with bigint NOT NULL);"
-        // Behind somebody's long transaction a lock on a table would hold up everybody else's short ones, too.
+        // While a long transaction makes a table lock wait, the waiting lock would block all short ones.
         "SET LOCAL lock_timeout = '5s'");
     if (!done) return done;
     for (std::size_t i = static_cast<std::size_t>(from.version); i < steps.size(); ++i) {
@@ -34195,8 +34186,8 @@ TOLLGATE_DECL result<void> migrate(connection& on, std::string_view component, s
     if (found->version >= newest) return judge(*found);
 
     on.set_answer_wait_max(wait_max);
-    // Locked before the transaction begins: one that had begun would not see tables that were made while it waited.
-    // All of it ends with the connection.
+    // Locked before the transaction begins: otherwise it would not see tables created while it waited. All locks end
+    // with the connection.
     auto done = on.run_script(
         "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = '1min';"
         "SELECT pg_advisory_lock(hashtextextended('tollgate_schema', 0))");
@@ -34244,7 +34235,7 @@ struct postgres_database::state {
     result<void> check_requirements(postgres::connection& made);
     void require(std::string_view component, std::int64_t version);
     static void end(connections::lease& lost, const postgres::run_failure& why) noexcept {
-        // One that hung is not the only one: the others would hold up a caller each for as long.
+        // If one connection hung, the others would delay a caller each for as long.
         if (why.hung) lost.trip(why.why.cause);
         else lost.drop(why.why.cause);
     }
@@ -34253,8 +34244,8 @@ struct postgres_database::state {
     const postgres_database_settings settings;
     const std::shared_ptr<postgres::server_clock> clock;
 
-    std::mutex mutex;  // for the next two
-    std::size_t answering_server = 0;  // which one answered last
+    std::mutex mutex;  // guards the next two
+    std::size_t answering_server = 0;  // the one that responded last
     std::vector<requirement> requirements;
 
     connections pool;
@@ -34299,7 +34290,7 @@ inline result<void> postgres_database::state::check_requirements(postgres::conne
     for (const postgres::rows& each : answered.given)
         if (each.count() > 0)
             return internal_error(
-                "PostgreSQL: a later release has brought the tables to a version that this one cannot work with");
+                "PostgreSQL: the tables were changed by a later release and are not compatible with this one");
     return {};
 }
 
@@ -34320,7 +34311,7 @@ TOLLGATE_DECL result<postgres_database> postgres_database::open(const std::strin
     auto servers = postgres::servers_of(connection_string);
     if (!servers) return std::move(servers).error();
     postgres_database made{std::make_unique<state>(*std::move(servers), settings)};
-    // A wrong address or password is reported now, not with the first request.
+    // A wrong address or password is reported now, not by the first request.
     if (auto first = made.state_->pool.take(settings.connection_wait_max); !first) return std::move(first).error();
     return made;
 }
@@ -34377,7 +34368,7 @@ TOLLGATE_DECL result<postgres::answers> postgres_database::run(const postgres::b
         if (!done.failed) return std::move(done.given);
         const postgres::aftermath after = done.failed->after;
         if (after == lost) state::end(*on, *done.failed);
-        // After a connection that hung there is no second try: its time was all that a call may take.
+        // No second try after a connection that hung: it has used all the time of a call.
         const bool again = tries < tries_max &&
                            (after == try_again || (after == lost && when_lost == postgres::repeat::allowed &&
                                                    !done.failed->hung));
@@ -34386,7 +34377,7 @@ TOLLGATE_DECL result<postgres::answers> postgres_database::run(const postgres::b
                 done.failed->why.cause += " (whether it was done before is not known)";
             return std::move(done.failed->why);
         }
-        // Two transactions that met once should not meet again.
+        // Avoids a repeated conflict of the same two transactions.
         if (after == try_again) std::this_thread::sleep_for(milliseconds{5 * tries});
     }
 }
@@ -34415,7 +34406,7 @@ TOLLGATE_DECL transaction::~transaction() {
         batch undoing{milliseconds{0}};
         undoing.add("ROLLBACK");
         if (!on_->held->run(undoing).failed) return;
-    } catch (...) {  // memory: the connection is closed, and the transaction with it
+    } catch (...) {  // out of memory: the connection is closed, which ends the transaction
     }
     on_->held.drop("PostgreSQL: a transaction could not be rolled back");
 }
@@ -34443,11 +34434,11 @@ TOLLGATE_DECL result<answers> transaction::run(const batch& next) {
 
 namespace tollgate::inline v0::postgres {
 
-/// Tells other nodes that deliveries are due now.
+/// Notifies other nodes of due deliveries.
 inline constexpr statement_text notify_other_nodes{
     "SELECT pg_notify('tollgate_deliveries', '') WHERE EXISTS (SELECT FROM tollgate_due_notices)"};
 
-/// What `append_event` of `event_sink` does, as one statement, and how many deliveries it answers there were.
+/// `append_event` of `event_sink` as one statement; it returns the number of deliveries.
 TOLLGATE_DECL void append_event(batch& to, const event& happened, const message_seed& seed, instant now);
 [[nodiscard]] TOLLGATE_DECL result<std::size_t> appended_count(rows& answered);
 
@@ -34480,9 +34471,9 @@ inline result<answers> receive_within(pg_conn* connection, const batch& sent) {
     given.reserve(sent.statements().size());
     std::optional<error> why;
     bool was_end = false;
-    for (std::size_t at = 0;;) {  // the savepoint is the first
+    for (std::size_t at = 0;;) {  // starts with the savepoint
         pg_result* const result = PQgetResult(connection);
-        if (result == nullptr) {  // the end of a command's results; where nothing is left, of the connection
+        if (result == nullptr) {  // the end of a command's results, or of the connection
             if (was_end || PQstatus(connection) == CONNECTION_BAD)
                 return why ? *std::move(why) : connection_failure(connection, {}).why;
             was_end = true;
@@ -34509,20 +34500,19 @@ inline result<answers> receive_within(pg_conn* connection, const batch& sent) {
 
 }  // namespace detail
 
-/// Runs a batch on a connection of the caller's, within the transaction that it has open: one round trip, behind a
-/// savepoint. An error undoes what the batch has done, in a second round trip, and nothing else. Blocks as that connection
-/// does.
+/// Runs a batch within the transaction that is open on the caller's connection: one round trip, after a savepoint. An
+/// error undoes only what the batch has done, in a second round trip. Blocks as long as that connection does.
 inline result<answers> run_within(pg_conn* transaction, const batch& sent) {
     if (transaction == nullptr || PQtransactionStatus(transaction) != PQTRANS_INTRANS)
-        return invalid("No transaction is open on this connection, or none that can go on.");
+        return invalid("No transaction is open on this connection, or it has failed.");
     const char* const encoding = PQparameterStatus(transaction, "client_encoding");
     if (encoding == nullptr || std::string_view{encoding} != "UTF8")
         return invalid("The client_encoding of this connection is not UTF8.");
-    if (PQenterPipelineMode(transaction) != 1) return invalid("This connection is busy with something else.");
+    if (PQenterPipelineMode(transaction) != 1) return invalid("This connection is busy with another command.");
     auto received = detail::send_within(transaction, sent) ? detail::receive_within(transaction, sent)
                                                             : result<answers>{connection_failure(transaction, {}).why};
     PQexitPipelineMode(transaction);
-    // Where this fails the transaction has failed, and can only be rolled back as a whole.
+    // If this fails, the transaction can only be rolled back as a whole.
     if (!received) PQclear(PQexec(transaction, "ROLLBACK TO SAVEPOINT tollgate; RELEASE SAVEPOINT tollgate"));
     return received;
 }
@@ -34535,7 +34525,7 @@ TOLLGATE_DECL result<std::size_t> postgres_own_transaction::append_event(const e
     return detail::without_exceptions([&]() -> result<std::size_t> {
         postgres::batch batch{clock_.shift()};
         postgres::append_event(batch, happened, seed, now);
-        batch.add(postgres::notify_other_nodes);  // sent when the transaction is committed
+        batch.add(postgres::notify_other_nodes);  // sent when the transaction commits
         auto answers = postgres::run_within(connection_, batch);
         if (!answers) return std::move(answers).error();
         return postgres::appended_count(answers->front());
@@ -34548,8 +34538,8 @@ TOLLGATE_DECL result<std::size_t> postgres_own_transaction::append_event(const e
 
 namespace tollgate::inline v0::postgres {
 
-/// Goes on with what a hook's verb began and left: to remove a deleted one's deliveries, to hold a disabled one's, to
-/// make due what was held for one that was enabled. One hook, and at most `backlog_rows_max` deliveries; how many it
+/// Continues what a verb on a hook has left: removes a deleted hook's deliveries, holds a disabled one's, or makes the
+/// held ones of an enabled hook due. One hook and at most `backlog_rows_max` deliveries per call; returns how many it
 /// removed.
 [[nodiscard]] TOLLGATE_DECL result<std::size_t> work_on_backlog(postgres_database& on, std::size_t removed_max, instant now);
 
@@ -34561,7 +34551,7 @@ namespace tollgate::inline v0::postgres {
 
 namespace detail {
 
-/// Notices that one statement reads or removes: more are left to the next one.
+/// Notices that one statement reads or removes; the rest is left for the next one.
 inline constexpr std::size_t notices_max = 1000;
 
 }  // namespace detail
@@ -34618,13 +34608,13 @@ TOLLGATE_DECL result<std::vector<due_delivery>> leases::lease(std::span<const le
         retry_at.push_back(each.full_host_retry_at);
     }
     auto asked = connections_.make_batch();
-    // The statements behind it learn from a setting of this transaction which hosts it has locked.
+    // The following statements read the locked hosts from a setting of this transaction.
     asked.add(
         "SELECT set_config('tollgate.locked_hosts', coalesce(string_agg(id::text, ','), ''), true) FROM ("
         "SELECT id FROM tollgate_hosts WHERE id = ANY (ARRAY(SELECT host_id FROM tollgate_hooks WHERE id = ANY ($1))) "
         "ORDER BY id FOR NO KEY UPDATE SKIP LOCKED) AS locked",
         hooks);
-    // Before deliveries are read: one that is committed after this has a notice that stays.
+    // Before deliveries are read: a delivery committed after this has a notice that remains.
     asked.add(
         "DELETE FROM tollgate_due_notices WHERE id = ANY (ARRAY(SELECT notices.id FROM tollgate_due_notices AS notices "
         "JOIN tollgate_hooks AS hooks ON hooks.id = notices.hook_id WHERE notices.hook_id = ANY ($1) "
@@ -34728,7 +34718,7 @@ inline std::string compose_lookup(const lookup_parts& parts, std::string_view ow
     if (owner_quota_query.empty()) {
         text.append(", false, NULL::bigint, NULL::bigint FROM ").append(parts.table).append(" AS tokens");
     } else {
-        // On a line of its own: the query may end with a comment.
+        // On its own line: the query may end with a comment.
         text.append(", own.is_known IS NOT NULL, own.requests::bigint, own.window_seconds::bigint FROM ")
             .append(parts.table)
             .append(" AS tokens CROSS JOIN LATERAL (SELECT tokens.user_id AS id) AS owner "
@@ -34809,10 +34799,10 @@ TOLLGATE_DECL void listener::feed(std::shared_ptr<cache_invalidation_feed> chang
 TOLLGATE_DECL std::optional<std::uint64_t> listener::changes_seen() noexcept {
     try {
         std::call_once(started_, [this] { start(); });
-    } catch (...) {  // no thread: nothing is heard
+    } catch (...) {  // no thread: no notifications
     }
     if (!listens_.load(std::memory_order_acquire)) return std::nullopt;
-    return heard_.load(std::memory_order_relaxed);
+    return notifications_.load(std::memory_order_relaxed);
 }
 
 TOLLGATE_DECL void listener::start() noexcept {
@@ -34822,7 +34812,7 @@ TOLLGATE_DECL void listener::start() noexcept {
     wake_writing_ = ends[1];
     try {
         thread_ = std::thread{[this] { listen_until_stopped(); }};
-    } catch (...) {  // no thread, or no memory for one: nothing is heard
+    } catch (...) {  // no thread, or out of memory: no notifications
     }
 }
 
@@ -34830,14 +34820,14 @@ TOLLGATE_DECL void listener::listen_until_stopped() noexcept {
     constexpr milliseconds first_pause{100}, last_pause{2000};
     milliseconds length = first_pause;
     while (!stops_) {
-        const std::uint64_t before = heard_;
+        const std::uint64_t before = notifications_;
         try {
             listen_while_connected();
-        } catch (...) {  // memory is short: tried again, as all else
+        } catch (...) {  // out of memory: retried like any other failure
         }
         listens_ = false;
         if (changes_ != nullptr) changes_->trust_no_more();
-        length = heard_ != before ? first_pause : (std::min)(2 * length, last_pause);
+        length = notifications_ != before ? first_pause : (std::min)(2 * length, last_pause);
         if (pause(length)) return;
     }
 }
@@ -34850,12 +34840,12 @@ TOLLGATE_DECL void listener::listen_while_connected() {
     listens.add("LISTEN tollgate_changes");
     lives.add("SELECT 1");
     if (opened->run(listens).failed) return;
-    ++heard_;  // what came before is not heard any more
+    ++notifications_;  // earlier notifications were missed
     if (changes_ != nullptr) changes_->forget_all();
     listens_.store(true, std::memory_order_release);
-    // A connection that says nothing may be one that cannot: it is asked for a sign of life. One that gives none for
-    // longer than it is trusted is given up, but where nothing is remembered there is no hurry.
-    const milliseconds every = changes_ != nullptr ? asked_every : seconds{15};
+    // A silent connection may be dead, so heartbeats are sent. Without a response for longer than rows are trusted, the
+    // connection is closed; without cached rows there is more time.
+    const milliseconds every = changes_ != nullptr ? heartbeat_interval : seconds{15};
     if (changes_ != nullptr) opened->set_answer_wait_max(trusted_for);
     while (!stops_) {
         const auto asked_at = steady::now();
@@ -34877,7 +34867,7 @@ TOLLGATE_DECL void listener::take_notices(connection& from) {
         if (each->channel == "tollgate_changes") take_changes(each->payload);
         else any_due = true;
     }
-    if (any_due) ++heard_;
+    if (any_due) ++notifications_;
 }
 
 TOLLGATE_DECL void listener::take_changes(std::string_view told) noexcept {
@@ -34895,7 +34885,7 @@ TOLLGATE_DECL void listener::take_changes(std::string_view told) noexcept {
         next = stop;
         if (is_understood) changes_->forget(user_id{user});
     }
-    // `all`; or whatever a later release, or somebody else, means by it.
+    // `all`, or a message of a later release or another program.
     if (!is_understood) changes_->forget_all();
 }
 
@@ -35001,7 +34991,7 @@ TOLLGATE_DECL result<bool> outbox::resend(const account_ref& account, delivery_i
         "changed AS (UPDATE tollgate_deliveries AS deliveries SET state = 0, at = $4, is_leased = false, "
         "lease_is_open = false, attempts_made = 0, resend_asked = false FROM found "
         "WHERE deliveries.id = found.id AND NOT is_disabled AND NOT is_being_sent RETURNING hook_id), "
-        // `complete` finds that it is to be sent once more.
+        // `complete` sees that it is to be sent again.
         "noted AS (UPDATE tollgate_deliveries AS deliveries SET attempts_made = 0, resend_asked = true FROM found "
         "WHERE deliveries.id = found.id AND NOT is_disabled AND is_being_sent), "
         "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $4 FROM changed) "
@@ -35029,7 +35019,7 @@ TOLLGATE_DECL result<bool> outbox::enable_hook(const account_ref& account, hook_
         "enabled AS (UPDATE tollgate_hooks AS hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = "
         "NULL "
         "FROM before WHERE hooks.id = before.id), "
-        // Those whose lease has ended are held, too, though no claim has said so yet.
+        // Deliveries whose lease has ended are held, too, although no claim has noticed yet.
         "held AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
         "WHERE state = 3 LIMIT $5), "
         "abandoned AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
@@ -35053,7 +35043,7 @@ TOLLGATE_DECL result<bool> outbox::enable_hook(const account_ref& account, hook_
 
 TOLLGATE_DECL result<std::size_t> outbox::sweep(instant ended_before, std::size_t rows_max) {
     if (rows_max == 0) return std::size_t{0};
-    // Asked without a transaction first: often there is nothing.
+    // Without a transaction first: often there is nothing to do.
     auto asked = connections_.ask(
         "SELECT EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0), "
         "EXISTS (SELECT FROM tollgate_deliveries WHERE state <> 0 AND at < $1)",
@@ -35082,12 +35072,12 @@ namespace tollgate::inline v0::postgres {
 
 namespace detail {
 
-/// Looking for what is beyond the bound goes past all that is kept, so it is done now and then.
+/// Finding the rows beyond the bound scans all kept ones, so it is done rarely.
 inline constexpr std::size_t ended_between_trims = 100;
 
 }  // namespace detail
 
-/// The rows that results are about.
+/// The rows that the results refer to.
 struct completions::ledger {
     struct delivery_row {
         hook_id hook;
@@ -35155,7 +35145,7 @@ TOLLGATE_DECL result<std::vector<completion>> completions::complete_once(std::sp
     auto done = close(*talk, *in, ended, now);
     may_be_tried_again = talk->may_be_tried_again();
     if (!done) return std::move(done).error();
-    // Of what came since the last time, and of what other nodes did not count; where it fails there is a next time.
+    // Removes what came since the last time, including deliveries of other nodes. A failure is made up for next time.
     for (const hook_id each : full)
         static_cast<void>(removal{connections_}.ended_beyond(each, limits::ended_deliveries_per_hook_max,
                                                              2 * detail::ended_between_trims));
@@ -35181,7 +35171,7 @@ TOLLGATE_DECL result<completions::ledger> completions::open(transaction& talk, s
     for (const attempt_result& each : ended) ids.push_back(each.lease.delivery);
     auto asked = connections_.make_batch();
     asked.add("BEGIN");
-    // In this order, as everybody does: hosts, hooks, deliveries; of each, the first first.
+    // Lock order for all transactions: hosts, hooks, deliveries; within each, by id.
     asked.add(
         "SELECT id FROM tollgate_hosts WHERE id = ANY (ARRAY("
         "SELECT host_id FROM tollgate_deliveries WHERE id = ANY ($1))) ORDER BY id FOR NO KEY UPDATE",
@@ -35220,7 +35210,7 @@ TOLLGATE_DECL result<completions::ledger> completions::open(transaction& talk, s
         if (!*row) break;
         const auto& [id, hook, state, at, is_leased, lease_is_open, lease_number, attempts_made, resend_asked] =
             **row;
-        // Of a hook that was deleted nothing is known any more.
+        // Nothing is stored of a deleted hook any more.
         if (!in.hooks.contains(hook)) continue;
         in.deliveries.emplace(id, ledger::delivery_row{hook, state, at, is_leased, lease_is_open, lease_number,
                                                        attempts_made, resend_asked});
@@ -35293,7 +35283,7 @@ TOLLGATE_DECL result<void> completions::close(transaction& talk, const ledger& i
             "SELECT delivery_id, hook_id, at, duration, ended, status, answer FROM unnest($1, $2, $3, $4, $5, $6, $7) "
             "WITH ORDINALITY AS made (delivery_id, hook_id, at, duration, ended, status, answer, place) ORDER BY place",
             deliveries, hooks, times, durations, ends, statuses, answers_of);
-        // Of each the last.
+        // The last failure of each.
         asked.add(
             "DELETE FROM tollgate_attempts WHERE id = ANY (ARRAY(SELECT id FROM ("
             "SELECT id, row_number() OVER (PARTITION BY delivery_id ORDER BY id DESC) AS place FROM tollgate_attempts "
@@ -35387,8 +35377,8 @@ TOLLGATE_DECL result<std::size_t> removal::ended_before(instant then, std::size_
     if (rows_max == 0) return std::size_t{0};
     auto asked = connections_.make_batch();
     asked.add("BEGIN");
-    // An event is locked with its deliveries, so that of two who remove the last two of one of them sees that it was
-    // the last. So it is below.
+    // An event is locked together with its deliveries, so that of two transactions that remove the last two deliveries,
+    // one sees that its delivery is the last. The same holds below.
     asked.add(
         "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
         "JOIN tollgate_events AS events ON events.id = event_id WHERE state <> 0 AND at < $1 ORDER BY at LIMIT $2 "
@@ -35414,7 +35404,7 @@ TOLLGATE_DECL result<std::size_t> removal::of_deleted(std::optional<hook_id> whi
     if (rows_max == 0) return std::size_t{0};
     auto asked = connections_.make_batch();
     asked.add("BEGIN");
-    // The next statements learn from a setting of this transaction which it is. Whoever makes a hook for the same host
+    // The following statements read the hook from a setting of this transaction. Creating a hook for the same host
     // waits.
     asked.add(
         "SELECT set_config('tollgate.deleted_hook', coalesce((SELECT hooks.id::text FROM tollgate_hooks AS hooks "
