@@ -239,6 +239,11 @@ TEST_CASE("what has waited on one connection while another one hung is given up 
     tcp_proxy proxy{server.socket_path()};
     constexpr milliseconds wait_max{2000}, apart{1000};
     auto pool = open_pool(proxy.connection_string(), {.connections_max = 2, .each = {seconds{3}, wait_max}});
+    {
+        const auto both = std::pair{pool.begin(), pool.begin()};
+        REQUIRE((both.first && both.second));
+    }
+    REQUIRE(proxy.accepted() == 2);
     proxy.behave(tcp_proxy::way::hangs);
     milliseconds first{}, second{};
     std::thread earlier{[&] { first = time_of([&] { (void)one(pool); }); }};
@@ -470,8 +475,9 @@ TEST_CASE("sessions wait for the disk, see what is committed, and end with their
     };
     CHECK(setting("synchronous_commit") == "on");
     CHECK(setting("default_transaction_isolation") == "read committed");
-    CHECK(setting("statement_timeout") == "3s");
-    CHECK(setting("idle_in_transaction_session_timeout") == "4s");
+    CHECK(setting("statement_timeout") == "2250ms");
+    CHECK(setting("lock_timeout") == "1s");
+    CHECK(setting("idle_in_transaction_session_timeout") == "3s");
     CHECK(setting("application_name") == "tollgate");
     auto named = open_pool(server.connection_string() + " application_name=shop");
     CHECK(std::get<0>(*named.ask("SELECT current_setting('application_name')")->only<std::string>()) == "shop");
