@@ -19,6 +19,7 @@ class Compiler:
 
     def check(self, code, *options, directory=None):
         """Whether `code` compiles, and what the compiler says."""
+        # A later -std among the options wins.
         command = [self.path, "-std=c++20", "-fsyntax-only", "-x", "c++", *options, *self.includes, "-"]
         done = subprocess.run(command, input=code, capture_output=True, text=True, cwd=directory, check=False,
                               env={**os.environ, "LC_ALL": "C"})

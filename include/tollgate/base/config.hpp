@@ -10,6 +10,21 @@
 #define TOLLGATE_VERSION_PATCH 0
 #define TOLLGATE_VERSION "0.2.0"
 
+#if __cplusplus < 202002L
+#error "Tollgate needs C++20: compile with -std=c++20 or later."
+#elif defined(__clang__) ? __clang_major__ < 16 : defined(__GNUC__) && __GNUC__ < 12
+#error "Tollgate needs GCC 12, Clang 16, or a later version of them."
+#elif !defined(__cpp_exceptions)
+#error "Tollgate needs exceptions: compile without -fno-exceptions."
+#else
+#define TOLLGATE_COMPILER_IS_SUPPORTED
+#endif
+// A file that does not exist ends the compilation after that one message. Thousands would follow.
+#if !defined(TOLLGATE_COMPILER_IS_SUPPORTED)
+#include "compilation_ends_here"
+#endif
+#undef TOLLGATE_COMPILER_IS_SUPPORTED
+
 #if defined(TOLLGATE_SEPARATE_COMPILATION)
 #define TOLLGATE_DECL
 #else

@@ -46,7 +46,8 @@ public:
     /// Canonical text: dotted decimal for IPv4, RFC 5952 for IPv6.
     [[nodiscard]] TOLLGATE_DECL std::string to_text() const;
 
-    friend constexpr auto operator<=>(const ip_address&, const ip_address&) noexcept = default;
+    friend constexpr bool operator==(const ip_address&, const ip_address&) noexcept = default;
+    friend constexpr bool operator<(const ip_address& a, const ip_address& b) noexcept { return a.bytes_ < b.bytes_; }
 
 private:
     std::array<std::uint8_t, 16> bytes_{};

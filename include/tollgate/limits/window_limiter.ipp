@@ -78,7 +78,7 @@ private:
     };
 
     [[nodiscard]] std::size_t set_of(std::uint64_t key) const noexcept {
-        return static_cast<std::size_t>(siphash(seed_, key)) & (set_count_ - 1);
+        return siphash(seed_, key) & (set_count_ - 1);
     }
     [[nodiscard]] std::mutex& lock_of(std::size_t set) const noexcept { return locks_[set & (lock_count_ - 1)].mutex; }
 

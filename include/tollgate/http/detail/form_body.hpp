@@ -37,7 +37,7 @@ public:
 
     [[nodiscard]] std::size_t count(std::string_view name) const noexcept {
         std::size_t lines = 0;
-        for (const form_member& member : members_) lines += member.name == name ? 1 : 0;
+        for (const form_member& member : members_) lines += member.name == name ? 1U : 0U;
         return lines;
     }
 

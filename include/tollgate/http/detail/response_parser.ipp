@@ -39,7 +39,7 @@ namespace detail {
     };
     const auto skip_quoted = [&text] {
         std::size_t at = 1;
-        while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2 : 1;
+        while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2U : 1U;
         if (at >= text.size()) return false;
         text.remove_prefix(at + 1);
         return true;
@@ -273,7 +273,7 @@ TOLLGATE_DECL void response_parser::read_body(std::string_view& bytes) {
     if (!endless) taken = (std::min)(taken, left_bytes_);
 
     const std::size_t room = settings_.kept_bytes_max - body_.size();
-    const auto size = static_cast<std::size_t>(taken);
+    const std::size_t size = taken;
     body_.append(bytes.substr(0, (std::min)(size, room)));
     if (size > room) body_cut_ = true;
     bytes.remove_prefix(size);

@@ -57,7 +57,7 @@ TOLLGATE_DECL std::optional<std::string> parameters::find(std::string_view name)
 
 TOLLGATE_DECL std::size_t parameters::times(std::string_view name) const noexcept {
     std::size_t found = 0;
-    for (const http::form_member& each : sent_) found += each.name == name ? 1 : 0;
+    for (const http::form_member& each : sent_) found += each.name == name ? 1U : 0U;
     return found;
 }
 

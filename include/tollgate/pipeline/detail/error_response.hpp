@@ -110,7 +110,7 @@ inline void add_rate_limit_fields(http::response& response, const verdict& limit
 
 /// Seconds until a window ends, for `Retry-After`: whole, rounded up, at least one.
 [[nodiscard]] inline std::uint64_t seconds_until(instant later, instant now) noexcept {
-    return static_cast<std::uint64_t>((std::max)(std::int64_t{1}, std::chrono::ceil<seconds>(later - now).count()));
+    return static_cast<std::uint64_t>((std::max)(seconds{1}, std::chrono::ceil<seconds>(later - now)).count());
 }
 
 /// `Allow` of a path with these methods: HEAD where there is GET, and always OPTIONS (RFC 9110 section 10.2.1).

@@ -14,7 +14,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 
 namespace tollgate::inline v0::server_detail {
 
@@ -48,7 +47,7 @@ public:
     }
 
     TOLLGATE_DECL void on_deadline() noexcept override;
-    [[nodiscard]] TOLLGATE_DECL std::optional<http::work_kind> work(bool has_queued) noexcept override;
+    TOLLGATE_DECL void work() noexcept override;
     TOLLGATE_DECL void complete(bool worked) noexcept override;
 
 protected:

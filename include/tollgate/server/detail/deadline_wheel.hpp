@@ -22,7 +22,7 @@ public:
         virtual void on_deadline() noexcept = 0;
 
     protected:
-        ~entry() = default;
+        virtual ~entry() = default;
 
     private:
         friend deadline_wheel;

@@ -116,7 +116,7 @@ TOLLGATE_DECL void close_socket(socket_handle one) noexcept {
 TOLLGATE_DECL std::size_t open_files_max() noexcept {
     rlimit limit{};
     const bool limited = ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-    return limited ? static_cast<std::size_t>(limit.rlim_cur) : (std::numeric_limits<std::size_t>::max)();
+    return limited ? limit.rlim_cur : (std::numeric_limits<std::size_t>::max)();
 }
 
 TOLLGATE_DECL void spare_descriptor::open() noexcept {

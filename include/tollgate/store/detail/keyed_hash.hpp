@@ -50,7 +50,7 @@ private:
 
     /// Adds the size, so that the zero padding of a block differs from zeros in the text.
     [[nodiscard]] std::size_t finish(std::uint64_t state, std::size_t size_bytes) const noexcept {
-        return static_cast<std::size_t>(fold(state ^ keys_[2], keys_[1] ^ size_bytes));
+        return fold(state ^ keys_[2], keys_[1] ^ size_bytes);
     }
 
     [[nodiscard]] static std::uint64_t fold(std::uint64_t a, std::uint64_t b) noexcept {

@@ -59,7 +59,7 @@ public:
 private:
     /// The key is a keyed hash, so its low bits are uniformly distributed.
     [[nodiscard]] window_set& set_of(std::uint64_t key) noexcept {
-        return sets_[static_cast<std::size_t>(key) & (sets_.size() - 1)];
+        return sets_[key & (sets_.size() - 1)];
     }
 
     [[nodiscard]] counted_window* find_open(std::uint64_t key, const bounded_quota& allowed,

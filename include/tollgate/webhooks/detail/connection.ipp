@@ -1,11 +1,11 @@
 #pragma once
 
+#include <tollgate/base/detail/tls_peer.hpp>
 #include <tollgate/webhooks/detail/connection.hpp>
 
 #include <openssl/bio.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
-#include <openssl/x509v3.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -49,13 +49,7 @@ TOLLGATE_DECL asio::ip::tcp::endpoint to_endpoint(const ip_address& address, std
 
 TOLLGATE_DECL bool hook_connection::use_tls(asio::ssl::context& with, const http::url& host) {
     tls_ = std::make_unique<asio::ssl::stream<client_socket&>>(socket_, with);
-    SSL* const native = tls_->native_handle();
-    X509_VERIFY_PARAM* const wanted = SSL_get0_param(native);
-    if (host.address)
-        return X509_VERIFY_PARAM_set1_ip_asc(wanted, host.host.c_str()) == 1;  // RFC 6066: no SNI for addresses
-    X509_VERIFY_PARAM_set_hostflags(wanted, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
-    return X509_VERIFY_PARAM_set1_host(wanted, host.host.data(), host.host.size()) == 1 &&
-           SSL_set_tlsext_host_name(native, host.host.c_str()) == 1;
+    return tollgate::detail::expect_tls_peer(tls_->native_handle(), host.host, host.address.has_value());
 }
 
 TOLLGATE_DECL std::string hook_connection::tls_fault(const std::error_code& failed) const {

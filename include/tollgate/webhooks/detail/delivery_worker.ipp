@@ -40,7 +40,7 @@ private:
 inline std::size_t affordable_attempts(std::size_t wanted) noexcept {
     rlimit allowed{};
     if (::getrlimit(RLIMIT_NOFILE, &allowed) != 0 || allowed.rlim_cur == RLIM_INFINITY) return wanted;
-    return (std::max)(std::size_t{1}, (std::min)(wanted, static_cast<std::size_t>(allowed.rlim_cur / 2)));
+    return (std::max)(std::size_t{1}, (std::min<std::size_t>)(wanted, allowed.rlim_cur / 2));
 }
 
 inline hook_dispatch_settings affordable(hook_dispatch_settings with) noexcept {

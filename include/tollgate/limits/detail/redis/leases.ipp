@@ -64,7 +64,7 @@ struct leases::table {
 
     [[nodiscard]] std::size_t set_of(const limit_key& key) const noexcept {
         const std::uint64_t kind = key.kind() == limit_kind::user ? 0 : 0x9e37'79b9'7f4a'7c15U;
-        return static_cast<std::size_t>(siphash(seed, key.value() ^ kind)) & (set_count - 1);
+        return siphash(seed, key.value() ^ kind) & (set_count - 1);
     }
     [[nodiscard]] std::mutex& lock_of(std::size_t index) const noexcept {
         return locks[index & (lock_count - 1)].mutex;

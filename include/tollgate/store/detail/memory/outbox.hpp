@@ -49,7 +49,10 @@ private:
     struct timed_delivery {
         instant at;
         std::int64_t id;
-        friend auto operator<=>(const timed_delivery&, const timed_delivery&) noexcept = default;
+        // Not `<=>`, which time points do not have in libc++ 16.
+        friend bool operator<(const timed_delivery& a, const timed_delivery& b) noexcept {
+            return a.at != b.at ? a.at < b.at : a.id < b.id;
+        }
     };
     using timed_deliveries = std::set<timed_delivery>;
 
@@ -65,8 +68,8 @@ private:
         instant ready_at;
         std::uint64_t number;
         hook_id of;
-        friend auto operator<=>(const place_in_queue& a, const place_in_queue& b) noexcept {
-            return std::pair{a.ready_at, a.number} <=> std::pair{b.ready_at, b.number};
+        friend bool operator<(const place_in_queue& a, const place_in_queue& b) noexcept {
+            return a.ready_at != b.ready_at ? a.ready_at < b.ready_at : a.number < b.number;
         }
         friend bool operator==(const place_in_queue&, const place_in_queue&) noexcept = default;
     };

@@ -4,11 +4,9 @@
 #include <tollgate/base/result.hpp>
 #include <tollgate/store/detail/sqlite/database.hpp>
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -47,16 +45,13 @@ public:
     /// Empty if the mark is unknown: a commit is in progress, the log has never been written to, or the file system has
     /// no shared memory. Query the database then.
     [[nodiscard]] std::optional<change_mark> read() const noexcept {
-        if (header_ == nullptr || !is_trusted_->load(std::memory_order_relaxed)) return std::nullopt;
+        if (header_ == nullptr) return std::nullopt;
         // There are two copies; a writer stores the second one first, so two equal copies are consistent (SQLite's
         // walIndexTryHdr).
         const change_mark first = copy(0);
         if (first != copy(words_per_copy) || !names_content(first)) return std::nullopt;
         return first;
     }
-
-    /// Whether this is still the file that the path names; if not, there are no marks. Any thread.
-    void set_trusted(bool is_trusted) const noexcept { is_trusted_->store(is_trusted, std::memory_order_relaxed); }
 
     /// For `row_cache`: with equal content every row is valid.
     template <class Key, class Row>
@@ -70,13 +65,13 @@ private:
     static constexpr std::size_t words_per_copy = 6;
     static constexpr std::size_t is_init_offset_bytes = 4;  // within the word of iChange
 
-    change_stamp(database connection, std::uint64_t* header) noexcept
+    change_stamp(database connection, const std::uint64_t* header) noexcept
         : connection_{std::move(connection)}, header_{header} {}
 
     /// Word by word, because another process may be writing.
     [[nodiscard]] change_mark copy(std::size_t from) const noexcept {
         const auto load = [this, from](std::size_t word) noexcept {
-            return std::atomic_ref{header_[from + word]}.load(std::memory_order_acquire);
+            return __atomic_load_n(header_ + from + word, __ATOMIC_ACQUIRE);  // libc++ has std::atomic_ref from version 19 on
         };
         return {.counter = load(1), .log_end = load(2), .checksum = load(3), .salts = load(4)};
     }
@@ -90,9 +85,7 @@ private:
     }
 
     database connection_;
-    std::unique_ptr<std::atomic<bool>> is_trusted_ = std::make_unique<std::atomic<bool>>(true);
-    std::uint64_t*
-        header_;  // null: no shared memory, so no mark. Not written, but atomic_ref takes no const before C++26
+    const std::uint64_t* header_;  // null: no shared memory, so no mark
 };
 
 }  // namespace tollgate::sqlite

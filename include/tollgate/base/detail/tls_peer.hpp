@@ -1,0 +1,25 @@
+#pragma once
+
+#include <openssl/ssl.h>
+#include <openssl/tls1.h>
+#include <openssl/x509_vfy.h>
+#include <openssl/x509v3.h>
+
+#include <string>
+
+namespace tollgate::inline v0::detail {
+
+/// Lets the handshake of a client succeed only if the certificate names `host`: an IP address, or a DNS name, which is sent as
+/// SNI, too (RFC 6066 section 3: no SNI for addresses; RFC 9525: no partial wildcards, no common names).
+///
+/// False if OpenSSL is out of memory or `host` cannot be a name.
+[[nodiscard]] inline bool expect_tls_peer(SSL* connection, const std::string& host, bool is_address) noexcept {
+    X509_VERIFY_PARAM* const expected = SSL_get0_param(connection);
+    if (is_address) return X509_VERIFY_PARAM_set1_ip_asc(expected, host.c_str()) == 1;
+    X509_VERIFY_PARAM_set_hostflags(expected, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
+    // What SSL_set_tlsext_host_name does, without its old-style cast in our code.
+    return X509_VERIFY_PARAM_set1_host(expected, host.data(), host.size()) == 1 &&
+           SSL_ctrl(connection, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, const_cast<char*>(host.c_str())) == 1;
+}
+
+}  // namespace tollgate::detail

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""All public headers compile without a warning with each compiler, standard library and standard that is supported, and
+what is not supported ends with one message.
+"""
+
+import re
+import shutil
+import sys
+
+import toolchain
+
+PARTS = ["SQLITE", "POSTGRES", "REDIS", "ASIO", "DISPATCHER"]
+CODE = "#include <tollgate/tollgate.hpp>\n#include <tollgate/testing/store_suite.hpp>\n"
+WARNINGS = [*toolchain.WARNINGS, "-Wsign-conversion", "-Wnull-dereference", "-Wnon-virtual-dtor", "-Wold-style-cast"]
+OF_GCC = ["-Wuseless-cast"]
+
+SUPPORTED = [
+    ("g++", ["-std=c++20", *OF_GCC]),
+    ("g++", ["-std=c++23", *OF_GCC]),
+    ("clang++-16", ["-std=c++20"]),
+    ("clang++-16", ["-std=c++20", "-stdlib=libc++"]),
+    ("clang++-19", ["-std=c++23"]),
+]
+# The core without Asio, which needs RTTI itself.
+CORE = [("g++", ["-std=c++20", "-fno-rtti"])]
+REFUSED = [
+    ("g++", ["-std=c++17"], "Tollgate needs C++20: compile with -std=c++20 or later."),
+    ("clang++-16", ["-std=c++17"], "Tollgate needs C++20: compile with -std=c++20 or later."),
+    ("g++", ["-std=c++20", "-fno-exceptions"], "Tollgate needs exceptions: compile without -fno-exceptions."),
+]
+
+
+def main():
+    arguments = toolchain.parser(__doc__).parse_args()
+    missing = [name for name in ("g++", "clang++-16", "clang++-19") if not shutil.which(name)]
+    if missing:
+        sys.exit(f"missing: {', '.join(missing)}")
+
+    def check(compiler, options, code):
+        return toolchain.Compiler(compiler, arguments.includes).check(code, *options)
+
+    def accept(row):
+        compiler, options, parts = row
+        good, output = check(compiler, [*options, *WARNINGS, *(f"-DTOLLGATE_WITH_{part}" for part in parts)], CODE)
+        return None if good else f"{compiler} {' '.join(options)}:\n{output[:4000]}"
+
+    def refuse(row):
+        compiler, options, message = row
+        good, output = check(compiler, options, CODE)
+        errors = re.findall(r"error: (?:#error )?(.*)", output)
+        expected = [f'"{message}"', errors[-1] if errors else ""]
+        if not good and errors == expected and "compilation_ends_here" in errors[-1]:
+            return None
+        return f"{compiler} {' '.join(options)}: one message was expected, not\n{output[:4000]}"
+
+    rows = [(compiler, options, PARTS) for compiler, options in SUPPORTED] + [(*row, []) for row in CORE]
+    findings = [*toolchain.in_parallel(arguments.jobs, accept, rows), *toolchain.in_parallel(arguments.jobs, refuse, REFUSED)]
+    findings = list(filter(None, findings))
+    print("\n".join(findings) if findings else f"{len(rows)} compilations without a warning")
+    sys.exit(1 if findings else 0)
+
+
+if __name__ == "__main__":
+    main()
