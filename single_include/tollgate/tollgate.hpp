@@ -28,6 +28,10 @@
 #pragma once
 
 #include <openssl/rand.h>
+#include <openssl/ssl.h>
+#include <openssl/tls1.h>
+#include <openssl/x509_vfy.h>
+#include <openssl/x509v3.h>
 #include <sys/mman.h>
 #include <algorithm>
 #include <array>
@@ -13076,6 +13080,25 @@ void reconnecting_pool<Connection>::report(bool up, std::string_view why) noexce
 
 }  // namespace tollgate
 
+// <tollgate/base/detail/tls_peer.hpp>
+
+namespace tollgate::inline v0::detail {
+
+/// Lets the handshake of a client succeed only if the certificate names `host`: an IP address, or a DNS name, which is sent as
+/// SNI, too (RFC 6066 section 3: no SNI for addresses; RFC 9525: no partial wildcards, no common names).
+///
+/// False if OpenSSL is out of memory or `host` cannot be a name.
+[[nodiscard]] inline bool expect_tls_peer(SSL* connection, const std::string& host, bool is_address) noexcept {
+    X509_VERIFY_PARAM* const expected = SSL_get0_param(connection);
+    if (is_address) return X509_VERIFY_PARAM_set1_ip_asc(expected, host.c_str()) == 1;
+    X509_VERIFY_PARAM_set_hostflags(expected, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
+    // What SSL_set_tlsext_host_name does, without its old-style cast in our code.
+    return X509_VERIFY_PARAM_set1_host(expected, host.data(), host.size()) == 1 &&
+           SSL_ctrl(connection, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, const_cast<char*>(host.c_str())) == 1;
+}
+
+}  // namespace tollgate::detail
+
 // <tollgate/http/detail/chunked_body.hpp>
 
 namespace tollgate::inline v0::http::detail {
@@ -15366,7 +15389,6 @@ private:
 #include <openssl/hmac.h>
 #include <openssl/pem.h>
 #include <openssl/sha.h>
-#include <openssl/ssl.h>
 #include <poll.h>
 #include <resolv.h>
 #include <sys/resource.h>
@@ -26125,8 +26147,6 @@ hook_dispatcher(Service&, hook_dispatch_settings = {})
 #include <asio/ssl/stream.hpp>
 #include <asio/strand.hpp>
 #include <asio/write.hpp>
-#include <openssl/x509_vfy.h>
-#include <openssl/x509v3.h>
 
 // <tollgate/webhooks/detail/delivery_scheduler.hpp>
 
@@ -26557,7 +26577,7 @@ private:
 inline std::size_t affordable_attempts(std::size_t wanted) noexcept {
     rlimit allowed{};
     if (::getrlimit(RLIMIT_NOFILE, &allowed) != 0 || allowed.rlim_cur == RLIM_INFINITY) return wanted;
-    return (std::max)(std::size_t{1}, (std::min)(wanted, static_cast<std::size_t>(allowed.rlim_cur / 2)));
+    return (std::max)(std::size_t{1}, (std::min<std::size_t>)(wanted, allowed.rlim_cur / 2));
 }
 
 inline hook_dispatch_settings affordable(hook_dispatch_settings with) noexcept {
@@ -27337,13 +27357,7 @@ TOLLGATE_DECL asio::ip::tcp::endpoint to_endpoint(const ip_address& address, std
 
 TOLLGATE_DECL bool hook_connection::use_tls(asio::ssl::context& with, const http::url& host) {
     tls_ = std::make_unique<asio::ssl::stream<client_socket&>>(socket_, with);
-    SSL* const native = tls_->native_handle();
-    X509_VERIFY_PARAM* const wanted = SSL_get0_param(native);
-    if (host.address)
-        return X509_VERIFY_PARAM_set1_ip_asc(wanted, host.host.c_str()) == 1;  // RFC 6066: no SNI for addresses
-    X509_VERIFY_PARAM_set_hostflags(wanted, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
-    return X509_VERIFY_PARAM_set1_host(wanted, host.host.data(), host.host.size()) == 1 &&
-           SSL_set_tlsext_host_name(native, host.host.c_str()) == 1;
+    return tollgate::detail::expect_tls_peer(tls_->native_handle(), host.host, host.address.has_value());
 }
 
 TOLLGATE_DECL std::string hook_connection::tls_fault(const std::error_code& failed) const {
@@ -28385,13 +28399,13 @@ private:
     static constexpr std::size_t words_per_copy = 6;
     static constexpr std::size_t is_init_offset_bytes = 4;  // within the word of iChange
 
-    change_stamp(database connection, std::uint64_t* header) noexcept
+    change_stamp(database connection, const std::uint64_t* header) noexcept
         : connection_{std::move(connection)}, header_{header} {}
 
     /// Word by word, because another process may be writing.
     [[nodiscard]] change_mark copy(std::size_t from) const noexcept {
         const auto load = [this, from](std::size_t word) noexcept {
-            return std::atomic_ref{header_[from + word]}.load(std::memory_order_acquire);
+            return __atomic_load_n(header_ + from + word, __ATOMIC_ACQUIRE);  // libc++ has std::atomic_ref from version 19 on
         };
         return {.counter = load(1), .log_end = load(2), .checksum = load(3), .salts = load(4)};
     }
@@ -28405,8 +28419,7 @@ private:
     }
 
     database connection_;
-    std::uint64_t*
-        header_;  // null: no shared memory, so no mark. Not written, but atomic_ref takes no const before C++26
+    const std::uint64_t* header_;  // null: no shared memory, so no mark
 };
 
 }  // namespace tollgate::sqlite
@@ -31076,7 +31089,7 @@ private:
 
     [[nodiscard]] static std::size_t hash_of(user_id user) noexcept {
         // User ids are consecutive; multiplicative hashing (2^64 / phi) spreads them.
-        return static_cast<std::size_t>((static_cast<std::uint64_t>(user.value()) * 0x9e37'79b9'7f4a'7c15U) >> 32);
+        return (static_cast<std::uint64_t>(user.value()) * 0x9e37'79b9'7f4a'7c15U) >> 32;
     }
     [[nodiscard]] std::uint64_t last_of(std::size_t hash) const noexcept {
         return last_of_[hash % places].load(std::memory_order_acquire);
@@ -35971,8 +35984,6 @@ static_assert(rate_limiter<redis_limiter>);
 #if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)
 
 #include <hiredis/hiredis.h>
-#include <openssl/x509_vfy.h>
-#include <openssl/x509v3.h>
 
 // <tollgate/limits/detail/redis/server_address.ipp>
 
@@ -36235,17 +36246,8 @@ TOLLGATE_DECL result<void> connection::start_tls(const server_address& server, c
         return failure("out of memory");
     }
     SSL_set_bio(tls_.get(), in, out);
-    X509_VERIFY_PARAM* const expected = SSL_get0_param(tls_.get());
-    bool named = false;
-    if (ip_address::parse(server.host)) {
-        named = X509_VERIFY_PARAM_set1_ip_asc(expected, server.host.c_str()) == 1;  // RFC 6066: no SNI for addresses
-    } else {
-        X509_VERIFY_PARAM_set_hostflags(expected,
-                                        X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
-        named = X509_VERIFY_PARAM_set1_host(expected, server.host.data(), server.host.size()) == 1 &&
-                SSL_set_tlsext_host_name(tls_.get(), server.host.c_str()) == 1;
-    }
-    if (!named) return failure("no TLS: " + detail::take_tls_error());
+    const bool is_address = ip_address::parse(server.host).has_value();
+    if (!tollgate::detail::expect_tls_peer(tls_.get(), server.host, is_address)) return failure("no TLS: " + detail::take_tls_error());
     for (;;) {
         const int done = SSL_connect(tls_.get());
         const int why = done == 1 ? SSL_ERROR_NONE : SSL_get_error(tls_.get(), done);
@@ -36300,7 +36302,7 @@ TOLLGATE_DECL result<void> connection::exchange(std::string_view commands, std::
         last.error.clear();
         last.count = 0;
         if (answer->type == REDIS_REPLY_ERROR) {
-            last.error.assign(answer->str, static_cast<std::size_t>(answer->len));
+            last.error.assign(answer->str, answer->len);
             if (last.error.empty()) last.error = "an error without a message";
         }
         if (answer->type == REDIS_REPLY_INTEGER) last.numbers[last.count++] = answer->integer;
@@ -36551,7 +36553,7 @@ struct leases::table {
 
     [[nodiscard]] std::size_t set_of(const limit_key& key) const noexcept {
         const std::uint64_t kind = key.kind() == limit_kind::user ? 0 : 0x9e37'79b9'7f4a'7c15U;
-        return static_cast<std::size_t>(siphash(seed, key.value() ^ kind)) & (set_count - 1);
+        return siphash(seed, key.value() ^ kind) & (set_count - 1);
     }
     [[nodiscard]] std::mutex& lock_of(std::size_t index) const noexcept {
         return locks[index & (lock_count - 1)].mutex;
