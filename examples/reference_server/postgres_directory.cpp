@@ -111,15 +111,16 @@ void postgres_directory::remember(std::shared_ptr<cache_invalidation_feed> chang
 }
 
 result<std::optional<postgres_directory::user_row>> postgres_directory::read_user(user_id user) {
-    auto found = database_.ask("SELECT balance, currency, requests_per_day FROM directory_users "
-                               "WHERE id = $1 AND NOT disabled",
-                               user);
-    if (!found) return std::move(found).error();
-    const auto row = found->next<decimal, currency_code, std::optional<std::int64_t>>();
-    if (!row) return row.error();
-    if (!*row) return std::optional<user_row>{};
-    const auto& [amount, currency, requests] = **row;
-    return std::optional{user_row{amount, currency, requests}};
+    using found_row = std::pair<user_id, result<user_row>>;
+    return lookups_->find(
+        database_, "SELECT id, balance, currency, requests_per_day FROM directory_users WHERE id = ANY ($1) AND NOT disabled", user,
+        [](postgres::rows& found) -> result<std::optional<found_row>> {
+            const auto row = found.next<user_id, decimal, currency_code, std::optional<std::int64_t>>();
+            if (!row) return row.error();
+            if (!*row) return std::optional<found_row>{};
+            const auto& [id, amount, currency, requests] = **row;
+            return std::optional{found_row{id, user_row{amount, currency, requests}}};
+        });
 }
 
 result<postgres_directory::user_row> postgres_directory::find_user(user_id user) {

@@ -104,8 +104,11 @@ private:
     tollgate::result<std::optional<user_row>> read_user(tollgate::user_id user);
 
     tollgate::postgres_database database_;
+    // Neither it nor a cache moves.
+    std::unique_ptr<tollgate::postgres_lookup<tollgate::user_id, user_row>> lookups_ =
+        std::make_unique<tollgate::postgres_lookup<tollgate::user_id, user_row>>();
     std::shared_ptr<tollgate::cache_invalidation_feed> changes_;  // null, like the next: nothing is remembered
-    std::unique_ptr<user_cache> users_;  // a cache does not move
+    std::unique_ptr<user_cache> users_;
 };
 
 static_assert(tollgate::user_directory<postgres_directory>);

@@ -2059,7 +2059,7 @@ template <class H>
 enum class handle_step : std::uint8_t {
     done,          ///< the response is complete
     needs_body,    ///< call again when the body is complete or too large
-    needs_worker,  ///< call again on a worker thread
+    needs_worker,  ///< call again on a worker that may wait for `handler_state::waits_for`
 };
 
 /// The thread that calls a handler.
@@ -2067,6 +2067,23 @@ enum class thread_kind : std::uint8_t {
     io,      ///< serves sockets and must not wait
     worker,  ///< may wait for a disk or another machine
 };
+
+/// What a request waits for on a worker thread. The server bounds how many workers each kind may occupy, so that a
+/// part of the application that hangs, or has a long queue, delays no request that waits for another part.
+enum class work_kind : std::uint8_t {
+    other,           ///< what a handler does not say
+    credentials,     ///< looking up a token
+    token_uses,      ///< recording that one was used, which is given up soon
+    users,           ///< the user directory
+    limits,          ///< the rate limiter
+    store_reads,     ///< other reads of the store
+    store_writes,    ///< writes: SQLite has one writer at a time
+    pages,           ///< showing pages
+    forms,           ///< what is posted to them
+    sign_in,         ///< checking passwords
+    token_endpoint,  ///< issuing, revoking and describing OAuth tokens
+};
+inline constexpr std::size_t work_kinds = 11;
 
 /// What a handler keeps of one request between two calls of `advance`, in the server's memory: an object of a type that
 /// the handler chooses, created by its first `get`. Used by one thread at a time.
@@ -2091,13 +2108,19 @@ public:
         return *std::launder(reinterpret_cast<T*>(bytes_));
     }
 
+    /// What the request waits for. The handler sets it before it returns `handle_step::needs_worker`.
+    [[nodiscard]] work_kind waits_for() const noexcept { return waits_for_; }
+    void set_waits_for(work_kind what) noexcept { waits_for_ = what; }
+
     /// Destroys the object, for the next request or when the connection is gone.
     void clear() noexcept {
+        waits_for_ = work_kind::other;
         if (destroy_ != nullptr) std::exchange(destroy_, nullptr)(bytes_);
     }
 
 private:
     void (*destroy_)(void*) noexcept = nullptr;  // of the object in bytes_; null if there is none
+    work_kind waits_for_ = work_kind::other;
     alignas(std::max_align_t) std::byte bytes_[bytes_max];
 };
 
@@ -2106,9 +2129,11 @@ private:
 ///
 /// The server calls `advance` when the head has arrived (`body_state::pending` if part of the body is missing), and
 /// again each time it has what the last step asked for, until `done`. The request and the response stay the same
-/// objects, but the bytes that the request refers to may move between calls. Never throws. With a complete body, a call
-/// on a worker returns `done`.
-/// one call.
+/// objects, but the bytes that the request refers to may move between calls. Never throws.
+///
+/// On a worker (`thread_kind::worker`) it may wait for what it named with `state.set_waits_for`, and for nothing else. If
+/// it then has to wait for something else, it names that and returns `needs_worker` again; usually the same worker
+/// continues at once. Asking again for the same is an error in the handler: the response is 500.
 template <class H>
 concept resumable_handler = handler<H> && requires(H& h, const request& request, response& response, handler_state& state,
                                                    thread_kind thread) {
@@ -6085,6 +6110,7 @@ struct route {
     /// Who may call the route.
     access_rule access{};
     std::size_t service_capture = no_capture;  ///< which capture is `{service}`
+    http::work_kind work = http::work_kind::store_reads;  ///< what the endpoint waits for, see `http::work_kind`
     bool reads_body = false;                   ///< POST, PUT and PATCH: the body is checked before the endpoint is called
 
     /// The HTTP method.
@@ -6169,6 +6195,13 @@ private:
     }
 };
 
+/// What an endpoint says that it waits for; else the store, for a read or a write as the method is.
+template <class Endpoint>
+[[nodiscard]] constexpr http::work_kind work_of(http::method method) noexcept {
+    if constexpr (requires { { Endpoint::work } -> std::convertible_to<http::work_kind>; }) return Endpoint::work;
+    else return method == http::method::get ? http::work_kind::store_reads : http::work_kind::store_writes;
+}
+
 // Stands for a missing endpoint.
 struct no_endpoint {};
 
@@ -6194,6 +6227,7 @@ template <class Endpoint, class... Readers>
         made.run = &caller::run;
         made.run_without_waiting = &caller::run_without_waiting;
     }
+    made.work = work_of<Endpoint>(method);
     if constexpr (!caller::is_stateless) made.endpoint = std::make_shared<const Endpoint>(std::move(endpoint));
     return made;
 }
@@ -6240,7 +6274,9 @@ template <http::method Method, fixed_text Pattern, class Access, class Endpoint>
 /// `path_parameter` gives it (`{service}`: `const service&`), and returns `result<void>`: nothing, or the error to respond
 /// with. It is called from many threads at once. HEAD and OPTIONS need no routes.
 ///
-/// Where the directory or the store blocks, endpoints run on workers. An endpoint that asks neither may declare
+/// Where the directory or the store blocks, endpoints run on workers, of which those of one kind can only take up a part: reads of
+/// the store for GET and writes for others, unless the endpoint has a `static constexpr http::work_kind work` that says what it
+/// waits for. An endpoint that asks neither may declare
 /// `static constexpr bool blocking = false`; one that can respond from a cache may have a member
 /// `bool respond_from_cache(api_call&, parameters...) const`, which is called first, on the I/O thread, and returns false, with
 /// nothing written, if it has to wait.
@@ -6320,6 +6356,7 @@ enum class stage : std::uint8_t { head, credential, use, quota, limit, checks, b
 /// What is known of one request so far.
 struct judgement {
     stage next = stage::head;
+    http::work_kind waits_for = http::work_kind::other;  ///< what `next` waits for
     bool user_agent_accepted = false;
     bool is_preflight = false;
     instant now;
@@ -6522,7 +6559,8 @@ namespace tollgate::inline v0::pipeline {
 ///
 /// `advance` is THE ORDER in which a request is judged, the cheapest rejection first; no other file knows more than one stage. It
 /// runs on the thread that read the request for as long as it need not wait. Where it has to wait for a store, the directory or
-/// the limiter, it returns `needs_worker`, and goes on at the same stage when it is called on a worker; nothing is done twice.
+/// the limiter, it says for which (`judgement::waits_for`), returns `needs_worker`, and goes on at the same stage when it is called
+/// on a worker; nothing is done twice. A worker waits for that one only: a stage that waits for another returns `needs_worker` again.
 template <class Users, class Store, class Policies>
 struct judge {
     const api_settings& settings;
@@ -6537,6 +6575,10 @@ struct judge {
     /// One request, up to its response or to what it has to wait for. Throws what policies, endpoints and the heap throw;
     /// `respond_thrown` then says what is left to say. Malformed HTTP never comes this far.
     http::handle_step advance(const http::request& request, http::response& response, judgement& state, http::thread_kind thread) const {
+        using http::work_kind;
+        const auto thread_for = [&](work_kind what) {
+            return state.waits_for == what ? thread : http::thread_kind::io;
+        };
         switch (state.next) {
             case stage::head:
                 state.now = policy(policies.clock).now();
@@ -6549,18 +6591,21 @@ struct judge {
                 if (state.user_agent_accepted && !state.is_preflight) read_authorization(policies.authenticators, request, state.auth);
                 [[fallthrough]];
             case stage::credential:
-                if (!find_credential(policies.authenticators, store, request, thread, state.now, state.auth))
-                    return wait_at(stage::credential, state);
+                if (!find_credential(policies.authenticators, store, request, thread_for(work_kind::credentials), state.now, state.auth))
+                    return wait_at(stage::credential, work_kind::credentials, state);
                 [[fallthrough]];
             case stage::use:
-                if (!record_token_use(store, thread, state.now, state.auth)) return wait_at(stage::use, state);
+                if (!record_token_use(store, thread_for(work_kind::token_uses), state.now, state.auth))
+                    return wait_at(stage::use, work_kind::token_uses, state);
                 [[fallthrough]];
             case stage::quota:
-                if (!find_quota(users, thread, state.auth, state.own_quota)) return wait_at(stage::quota, state);
+                if (!find_quota(users, thread_for(work_kind::users), state.auth, state.own_quota))
+                    return wait_at(stage::quota, work_kind::users, state);
                 [[fallthrough]];
             case stage::limit:
-                if (!count_request(policy(policies.limiter), {settings.anonymous_quota, settings.user_quota}, thread, state))
-                    return wait_at(stage::limit, state);
+                if (!count_request(policy(policies.limiter), {settings.anonymous_quota, settings.user_quota},
+                                   thread_for(work_kind::limits), state))
+                    return wait_at(stage::limit, work_kind::limits, state);
                 [[fallthrough]];
             case stage::checks:
                 if (const auto no = check_limit(state)) return reject(*no, request, response, state);
@@ -6584,7 +6629,7 @@ struct judge {
                 [[fallthrough]];
             case stage::endpoint: break;
         }
-        return respond_endpoint(request, response, state, thread);
+        return respond_endpoint(request, response, state, thread_for(routes[state.route.route].work));
     }
 
     /// What is left to say when something was thrown. Never waits.
@@ -6609,8 +6654,9 @@ struct judge {
     }
 
 private:
-    [[nodiscard]] static http::handle_step wait_at(stage here, judgement& state) noexcept {
+    [[nodiscard]] static http::handle_step wait_at(stage here, http::work_kind what, judgement& state) noexcept {
         state.next = here;
+        state.waits_for = what;
         return http::handle_step::needs_worker;
     }
 
@@ -6672,7 +6718,7 @@ private:
         result<void> done;
         if (endpoints_may_block && thread == http::thread_kind::io) {
             auto without_waiting = found.call_without_waiting(call, state.route, state.route_service);
-            if (!without_waiting) return wait_at(stage::endpoint, state);
+            if (!without_waiting) return wait_at(stage::endpoint, found.work, state);
             done = *std::move(without_waiting);
         } else {
             done = found.call(call, state.route, state.route_service);
@@ -9498,11 +9544,14 @@ public:
 
     /// Only a POST to a known place has its body read; all other requests are answered from the head.
     [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response,
-                                            http::handler_state&, http::thread_kind thread) noexcept {
-        const bool needs_body = request.method == http::method::post &&
-                                !needs_no_store(paths_.find(request.target.path)) && has_user_agent(request);
-        if (needs_body && request.body_state == http::body_state::pending) return http::handle_step::needs_body;
-        if (thread == http::thread_kind::io && may_block(request)) return http::handle_step::needs_worker;
+                                            http::handler_state& state, http::thread_kind thread) noexcept {
+        const auto where = paths_.find(request.target.path);
+        const bool posts = request.method == http::method::post && !needs_no_store(where) && has_user_agent(request);
+        if (posts && request.body_state == http::body_state::pending) return http::handle_step::needs_body;
+        if (thread == http::thread_kind::io && may_block(request)) {
+            state.set_waits_for(work_of(where, posts));
+            return http::handle_step::needs_worker;
+        }
         handle(request, response);
         return http::handle_step::done;
     }
@@ -9544,6 +9593,16 @@ private:
 
     [[nodiscard]] static bool needs_no_store(oauth::endpoint where) noexcept {
         return where == oauth::endpoint::metadata || where == oauth::endpoint::none;
+    }
+
+    [[nodiscard]] static http::work_kind work_of(oauth::endpoint where, bool posts) noexcept {
+        switch (where) {
+            case oauth::endpoint::authorization: return posts ? http::work_kind::forms : http::work_kind::pages;
+            case oauth::endpoint::one_page: return posts ? http::work_kind::sign_in : http::work_kind::pages;
+            case oauth::endpoint::metadata:
+            case oauth::endpoint::none: return http::work_kind::limits;  // of requests without a User-Agent
+            default: return http::work_kind::token_endpoint;
+        }
     }
 
     [[nodiscard]] bool has_user_agent(const http::request& request) const noexcept {
@@ -10727,11 +10786,16 @@ public:
 
     /// Only a POST to a known page has its body read; all other requests are answered from the head.
     [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response,
-                                            http::handler_state&, http::thread_kind thread) noexcept {
-        const bool needs_body = request.method == http::method::post &&
-                                is_served(pages::find_page(request.target.path, renderer_.site().root).which);
-        if (needs_body && request.body_state == http::body_state::pending) return http::handle_step::needs_body;
-        if (thread == http::thread_kind::io && may_block(request)) return http::handle_step::needs_worker;
+                                            http::handler_state& state, http::thread_kind thread) noexcept {
+        const auto which = pages::find_page(request.target.path, renderer_.site().root).which;
+        const bool posts = request.method == http::method::post && is_served(which);
+        if (posts && request.body_state == http::body_state::pending) return http::handle_step::needs_body;
+        if (thread == http::thread_kind::io && may_block(request)) {
+            state.set_waits_for(!posts                  ? http::work_kind::pages
+                                : which == page::sign_in ? http::work_kind::sign_in
+                                                         : http::work_kind::forms);
+            return http::handle_step::needs_worker;
+        }
         handle(request, response);
         return http::handle_step::done;
     }
@@ -11222,7 +11286,10 @@ public:
     /// unless a store, the directory or the limiter has to be waited for.
     [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state& state,
                                             http::thread_kind thread) noexcept {
-        return judge(request, response, state.get<pipeline::judgement>(), thread);
+        auto& judged = state.get<pipeline::judgement>();
+        const http::handle_step step = judge(request, response, judged, thread);
+        state.set_waits_for(judged.waits_for);
+        return step;
     }
 
     /// For tests, and for servers that have no response to use again.
@@ -11286,8 +11353,8 @@ account_api<Users, Store, Policies>::account_api(api_settings settings, Users& u
 template <class Users, class Store, class Policies>
 void account_api<Users, Store, Policies>::handle(const http::request& request, http::response& response) noexcept {
     pipeline::judgement state;
-    // On a thread that may wait, and with the whole request, the judgement goes through to its end.
-    static_cast<void>(judge(request, response, state, http::thread_kind::worker));
+    // On a thread that may wait, for one thing after the other.
+    while (judge(request, response, state, http::thread_kind::worker) == http::handle_step::needs_worker) {}
 }
 
 template <class Users, class Store, class Policies>
@@ -12685,8 +12752,11 @@ struct server_settings {
     tls_settings tls = {};
 
     unsigned threads = 0;                 ///< I/O threads; 0: one for each core
-    unsigned worker_threads = 8;          ///< for blocking handlers, which wait more than they compute
-    std::size_t worker_queue_max = 1024;  ///< requests waiting for a worker, then 503; at 1 ms each a wait of 0.13 s
+    /// For blocking handlers, which wait more than they compute: at most as many for each `http::work_kind`, started when
+    /// needed, so that requests that wait for one part of the application take no worker from others. Four times as many
+    /// for look-ups of credentials, users and limits, which share round trips, and for checks of passwords.
+    unsigned worker_threads = 8;
+    std::size_t worker_queue_max = 1024;  ///< requests of one kind waiting for a worker, then 503; at 1 ms each a wait of 0.13 s
     milliseconds queue_wait_max = seconds{2};  ///< for a worker, then 503: most clients retry before that anyway
     /// connections accepted by the kernel in advance; it applies its own bound, too
     int backlog = 4096;
@@ -12800,6 +12870,83 @@ private:
 };
 
 }  // namespace tollgate
+
+// <tollgate/base/detail/call_combiner.hpp>
+
+namespace tollgate::inline v0::detail {
+
+/// Combines calls of several threads into batches: while one round trip is under way, those that arrive form the next one. A call
+/// that finds none under way makes its own at once, so that a thread alone never waits for others.
+///
+/// A batch is sent after all of its calls have arrived: each gets an answer that was made during the call, as if it had asked alone.
+///
+/// Thread rule: any thread. A call takes the rest of the round trip that is under way and one more, which must be bounded in time.
+/// With more than `batch_max` calls waiting it is one more for each of these.
+template <class Question, class Answer>
+class call_combiner {
+public:
+    static constexpr std::size_t batch_max = 64;  // keys: larger batches are hardly cheaper for each call, and take longer
+
+    /// One call of a batch.
+    class entry {
+    public:
+        explicit entry(const Question& asked) noexcept : question{asked} {}
+
+        const Question& question;
+        std::optional<Answer> answer;
+
+    private:
+        friend class call_combiner;
+        std::condition_variable changed_;
+        entry* next_ = nullptr;
+        bool leads_ = false;     // it makes the next round trip
+        bool answered_ = false;  // `answer` may be read
+    };
+    using batch = std::span<entry* const>;
+
+    call_combiner() = default;
+    call_combiner(const call_combiner&) = delete;
+    call_combiner& operator=(const call_combiner&) = delete;
+
+    /// Calls `ask(batch)`, which throws nothing and gives each entry its answer; for this call, or for others with it.
+    template <class Ask>
+    [[nodiscard]] Answer call(const Question& asked, Ask&& ask) {
+        entry own{asked};
+        std::unique_lock lock{mutex_};
+        (last_ == nullptr ? first_ : last_->next_) = &own;
+        last_ = &own;
+        if (under_way_) own.changed_.wait(lock, [&] { return own.answered_ || own.leads_; });
+        if (own.answered_) return *std::move(own.answer);
+
+        under_way_ = true;
+        std::array<entry*, batch_max> taken;
+        std::size_t count = 0;
+        for (; first_ != nullptr && count < batch_max; first_ = first_->next_) taken[count++] = first_;
+        if (first_ == nullptr) last_ = nullptr;
+        lock.unlock();
+        ask(batch{taken.data(), count});
+        lock.lock();
+        // An entry is gone as soon as its call sees the answer, for which it needs the lock.
+        for (std::size_t i = 0; i < count; ++i) {
+            taken[i]->answered_ = true;
+            if (taken[i] != &own) taken[i]->changed_.notify_one();
+        }
+        under_way_ = first_ != nullptr;
+        if (under_way_) {
+            first_->leads_ = true;
+            first_->changed_.notify_one();
+        }
+        return *std::move(own.answer);
+    }
+
+private:
+    std::mutex mutex_;
+    entry* first_ = nullptr;  // those that wait for the next batch
+    entry* last_ = nullptr;
+    bool under_way_ = false;
+};
+
+}  // namespace tollgate::detail
 
 // <tollgate/base/detail/reconnecting_pool.hpp>
 
@@ -13866,9 +14013,10 @@ public:
     work_item(const work_item&) = delete;
     work_item& operator=(const work_item&) = delete;
 
-    /// Called by a worker.
-    virtual void work() noexcept = 0;
-    /// Called once for each submitted item: after `work` by the same thread, or without it (`worked` is false) by the
+    /// Called by a worker; `has_queued` if the item was in a queue since the last call. Returns what the item has to wait
+    /// for next: `work` is called again, perhaps by another worker. Empty: the item is done.
+    [[nodiscard]] virtual std::optional<http::work_kind> work(bool has_queued) noexcept = 0;
+    /// Called once for each submitted item: after its last `work` by the same thread, or (`worked` is false) by the
     /// thread that withdrew the item. The pool does not use the item afterwards. Must not block: the worker has other
     /// items.
     virtual void complete(bool worked) noexcept = 0;
@@ -13886,6 +14034,12 @@ private:
 /// First in, first out. Intrusive, so nothing is allocated.
 class work_queue {
 public:
+    void push_front(work_item& one) noexcept {
+        one.next_ = first_;
+        first_ = &one;
+        if (last_ == nullptr) last_ = &one;
+        ++size_;
+    }
     void push(work_item& one) noexcept {
         one.next_ = nullptr;
         (last_ == nullptr ? first_ : last_->next_) = &one;
@@ -13909,8 +14063,10 @@ private:
     std::size_t size_ = 0;
 };
 
-/// Threads for blocking handlers, with a queue that is bounded in number and, by `withdraw_older_than`, in time.
+/// Threads for blocking handlers. Each kind of work is a bulkhead: it has a queue that is bounded in number and, by
+/// `withdraw_older_than`, in time, and a bound on the workers that it occupies, so that it cannot delay other kinds.
 ///
+/// Any worker does any kind of work. A thread is started when an item may be worked on and all threads are occupied.
 /// Waking a thread costs as much as a small request, so at most one worker is being woken at a time. A worker that
 /// leaves items in the queue wakes the next one before it starts to work.
 class worker_pool {
@@ -13922,11 +14078,13 @@ public:
     worker_pool& operator=(const worker_pool&) = delete;
     ~worker_pool() { stop(); }
 
-    /// Throws `std::system_error` if a thread cannot be started.
-    TOLLGATE_DECL void start(unsigned threads);
+    /// At most `workers_max` do work of one kind at the same time. Four times as many look up credentials, users and limits,
+    /// because look-ups that wait together share a round trip, and check passwords, because who checks them chooses among those
+    /// who wait. Throws `std::system_error` if not a single thread can be started.
+    TOLLGATE_DECL void start(unsigned workers_max);
 
-    /// Returns false and queues nothing when the queue is full or the pool has stopped.
-    [[nodiscard]] TOLLGATE_DECL bool submit(work_item& one, time_point now) noexcept;
+    /// False, and nothing is queued, when the queue of this kind is full or the pool has stopped.
+    [[nodiscard]] TOLLGATE_DECL bool submit(work_item& one, http::work_kind kind, time_point now) noexcept;
 
     /// Completes the queued items that were submitted before `limit`, without working on them.
     TOLLGATE_DECL void withdraw_older_than(time_point limit) noexcept;
@@ -13937,15 +14095,31 @@ public:
     TOLLGATE_DECL void stop() noexcept;
 
 private:
-    TOLLGATE_DECL void run() noexcept;
+    struct bulkhead {
+        work_queue waiting;
+        unsigned occupied = 0;  // workers
+        unsigned workers_max = 0;
 
-    const std::size_t queue_max_;
-    std::vector<std::thread> threads_;
+        [[nodiscard]] bool may_run() const noexcept { return waiting.size() > 0 && occupied < workers_max; }
+    };
+
+    TOLLGATE_DECL void run() noexcept;
+    [[nodiscard]] bulkhead& of(http::work_kind kind) noexcept { return kinds_[static_cast<std::size_t>(kind)]; }
+    // Precondition of those below: the lock is held.
+    /// The next kind in turn with an item that may be worked on; null if there is none.
+    [[nodiscard]] TOLLGATE_DECL bulkhead* next_kind() noexcept;
+    /// Sees to it that a worker comes for the items that may be worked on, if there are any. True: notify one after the lock is released.
+    [[nodiscard]] TOLLGATE_DECL bool wake_worker() noexcept;
+    TOLLGATE_DECL void start_thread();
+
+    const std::size_t queue_max_;  // of each kind
     std::mutex mutex_;
     std::condition_variable work_came_;
-    work_queue queue_;
+    std::vector<std::thread> threads_;
+    std::array<bulkhead, http::work_kinds> kinds_;
+    std::size_t last_kind_ = 0;  // that had its turn
     std::size_t idle_ = 0;
-    bool waking_ = false;  // an idle worker was notified and does not run yet
+    bool waking_ = false;  // one worker has been notified or started and does not run yet
     bool stopping_ = false;
 };
 
@@ -14142,11 +14316,14 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::span<char> input_space();
     void received(std::size_t bytes) noexcept { end_ += bytes; }
 
-    /// Parses, calls the handler and appends responses as long as there are requests and space for responses. On an I/O
-    /// thread it returns `needs_worker` when a handler has to wait; the next call, on a worker, continues there.
+    /// Parses, calls the handler and appends its responses, as long as there are requests and capacity for responses. Returns
+    /// `needs_worker` when a handler has to wait; the next call, on a worker that may wait for `waits_for`, continues there.
     TOLLGATE_DECL state serve(const response_context& with, http::thread_kind thread);
 
-    /// Appends a refusal by the server and ends the session.
+    /// What the request that needs a worker waits for.
+    [[nodiscard]] http::work_kind waits_for() const noexcept { return handler_state_.waits_for(); }
+
+    /// Appends a refusal by the server itself and ends the session.
     TOLLGATE_DECL void refuse(http::status status, std::string_view reason, const response_context& with);
 
     /// The output that was not sent yet; `sent` removes its first `bytes`.
@@ -14556,7 +14733,7 @@ public:
     }
 
     TOLLGATE_DECL void on_deadline() noexcept override;
-    TOLLGATE_DECL void work() noexcept override;
+    [[nodiscard]] TOLLGATE_DECL std::optional<http::work_kind> work(bool has_queued) noexcept override;
     TOLLGATE_DECL void complete(bool worked) noexcept override;
 
 protected:
@@ -21178,6 +21355,8 @@ TOLLGATE_DECL std::string make_openapi(const api_settings& settings, const route
 namespace tollgate::inline v0::endpoints {
 
 struct get_balance {
+    static constexpr auto work = http::work_kind::users;
+
     result<void> operator()(api_call& call) const {
         const auto found = call.users().balance_of(call.caller().user);
         if (!found) return found.error();
@@ -21205,6 +21384,8 @@ private:
 
 /// The user's accounts at one service: a bare array.
 struct list_accounts {
+    static constexpr auto work = http::work_kind::users;
+
     result<void> operator()(api_call& call, const service& at) const {
         const auto found = call.users().accounts_of(call.caller().user, at.name);
         if (!found) return found.error();
@@ -24007,67 +24188,118 @@ TOLLGATE_DECL result<std::shared_ptr<const tls_context>> tls_context::make(const
 
 namespace tollgate::inline v0::server_detail {
 
-TOLLGATE_DECL void worker_pool::start(unsigned threads) {
-    threads_.reserve(threads);
-    while (threads_.size() < threads) threads_.emplace_back([this] { run(); });
+TOLLGATE_DECL void worker_pool::start(unsigned workers_max) {
+    using enum http::work_kind;
+    constexpr unsigned more = 4;
+    const std::lock_guard hold{mutex_};
+    for (bulkhead& each : kinds_) each.workers_max = workers_max;
+    for (const http::work_kind kind : {credentials, users, limits, sign_in}) of(kind).workers_max = more * workers_max;
+    std::size_t threads_max = 0;
+    for (const bulkhead& each : kinds_) threads_max += each.workers_max;
+    threads_.reserve(threads_max);  // so that nothing allocates when a thread is started later
+    start_thread();
 }
 
-TOLLGATE_DECL bool worker_pool::submit(work_item& one, time_point now) noexcept {
+TOLLGATE_DECL void worker_pool::start_thread() {
+    threads_.emplace_back([this] { run(); });
+    waking_ = true;
+}
+
+TOLLGATE_DECL auto worker_pool::next_kind() noexcept -> bulkhead* {
+    for (std::size_t i = 1; i <= kinds_.size(); ++i) {
+        const std::size_t kind = (last_kind_ + i) % kinds_.size();
+        if (!kinds_[kind].may_run()) continue;
+        last_kind_ = kind;
+        return &kinds_[kind];
+    }
+    return nullptr;
+}
+
+TOLLGATE_DECL bool worker_pool::wake_worker() noexcept {
+    const bool is_needed = std::any_of(kinds_.begin(), kinds_.end(), [](const bulkhead& each) { return each.may_run(); });
+    if (!is_needed || waking_) return false;
+    if (idle_ > 0) return waking_ = true;
+    if (threads_.size() == threads_.capacity()) return false;
+    try {
+        start_thread();
+    } catch (...) {
+        return false;  // the workers that there are come to it later
+    }
+    return false;
+}
+
+TOLLGATE_DECL bool worker_pool::submit(work_item& one, http::work_kind kind, time_point now) noexcept {
+    bool notify = false;
     {
         const std::lock_guard hold{mutex_};
-        if (stopping_ || queue_.size() >= queue_max_) return false;
+        bulkhead& to = of(kind);
+        if (stopping_ || to.waiting.size() >= queue_max_) return false;
         one.submitted_at_ = now;
-        queue_.push(one);
-        if (idle_ == 0 || waking_) return true;
-        waking_ = true;
+        to.waiting.push(one);
+        notify = wake_worker();
     }
-    work_came_.notify_one();
+    if (notify) work_came_.notify_one();
     return true;
 }
 
 TOLLGATE_DECL void worker_pool::withdraw_older_than(time_point limit) noexcept {
-    for (;;) {
-        work_item* one;
-        {
-            const std::lock_guard hold{mutex_};
-            one = queue_.front();
-            if (one == nullptr || one->submitted_at_ >= limit) return;
-            (void)queue_.pop();
+    for (bulkhead& each : kinds_) {
+        for (;;) {
+            work_item* one;
+            {
+                const std::lock_guard hold{mutex_};
+                one = each.waiting.front();
+                if (one == nullptr || one->submitted_at_ >= limit) break;
+                (void)each.waiting.pop();
+            }
+            one->complete(false);
         }
-        one->complete(false);
     }
 }
 
 TOLLGATE_DECL void worker_pool::run() noexcept {
     std::unique_lock hold{mutex_};
+    waking_ = false;
     for (;;) {
-        work_item* one = queue_.pop();
-        while (one == nullptr) {
+        bulkhead* kind = next_kind();
+        while (kind == nullptr) {
             if (stopping_) return;
             ++idle_;
             work_came_.wait(hold);
             --idle_;
             waking_ = false;
-            one = queue_.pop();
+            kind = next_kind();
         }
-        const bool wake_another = queue_.size() > 0 && idle_ > 0 && !waking_;
-        if (wake_another) waking_ = true;
-        hold.unlock();
-        if (wake_another) work_came_.notify_one();
-        one->work();
-        one->complete(true);
-        hold.lock();
+        work_item* const one = kind->waiting.pop();
+        ++kind->occupied;
+        bool has_queued = true;
+        for (bool has_place = true; has_place; has_queued = false) {
+            const bool notify = wake_worker();
+            hold.unlock();
+            if (notify) work_came_.notify_one();
+            const auto next = one->work(has_queued);
+            if (!next) one->complete(true);
+            hold.lock();
+            --kind->occupied;
+            if (!next) break;
+            // It goes on at once if there is a place; otherwise before those that came after it.
+            kind = &of(*next);
+            has_place = kind->occupied < kind->workers_max && kind->waiting.size() == 0;
+            if (has_place) ++kind->occupied;
+            else kind->waiting.push_front(*one);
+        }
     }
 }
 
 TOLLGATE_DECL void worker_pool::stop() noexcept {
+    std::vector<std::thread> ending;
     {
         const std::lock_guard hold{mutex_};
         stopping_ = true;
+        ending.swap(threads_);
     }
     work_came_.notify_all();
-    for (std::thread& one : threads_) one.join();
-    threads_.clear();
+    for (std::thread& one : ending) one.join();
 }
 
 }  // namespace tollgate::server_detail
@@ -24168,8 +24400,12 @@ TOLLGATE_DECL http1_session::state http1_session::serve(const response_context& 
             if (output_.size() - sent_ >= output_bytes_max) return state::output_full;
             if (const auto now = parse(with)) return *now;
         }
-        const http::handle_step step = with.handler.advance(request_, response_, handler_state_, thread);
-        suspended_ = step == http::handle_step::needs_worker && thread == http::thread_kind::io;
+        // A worker may wait for what this request named, not for what the next one on the connection will.
+        const bool may_wait = suspended_ && thread == http::thread_kind::worker;
+        const http::work_kind waited_for = handler_state_.waits_for();
+        const http::handle_step step = with.handler.advance(request_, response_, handler_state_,
+                                                            may_wait ? http::thread_kind::worker : http::thread_kind::io);
+        suspended_ = step == http::handle_step::needs_worker && !(may_wait && handler_state_.waits_for() == waited_for);
         if (suspended_) return state::needs_worker;
         if (step == http::handle_step::needs_body && request_.body_state == http::body_state::pending) {
             if (parser_.expects_continue()) http::append_continue(output_);
@@ -24369,7 +24605,8 @@ TOLLGATE_DECL connection_event connection::perform(connection_action what) {
         case connection_action::receive: return receive_input();
         case connection_action::decrypt: return decrypt();
         case connection_action::submit:
-            return loop_.context().workers.submit(*this, loop_.now()) ? event::none : event::queue_full;
+            return loop_.context().workers.submit(*this, workspace_->session.waits_for(), loop_.now()) ? event::none
+                                                                                                       : event::queue_full;
         case connection_action::report_work: return resume_output(sent_);
         case connection_action::send: return resume_output(transmit());
         case connection_action::refuse_connection:
@@ -24485,20 +24722,22 @@ TOLLGATE_DECL connection_event connection::resume_output(io_state sent) {
     return outcome(after_output_, sent);
 }
 
-TOLLGATE_DECL void connection::work() noexcept {
-    if (is_broken(socket_)) {  // the client reset the connection while the request waited
+TOLLGATE_DECL std::optional<http::work_kind> connection::work(bool has_queued) noexcept {
+    if (has_queued && is_broken(socket_)) {  // the client has reset the connection while the request waited
         sent_ = io_state::closed;
-        return;
+        return std::nullopt;
     }
     const server_context& context = loop_.context();
     const serving_scope mark{context};
     const response_context with{context.handler, workspace_->date.view(), context.stopping};
     try {
         after_output_ = workspace_->session.serve(with, http::thread_kind::worker);
+        if (after_output_ == http1_session::state::needs_worker) return workspace_->session.waits_for();
         sent_ = transmit();
     } catch (...) {
         sent_ = io_state::closed;
     }
+    return std::nullopt;
 }
 
 TOLLGATE_DECL void connection::complete(bool worked) noexcept {
@@ -27921,8 +28160,8 @@ struct sqlite_settings {
     /// Connections that read at the same time; one more writes. A read takes microseconds, so more than the number of
     /// cores gain nothing.
     std::size_t readers_max = 8;
-    /// How long a verb waits for a connection and for other processes that write before it fails (unavailable).
-    milliseconds busy_wait_max{5000};
+    /// How long a verb waits in all, for a connection and for other processes that write, before it fails (unavailable).
+    milliseconds busy_wait_max{2000};
     /// Credentials of each kind to cache, valid exactly until the next commit of any process; 0: none. One takes 1.2
     /// kB, allocated on first use.
     std::size_t cached_credentials_max = 4096;
@@ -28223,7 +28462,7 @@ namespace tollgate::inline v0::sqlite {
 
 struct database_settings {
     /// How long a call waits for other writers before it fails (unavailable).
-    milliseconds busy_wait_max{5000};
+    milliseconds busy_wait_max{2000};
     /// Refuses to change anything.
     bool read_only = false;
     /// The virtual file system to use; empty for the system's own.
@@ -28379,13 +28618,16 @@ public:
     /// Empty if the mark is unknown: a commit is in progress, the log has never been written to, or the file system has
     /// no shared memory. Query the database then.
     [[nodiscard]] std::optional<change_mark> read() const noexcept {
-        if (header_ == nullptr) return std::nullopt;
+        if (header_ == nullptr || !is_trusted_->load(std::memory_order_relaxed)) return std::nullopt;
         // There are two copies; a writer stores the second one first, so two equal copies are consistent (SQLite's
         // walIndexTryHdr).
         const change_mark first = copy(0);
         if (first != copy(words_per_copy) || !names_content(first)) return std::nullopt;
         return first;
     }
+
+    /// Whether this is still the file that the path names; if not, there are no marks. Any thread.
+    void set_trusted(bool is_trusted) const noexcept { is_trusted_->store(is_trusted, std::memory_order_relaxed); }
 
     /// For `row_cache`: with equal content every row is valid.
     template <class Key, class Row>
@@ -28419,6 +28661,7 @@ private:
     }
 
     database connection_;
+    std::unique_ptr<std::atomic<bool>> is_trusted_ = std::make_unique<std::atomic<bool>>(true);
     const std::uint64_t* header_;  // null: no shared memory, so no mark
 };
 
@@ -28433,8 +28676,9 @@ struct sqlite_database_settings {
     /// Connections that read at the same time, opened on demand. A read takes microseconds, so more than the number of
     /// cores gain nothing, and each costs two file descriptors and up to 2 MB of page cache.
     std::size_t readers_max = 8;
-    /// How long a call waits for a connection, and for other processes that write.
-    milliseconds busy_wait_max{5000};
+    /// How long a call waits in all, for a connection and for other processes that write. With the 2 s that a request waits
+    /// for a worker it is less than the 5 s for which most clients wait; a commit takes milliseconds.
+    milliseconds busy_wait_max{2000};
     /// The virtual file system to use; empty for the system's own.
     std::string vfs{};
 };
@@ -28524,9 +28768,9 @@ public:
     /// A connection until the end of the scope. Error (unavailable) if none became free in time.
     [[nodiscard]] TOLLGATE_DECL result<lease> reader();
     [[nodiscard]] TOLLGATE_DECL result<lease> writer();
-    /// Waits at most `wait_max` for the connection, and again for other processes. 100 ms is enough to follow a few
-    /// commits, and short enough for an optional write of a request.
-    [[nodiscard]] TOLLGATE_DECL result<lease> writer_soon(milliseconds wait_max = milliseconds{100});
+    /// Waits at most `wait_max`. 50 ms is enough to follow a few commits, and short enough for an optional write of a
+    /// request.
+    [[nodiscard]] TOLLGATE_DECL result<lease> writer_soon(milliseconds wait_max = milliseconds{50});
 
     /// Tells whether anything was committed, by any process, for a `sqlite_row_cache`. Its address is stable when the
     /// database moves.
@@ -30029,11 +30273,57 @@ TOLLGATE_DECL result<change_stamp> change_stamp::watch(database connection) {
 
 // <tollgate/store/sqlite_database.ipp>
 
+#if !defined(_WIN32)
+#include <sys/stat.h>
+#endif
+
 namespace tollgate::inline v0 {
+
+namespace sqlite {
+
+/// Whether a path still names the file that was opened: one that was deleted or replaced goes on taking what is written, and
+/// loses it.
+class opened_file {
+public:
+    explicit opened_file(std::string path) : path_{std::move(path)}, opened_{identity_of(path_)} {}
+
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
+    /// A system call of a microsecond. True where files cannot be told apart.
+    [[nodiscard]] bool is_in_place() const noexcept { return !opened_ || identity_of(path_) == opened_; }
+    /// The same, but looked at no more than once a second.
+    [[nodiscard]] bool was_in_place() noexcept {
+        const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+        if (now >= next_look_.load(std::memory_order_relaxed)) {
+            next_look_.store(now + std::chrono::steady_clock::duration{std::chrono::seconds{1}}.count(), std::memory_order_relaxed);
+            was_in_place_.store(is_in_place(), std::memory_order_relaxed);
+        }
+        return was_in_place_.load(std::memory_order_relaxed);
+    }
+
+private:
+    using identity = std::pair<std::uint64_t, std::uint64_t>;  // device and number
+
+    static std::optional<identity> identity_of([[maybe_unused]] const std::string& path) noexcept {
+#if !defined(_WIN32)
+        struct stat found{};
+        if (::stat(path.c_str(), &found) == 0)
+            return identity{static_cast<std::uint64_t>(found.st_dev), static_cast<std::uint64_t>(found.st_ino)};
+#endif
+        return std::nullopt;
+    }
+
+    const std::string path_;
+    const std::optional<identity> opened_;
+    std::atomic<std::chrono::steady_clock::rep> next_look_{0};
+    std::atomic<bool> was_in_place_{true};
+};
+
+}  // namespace sqlite
 
 struct sqlite_database::state {
     state(const std::string& path, const sqlite_database_settings& settings_, sqlite::change_stamp watched)
         : settings{settings_},
+          file{path},
           readers{pool_of(path, settings.readers_max), opener_of(path, true)},
           writers{pool_of(path, 1), opener_of(path, false)},
           changes{std::move(watched)} {}
@@ -30052,13 +30342,23 @@ struct sqlite_database::state {
         };
     }
 
-    static result<lease> take(connections& from, milliseconds wait_max) {
+    result<lease> take(connections& from, milliseconds wait_max) {
+        using steady = std::chrono::steady_clock;
+        const auto end = steady::now() + wait_max;
+        // Each write is worth a look: it is acknowledged. Before a connection is opened, which could make another file.
+        const bool is_in_place = &from == &writers ? file.is_in_place() : file.was_in_place();
+        changes.set_trusted(is_in_place);
+        if (!is_in_place)
+            return unavailable("SQLite: the file was deleted or replaced while it was open; put it back, or restart: " + file.path());
         auto taken = from.take(wait_max);
-        if (taken) (*taken)->set_busy_wait_max(wait_max);
+        if (!taken) return taken;
+        // What is left of the time is for the lock of the file.
+        (*taken)->set_busy_wait_max((std::max)(std::chrono::duration_cast<milliseconds>(end - steady::now()), milliseconds{0}));
         return taken;
     }
 
     const sqlite_database_settings settings;
+    sqlite::opened_file file;
     connections readers;
     connections writers;
     sqlite::change_stamp changes;
@@ -30093,15 +30393,15 @@ TOLLGATE_DECL result<schema_status> sqlite_database::check_schema(const std::str
 }
 
 TOLLGATE_DECL auto sqlite_database::reader() -> result<lease> {
-    return state::take(state_->readers, state_->settings.busy_wait_max);
+    return state_->take(state_->readers, state_->settings.busy_wait_max);
 }
 
 TOLLGATE_DECL auto sqlite_database::writer() -> result<lease> {
-    return state::take(state_->writers, state_->settings.busy_wait_max);
+    return state_->take(state_->writers, state_->settings.busy_wait_max);
 }
 
 TOLLGATE_DECL auto sqlite_database::writer_soon(milliseconds wait_max) -> result<lease> {
-    return state::take(state_->writers, (std::min)(wait_max, state_->settings.busy_wait_max));
+    return state_->take(state_->writers, (std::min)(wait_max, state_->settings.busy_wait_max));
 }
 
 TOLLGATE_DECL const sqlite::change_stamp& sqlite_database::changes() const noexcept { return state_->changes; }
@@ -30998,6 +31298,27 @@ TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& happen
 
 #if defined(TOLLGATE_WITH_POSTGRES)
 
+// <tollgate/base/detail/boot_clock.hpp>
+
+#if defined(__linux__)
+#include <time.h>
+#endif
+
+namespace tollgate::inline v0::detail {
+
+/// The time since the machine started, which nobody sets, including the time for which it was suspended: other machines went on
+/// meanwhile, so that what was heard from them is as much older. `steady_clock` stands still then on Linux.
+[[nodiscard]] inline std::chrono::steady_clock::time_point boot_now() noexcept {
+#if defined(__linux__)
+    timespec now{};
+    if (::clock_gettime(CLOCK_BOOTTIME, &now) == 0)
+        return std::chrono::steady_clock::time_point{std::chrono::seconds{now.tv_sec} + std::chrono::nanoseconds{now.tv_nsec}};
+#endif
+    return std::chrono::steady_clock::now();
+}
+
+}  // namespace tollgate::detail
+
 // <tollgate/store/detail/cache_invalidation_feed.hpp>
 
 namespace tollgate::inline v0 {
@@ -31010,7 +31331,7 @@ struct cache_invalidation_feed_settings {
     /// The same for "no such row". New rows are not announced, because they are created all the time, so this must be
     /// well below the time in which a new row has to be visible everywhere.
     milliseconds none_lifetime{500};
-    steady::time_point (*now)() noexcept = &steady::now;
+    steady::time_point (*now)() noexcept = &detail::boot_now;
 };
 
 /// Collects changes to rows, made by this process and by others, for `row_cache`: it tells whether a cached row is
@@ -31026,7 +31347,8 @@ struct cache_invalidation_feed_settings {
 /// before `t` arrive before the response. If it then calls `trust_until(t + d)`, a row changed at time `c` is returned
 /// no later than `c + d`, whatever fails: trust granted before the change arrived ends by `c + d`, because its request
 /// was sent before `c`; trust granted afterwards does no harm, because the row has been invalidated. Neither the rate
-/// of requests nor the time that responses take matters. The clock is the steady clock, which nobody sets.
+/// of requests nor the time that responses take matters. The clock is one that nobody sets, and that goes on while the
+/// machine is suspended.
 ///
 /// **The race.** Changes are numbered here. A row is cached with the last number before its query, and is valid while
 /// no change of its key, its user, or everything has a higher number. A row that was read before a change and cached
@@ -31178,12 +31500,14 @@ struct postgres_settings {
     /// twice its cores, and by default allows 100 for all nodes (max_connections).
     std::size_t connections_max = 8;
     /// How long a verb waits for one of them before it fails (unavailable).
-    milliseconds connection_wait_max{2000};
+    milliseconds connection_wait_max{1000};
     /// Time limit for connecting to one server, including TLS and authentication.
     milliseconds connect_wait_max{3000};
-    /// Time limit for a response. The server cancels a statement after three quarters of it; a connection without any
-    /// response is closed.
-    milliseconds answer_wait_max{4000};
+    /// Time limit for a response. The server cancels a statement after three quarters of it (statement_timeout); a
+    /// connection without any response is closed, and with it all that have been waiting for more than 100 ms.
+    milliseconds answer_wait_max{3000};
+    /// How long a statement waits for a lock (lock_timeout).
+    milliseconds lock_wait_max{1000};
     /// The clock by which the store's callers tell the time: by default this machine's. Null: the store's own
     /// `clock()`.
     instant (*callers_clock)() noexcept = &postgres::server_clock::node_now;
@@ -31747,9 +32071,17 @@ namespace tollgate::inline v0::postgres {
 struct connection_settings {
     /// Time limit for connecting to one server, including TLS and authentication.
     milliseconds connect_wait_max{3000};
-    /// Time limit for the results of one batch. The server cancels a statement after three quarters of it, so that it
-    /// reports the time-out itself; a connection without any response is closed.
-    milliseconds answer_wait_max{4000};
+    /// Time limit for the results of one batch. The server cancels a statement after three quarters of it
+    /// (statement_timeout), so that it reports the time-out itself; a connection without any response is closed. Together
+    /// with the 2 s that a request may wait for a worker, it is the 5 s that most clients wait.
+    milliseconds answer_wait_max{3000};
+    /// How long a statement waits for a lock (lock_timeout). Transactions take milliseconds, so a lock that is held for
+    /// longer belongs to an operator who alters or locks a table.
+    milliseconds lock_wait_max{1000};
+    /// Counts connections to this server that timed out. After another one has, a batch that has been waiting for longer
+    /// than `hung_after` is given up as well. Null: each connection waits for its own time-out.
+    std::shared_ptr<std::atomic<unsigned>> hung_connections{};
+    milliseconds hung_after{100};
 };
 
 /// A notification (NOTIFY).
@@ -31824,6 +32156,12 @@ private:
     TOLLGATE_DECL void take_error(reception& into, const pg_result* result);
     TOLLGATE_DECL void forget_prepared(std::string_view text);
     TOLLGATE_DECL waited wait(bool to_write, steady::time_point end, int wake_descriptor = -1) noexcept;
+    /// For the answers to a batch that was sent at `began_at`: also ends when another connection has hung since.
+    TOLLGATE_DECL waited wait_for_answer(bool to_write, steady::time_point began_at, steady::time_point end,
+                                         unsigned hung_before) noexcept;
+    [[nodiscard]] unsigned hung_connections() const noexcept {
+        return settings_.hung_connections ? settings_.hung_connections->load(std::memory_order_relaxed) : 0;
+    }
     TOLLGATE_DECL run_failure lose(std::string_view doing, waited why);
     TOLLGATE_DECL run_result lose(reception& into, waited why);
 
@@ -31878,7 +32216,7 @@ struct postgres_database_settings {
     /// by default allows 100 for all nodes (max_connections).
     std::size_t connections_max = 8;
     /// How long a call waits for one of them.
-    milliseconds connection_wait_max{2000};
+    milliseconds connection_wait_max{1000};
     postgres::connection_settings each{};
     /// The clock by which callers tell the time, see `postgres::server_clock`.
     postgres::server_clock::node_clock callers_clock = &postgres::server_clock::node_now;
@@ -31965,6 +32303,11 @@ public:
     /// Starts a transaction of several round trips.
     [[nodiscard]] TOLLGATE_DECL result<postgres::transaction> begin();
 
+    /// Whether the last contact with the server succeeded. True at the start. Takes no lock.
+    [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;
+    /// Whether a call would fail at once, because the server was unavailable a moment ago. Takes no lock.
+    [[nodiscard]] TOLLGATE_DECL bool is_refusing() const noexcept;
+
     /// Opens a connection outside of the pool, which does not count against its bound.
     [[nodiscard]] TOLLGATE_DECL result<postgres::connection> open_another() const;
 
@@ -32010,6 +32353,69 @@ private:
 };
 
 }  // namespace postgres
+
+/// Looks up rows by their key. The calls of several threads that arrive during one look-up form the next one, with one
+/// statement and one round trip. A call that arrives during none is sent at once.
+///
+///     postgres_lookup<user_id, user_row> users;
+///     auto user = users.find(database, "SELECT id, name FROM users WHERE id = ANY ($1)", id, [](postgres::rows& found) {
+///         return read_user(found);  // reads the next row: result<std::optional<std::pair<user_id, result<user_row>>>>
+///     });
+///
+/// Without a row, the result is empty. If the statement fails, all calls of the batch return its error; an error of one row
+/// is returned for its key only. All calls pass the same statement and reader. Thread rule: any thread. Blocking.
+template <class Key, class Row>
+class postgres_lookup {
+public:
+    /// The row of one key, read after the call began.
+    template <class Read>
+    [[nodiscard]] result<std::optional<Row>> find(postgres_database& on, postgres::statement_text text, const Key& key,
+                                                  Read&& read) {
+        // No call waits for the one that tries an unavailable server again.
+        if (on.is_refusing()) return unavailable("PostgreSQL: not connected, and tried again in a moment");
+        return callers_.call(key, [&](typename combiner::batch all) noexcept {
+            try {
+                answer(all, on, text, read);
+            } catch (...) {  // out of memory
+                for (auto* const each : all)
+                    if (!each->answer) each->answer.emplace(error{error_kind::unavailable, {}, {}});
+            }
+        });
+    }
+
+private:
+    using combiner = detail::call_combiner<Key, result<std::optional<Row>>>;
+
+    template <class Read>
+    static void answer(typename combiner::batch all, postgres_database& on, postgres::statement_text text, Read& read) {
+        std::optional<error> why;
+        if (!on.is_up() && all.size() > 1) why = unavailable("PostgreSQL: not connected: the calls before timed out");
+        std::vector<Key> keys;
+        keys.reserve(all.size());
+        for (const auto* const each : all) keys.push_back(each->question);
+        auto found = why ? result<postgres::rows>{*why} : on.ask(text, keys);
+        if (!found) why = std::move(found).error();
+        while (!why) {
+            auto row = read(*found);
+            if (!row) why = std::move(row).error();
+            if (!row || !*row) break;
+            const auto& [key, value] = **row;
+            for (auto* const each : all)
+                if (!each->answer && each->question == key) set(each->answer, value);
+        }
+        for (auto* const each : all) {
+            if (each->answer) continue;
+            if (why) each->answer.emplace(*why);
+            else each->answer.emplace(std::optional<Row>{});
+        }
+    }
+    static void set(std::optional<result<std::optional<Row>>>& to, const result<Row>& value) {
+        if (value) to.emplace(std::optional<Row>{*value});
+        else to.emplace(value.error());
+    }
+
+    combiner callers_;
+};
 
 /// Caches the rows of one query by their key, as long as `cache_invalidation_feed` (see `postgres_store::changes`)
 /// reports no change. See `row_cache` for its bounds.
@@ -32083,7 +32489,7 @@ TOLLGATE_DECL instant server_clock::node_now() noexcept {
 
 TOLLGATE_DECL instant server_clock::now() const noexcept {
     if (!is_known_.load(std::memory_order_acquire)) return node_now();
-    return from_unix_milliseconds(steady_milliseconds(steady::now()) +
+    return from_unix_milliseconds(steady_milliseconds(tollgate::detail::boot_now()) +
                                   ahead_of_steady_.load(std::memory_order_relaxed));
 }
 
@@ -32114,7 +32520,7 @@ TOLLGATE_DECL void server_clock::observe(const observation& made) noexcept {
 }
 
 TOLLGATE_DECL bool server_clock::wants_observation() noexcept {
-    const std::int64_t at = steady_milliseconds(steady::now());
+    const std::int64_t at = steady_milliseconds(tollgate::detail::boot_now());
     std::int64_t due = next_observation_at_.load(std::memory_order_relaxed);
     if (at < due) return false;
     // Whoever changes it observes; if that fails, another caller observes one second later.
@@ -32157,16 +32563,19 @@ public:
     credential_lookup(const credential_lookup&) = delete;
     credential_lookup& operator=(const credential_lookup&) = delete;
 
-    /// $1 is the username.
+    /// $1 is an array of usernames.
     [[nodiscard]] statement_text personal() const noexcept { return statement_text::composed(personal_); }
-    /// $1 is the digest.
+    /// $1 is an array of digests.
     [[nodiscard]] statement_text access() const noexcept { return statement_text::composed(access_); }
 
-    /// The credential in a row of `personal()`.
-    [[nodiscard]] static TOLLGATE_DECL result<std::optional<token_credential>> read_personal(rows& found);
-    /// The credential in a row of `access()`.
-    [[nodiscard]] static TOLLGATE_DECL result<std::optional<token_credential>> read_access(rows& found,
-                                                                                            const digest& token);
+    /// A key and its credential, or why it could not be read.
+    template <class Key>
+    using found_as = std::pair<Key, result<token_credential>>;
+
+    /// The next row of `personal()`.
+    [[nodiscard]] static TOLLGATE_DECL result<std::optional<found_as<token_username>>> read_personal(rows& found);
+    /// The next row of `access()`.
+    [[nodiscard]] static TOLLGATE_DECL result<std::optional<found_as<digest>>> read_access(rows& found);
 
     /// The last three columns of both.
     struct quota_columns {
@@ -32315,9 +32724,10 @@ namespace tollgate::inline v0 {
 /// The state that the verbs use. Each verb is defined in the file of its family: personal_tokens.ipp,
 /// access_tokens.ipp, hooks.ipp, applications.ipp, grants.ipp, sessions.ipp and outbox.ipp.
 struct postgres_store::impl {
-    impl(postgres_database opened, const postgres_settings& settings)
+    impl(postgres_database opened, std::optional<postgres_database> opened_for_lookups, const postgres_settings& settings)
         : lookup{settings.owner_quota_query},
           database{std::move(opened)},
+          lookup_database{std::move(opened_for_lookups)},
           changes{std::make_shared<cache_invalidation_feed>(
               cache_invalidation_feed_settings{.row_lifetime = settings.cached_for})},
           personal_tokens{*changes, settings.cached_credentials_max},
@@ -32336,8 +32746,16 @@ struct postgres_store::impl {
         return why;
     }
 
+    /// Where credentials are looked up.
+    [[nodiscard]] postgres_database& for_lookups() noexcept { return lookup_database ? *lookup_database : database; }
+
     postgres::credential_lookup lookup;  // outlives the connections, which prepare its texts
     postgres_database database;
+    // One connection for either kind of token, so that requests which wait for something else do not hold up those that
+    // only need a credential, nor the reverse. None where there are too few connections for that.
+    std::optional<postgres_database> lookup_database;
+    postgres_lookup<token_username, token_credential> personal_lookups;
+    postgres_lookup<digest, token_credential> access_lookups;
     std::shared_ptr<cache_invalidation_feed> changes;
     postgres_row_cache<token_username, token_credential> personal_tokens;
     postgres_row_cache<digest, token_credential> access_tokens;
@@ -32355,11 +32773,14 @@ inline void lock_for_counting(batch& in, std::string_view key) {
     in.add("SELECT pg_advisory_xact_lock(hashtextextended('tollgate ' || $1, 0))", key);
 }
 
-/// The commit does not wait for the disk: a power failure may undo what this batch changes.
-inline void commit_asynchronously(batch& in) { in.add("SELECT set_config('synchronous_commit', 'off', true)"); }
+/// For optional writes of a request that has another purpose: the commit does not wait for the disk, so a power failure
+/// may undo it, and a lock is waited for 50 ms at most.
+inline void make_best_effort(batch& in) {
+    in.add("SELECT set_config('synchronous_commit', 'off', true), set_config('lock_timeout', '50', true)");
+}
 
 /// The wait for a connection for optional writes: short enough for the request that causes them.
-inline constexpr milliseconds short_connection_wait{100};
+inline constexpr milliseconds short_connection_wait{50};
 
 /// Deletes the oldest access tokens of this token's user and application beyond the bound; nothing if the token does
 /// not exist.
@@ -32384,10 +32805,9 @@ TOLLGATE_DECL void postgres::trim_access_tokens(batch& in, const digest& newest)
 
 TOLLGATE_DECL result<std::optional<token_credential>> postgres_store::find_access_token(const digest& token) noexcept {
     return detail::without_exceptions([&]() -> result<std::optional<token_credential>> {
-        return impl_->access_tokens.find(token, [&]() -> result<std::optional<token_credential>> {
-            auto found = impl_->database.ask(impl_->lookup.access(), token);
-            if (!found) return std::move(found).error();
-            return postgres::credential_lookup::read_access(*found, token);
+        return impl_->access_tokens.find(token, [&] {
+            return impl_->access_lookups.find(impl_->for_lookups(), impl_->lookup.access(), token,
+                                              postgres::credential_lookup::read_access);
         });
     });
 }
@@ -32424,7 +32844,7 @@ TOLLGATE_DECL result<bool> postgres_store::revoke_access_token(const digest& tok
 TOLLGATE_DECL result<void> postgres_store::record_access_token_use(const digest& token, instant now) noexcept {
     return detail::without_exceptions([&]() -> result<void> {
         auto batch = impl_->database.make_batch();
-        postgres::commit_asynchronously(batch);
+        postgres::make_best_effort(batch);
         // The grant is locked first, as in the verbs that revoke its tokens.
         batch.add(
             "UPDATE tollgate_grants SET last_used_at = $1 FROM tollgate_access_tokens AS tokens "
@@ -32994,10 +33414,9 @@ TOLLGATE_DECL result<std::optional<token_credential>> postgres_store::find_perso
         const auto name = token_username::from(username);
         // no such token can exist
         if (!name || !postgres::is_storable(username)) return std::optional<token_credential>{};
-        return impl_->personal_tokens.find(*name, [&]() -> result<std::optional<token_credential>> {
-            auto found = impl_->database.ask(impl_->lookup.personal(), *name);
-            if (!found) return std::move(found).error();
-            return postgres::credential_lookup::read_personal(*found);
+        return impl_->personal_tokens.find(*name, [&] {
+            return impl_->personal_lookups.find(impl_->for_lookups(), impl_->lookup.personal(), *name,
+                                                postgres::credential_lookup::read_personal);
         });
     });
 }
@@ -33055,7 +33474,7 @@ TOLLGATE_DECL result<bool> postgres_store::revoke_personal_token(token_id id) no
 TOLLGATE_DECL result<void> postgres_store::record_personal_token_use(std::string_view username, instant now) noexcept {
     return detail::without_exceptions([&]() -> result<void> {
         auto batch = impl_->database.make_batch();
-        postgres::commit_asynchronously(batch);
+        postgres::make_best_effort(batch);
         batch.add("UPDATE tollgate_personal_tokens SET last_used_at = $1 WHERE username = $2", now, username);
         auto done = impl_->database.run(batch, postgres::repeat::never, postgres::short_connection_wait);
         if (!done) return std::move(done).error();
@@ -33461,18 +33880,31 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<std::unique_ptr<postgres_store::impl>> postgres_store::open_impl(
     const std::string& connection_string, const postgres_settings& settings) {
-    auto opened =
-        postgres_database::open(connection_string, {.connections_max = settings.connections_max,
-                                                    .connection_wait_max = settings.connection_wait_max,
-                                                    .each = {settings.connect_wait_max, settings.answer_wait_max},
-                                                    .callers_clock = settings.callers_clock});
+    constexpr std::size_t connections_for_lookups = 2;
+    const bool looks_up_apart = settings.connections_max >= 2 * connections_for_lookups;
+    postgres_database_settings how{
+        .connections_max = settings.connections_max - (looks_up_apart ? connections_for_lookups : 0),
+        .connection_wait_max = settings.connection_wait_max,
+        .each = {.connect_wait_max = settings.connect_wait_max,
+                 .answer_wait_max = settings.answer_wait_max,
+                 .lock_wait_max = settings.lock_wait_max,
+                 .hung_connections = std::make_shared<std::atomic<unsigned>>(0)},
+        .callers_clock = settings.callers_clock};
+    auto opened = postgres_database::open(connection_string, how);
     if (!opened) return std::move(opened).error();
     if (auto done = opened->migrate(postgres::store_component, postgres::store_steps); !done)
         return std::move(done).error();
-    auto made = std::make_unique<impl>(*std::move(opened), settings);
+    std::optional<postgres_database> for_lookups;
+    if (looks_up_apart) {
+        how.connections_max = connections_for_lookups;
+        auto also_opened = postgres_database::open(connection_string, how);
+        if (!also_opened) return std::move(also_opened).error();
+        for_lookups.emplace(*std::move(also_opened));
+    }
+    auto made = std::make_unique<impl>(*std::move(opened), std::move(for_lookups), settings);
     // An invalid query is reported now, not by the first request.
     if (!settings.owner_quota_query.empty())
-        if (auto tried = made->database.ask(made->lookup.personal(), std::string_view{}); !tried)
+        if (auto tried = made->database.ask(made->lookup.personal(), std::vector<token_username>{}); !tried)
             return std::move(tried).error();
     return made;
 }
@@ -33672,7 +34104,8 @@ TOLLGATE_DECL void batch::begin(statement_text text, std::size_t value_count) {
 TOLLGATE_DECL void batch::take_up_to(milliseconds answer_wait_max) {
     answer_wait_max_ = answer_wait_max;
     // The server's time-out is shorter, so that it reports the time-out while the client still waits.
-    add("SELECT set_config('statement_timeout', $1, true)", std::to_string(answer_wait_max.count() * 3 / 4));
+    add("SELECT set_config('statement_timeout', $1, true), set_config('lock_timeout', $1, true)",
+        std::to_string(answer_wait_max.count() * 3 / 4));
 }
 
 TOLLGATE_DECL void batch::keep(wire_type type, std::size_t begun_at, bool is_null) {
@@ -33862,7 +34295,7 @@ TOLLGATE_DECL result<void> connection::connect(const server_parameters& server) 
     }
     keywords.push_back(nullptr);
     values.push_back(nullptr);
-    const auto end = steady::now() + settings_.connect_wait_max;
+    const auto end = tollgate::detail::boot_now() + settings_.connect_wait_max;
     handle_.reset(PQconnectStartParams(keywords.data(), values.data(), 0));
     if (handle_ == nullptr) return unavailable("PostgreSQL: out of memory for a connection");
     PQsetNoticeReceiver(handle_.get(), detail::ignore_notice, nullptr);  // by default they go to stderr
@@ -33894,16 +34327,17 @@ TOLLGATE_DECL result<void> connection::set_up() {
         "SELECT current_setting('server_encoding'), current_setting('server_version_num')::bigint, "
         "(extract(epoch FROM clock_timestamp()) * 1000)::bigint, "
         "set_config('statement_timeout', $1, false), "
-        "set_config('idle_in_transaction_session_timeout', $2, false), "
+        "set_config('idle_in_transaction_session_timeout', $2, false), set_config('lock_timeout', $3, false), "
         "set_config('default_transaction_isolation', 'read committed', false), "
         "set_config('jit', 'off', false), "
         "CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', false) END, "
         "set_config('tcp_keepalives_idle', '15', false), set_config('tcp_keepalives_interval', '5', false), "
         "set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '15000', false)",
-        std::to_string(settings_.answer_wait_max.count() * 3 / 4), std::to_string(settings_.answer_wait_max.count()));
-    const auto before = steady::now();
+        std::to_string(settings_.answer_wait_max.count() * 3 / 4), std::to_string(settings_.answer_wait_max.count()),
+        std::to_string(settings_.lock_wait_max.count()));
+    const auto before = tollgate::detail::boot_now();
     auto answered = run(asked);
-    const auto after = steady::now();
+    const auto after = tollgate::detail::boot_now();
     if (answered.failed) return std::move(answered.failed->why);
     auto row = answered.given[0].only<std::string, std::int64_t, instant>();
     if (!row) return std::move(row).error();
@@ -33922,7 +34356,7 @@ TOLLGATE_DECL connection::waited connection::wait(bool to_write, steady::time_po
     const int descriptor = PQsocket(handle_.get());
     if (descriptor < 0) return waited::failed;
     for (;;) {
-        const auto left = std::chrono::ceil<milliseconds>(end - steady::now()).count();
+        const auto left = std::chrono::ceil<milliseconds>(end - tollgate::detail::boot_now()).count();
         if (left <= 0) return waited::timed_out;
         std::array<pollfd, 2> polled{pollfd{descriptor, static_cast<short>(to_write ? POLLIN | POLLOUT : POLLIN), 0},
                                      pollfd{wake_descriptor, POLLIN, 0}};
@@ -33934,10 +34368,25 @@ TOLLGATE_DECL connection::waited connection::wait(bool to_write, steady::time_po
     }
 }
 
+TOLLGATE_DECL connection::waited connection::wait_for_answer(bool to_write, steady::time_point began_at,
+                                                             steady::time_point end, unsigned hung_before) noexcept {
+    if (!settings_.hung_connections) return wait(to_write, end);
+    constexpr milliseconds look_every{25};
+    for (;;) {
+        const auto now = tollgate::detail::boot_now();
+        const auto ended = wait(to_write, (std::min)(end, now + look_every));
+        if (ended != waited::timed_out || tollgate::detail::boot_now() >= end) return ended;
+        if (hung_connections() != hung_before && tollgate::detail::boot_now() - began_at >= settings_.hung_after) return waited::timed_out;
+    }
+}
+
 TOLLGATE_DECL run_failure connection::lose(std::string_view doing, waited why) {
+    if (why == waited::timed_out && settings_.hung_connections)
+        settings_.hung_connections->fetch_add(1, std::memory_order_relaxed);
     run_failure made = why == waited::timed_out
                        ? run_failure{unavailable("PostgreSQL: no answer within " +
-                                             std::to_string(settings_.answer_wait_max.count()) + " ms"),
+                                             std::to_string(settings_.answer_wait_max.count()) +
+                                             " ms, here or on another connection"),
                                  aftermath::lost, true}
                        : connection_failure(handle_.get(), doing);
     handle_.reset();
@@ -33976,7 +34425,8 @@ TOLLGATE_DECL run_result connection::run(const batch& asked) {
 }
 
 TOLLGATE_DECL run_result connection::exchange(const batch& asked) {
-    const auto began_at = steady::now();
+    const unsigned hung_before = hung_connections();
+    const auto began_at = tollgate::detail::boot_now();
     const auto end = began_at + asked.answer_wait_max().value_or(settings_.answer_wait_max);
     std::vector<command> commands;
     commands.reserve(2 * asked.statements().size() + 3);
@@ -33989,7 +34439,8 @@ TOLLGATE_DECL run_result connection::exchange(const batch& asked) {
         if (unsent < 0) return lose(into, waited::failed);
         while (PQisBusy(handle_.get()) == 0)
             if (take_result(into)) return std::move(into.made);
-        const auto ended = wait(unsent == 1, end);
+        const auto ended = asked.answer_wait_max() ? wait(unsent == 1, end)
+                                                   : wait_for_answer(unsent == 1, began_at, end, hung_before);
         if (ended != waited::ready) return lose(into, ended);
         if (PQconsumeInput(handle_.get()) != 1) return lose(into, waited::failed);
     }
@@ -34049,7 +34500,7 @@ TOLLGATE_DECL bool connection::take_result(reception& into) {
             if (now.kind == command_kind::executes && !into.is_committed) into.made.given.push_back(std::move(owned));
             else if (now.kind == command_kind::asks_the_time)
                 if (const auto told = owned.only<std::int64_t>())
-                    clock_->observe({into.began_at, steady::now(), from_unix_milliseconds(std::get<0>(*told))});
+                    clock_->observe({into.began_at, tollgate::detail::boot_now(), from_unix_milliseconds(std::get<0>(*told))});
             return false;
         case PGRES_PIPELINE_ABORTED:
             if (now.kind == command_kind::prepares) forget_prepared(now.text.text());
@@ -34088,7 +34539,7 @@ TOLLGATE_DECL void connection::forget_prepared(std::string_view text) {
 TOLLGATE_DECL result<void> connection::run_script(std::string_view text) {
     const std::string script{text};
     if (handle_ == nullptr) return unavailable("PostgreSQL: the connection is closed");
-    const auto end = steady::now() + settings_.answer_wait_max;
+    const auto end = tollgate::detail::boot_now() + settings_.answer_wait_max;
     if (PQexitPipelineMode(handle_.get()) != 1 || PQsendQuery(handle_.get(), script.c_str()) != 1)
         return lose(text, waited::failed).why;
     std::optional<error> why;
@@ -34125,7 +34576,7 @@ TOLLGATE_DECL bool connection::is_sound() noexcept {
 
 TOLLGATE_DECL bool connection::wait_for_notice(milliseconds wait_max, int wake_descriptor) {
     if (handle_ == nullptr) return false;
-    const auto ended = wait(false, steady::now() + wait_max, wake_descriptor);
+    const auto ended = wait(false, tollgate::detail::boot_now() + wait_max, wake_descriptor);
     return ended == waited::timed_out || (ended == waited::ready && PQconsumeInput(handle_.get()) == 1);
 }
 
@@ -34221,7 +34672,7 @@ TOLLGATE_DECL result<void> migrate(connection& on, std::string_view component, s
     // Locked before the transaction begins: otherwise it would not see tables created while it waited. All locks end
     // with the connection.
     auto done = on.run_script(
-        "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = '1min';"
+        "SET statement_timeout = 0; SET lock_timeout = 0; SET idle_in_transaction_session_timeout = '1min';"
         "SELECT pg_advisory_lock(hashtextextended('tollgate_schema', 0))");
     if (!done) return done;
     if (done = on.run_script("BEGIN"); !done) return done;
@@ -34254,7 +34705,7 @@ struct postgres_database::state {
 
     state(std::vector<postgres::server_parameters> servers_, const postgres_database_settings& settings_)
         : servers{std::move(servers_)},
-          settings{settings_},
+          settings{with_hung_count(settings_)},
           clock{std::make_shared<postgres::server_clock>(settings_.callers_clock)},
           pool{{.name = "PostgreSQL", .connections_max = settings_.connections_max, .probes_at_once = true},
                [this]() -> result<std::unique_ptr<postgres::connection>> {
@@ -34262,6 +34713,11 @@ struct postgres_database::state {
                    if (!made) return std::move(made).error();
                    return std::make_unique<postgres::connection>(*std::move(made));
                }} {}
+
+    static postgres_database_settings with_hung_count(postgres_database_settings settings) {
+        if (!settings.each.hung_connections) settings.each.hung_connections = std::make_shared<std::atomic<unsigned>>(0);
+        return settings;
+    }
 
     result<postgres::connection> connect();
     result<void> check_requirements(postgres::connection& made);
@@ -34426,6 +34882,9 @@ TOLLGATE_DECL result<postgres::transaction> postgres_database::begin() {
     if (!on) return std::move(on).error();
     return postgres::transaction{std::make_unique<postgres::transaction::leased>(*std::move(on))};
 }
+
+TOLLGATE_DECL bool postgres_database::is_up() const noexcept { return state_->pool.is_up(); }
+TOLLGATE_DECL bool postgres_database::is_refusing() const noexcept { return state_->pool.is_refusing(); }
 
 namespace postgres {
 
@@ -34758,41 +35217,42 @@ inline std::string compose_lookup(const lookup_parts& parts, std::string_view ow
             .append(owner_quota_query)
             .append("\n) AS quota (requests, window_seconds)) AS own ON true");
     }
-    return text.append(" WHERE tokens.").append(parts.key).append(" = $1");
+    return text.append(" WHERE tokens.").append(parts.key).append(" = ANY ($1)");
 }
 
 }  // namespace detail
 
 TOLLGATE_DECL credential_lookup::credential_lookup(const std::string& owner_quota_query)
-    : personal_{detail::compose_lookup({"tokens.user_id, tokens.secret_digest, tokens.scopes, tokens.last_used_at",
+    : personal_{detail::compose_lookup({"tokens.username, tokens.user_id, tokens.secret_digest, tokens.scopes, tokens.last_used_at",
                                         "tollgate_personal_tokens", "username"},
                                        owner_quota_query)},
       access_{detail::compose_lookup(
-          {"tokens.user_id, tokens.application_id, tokens.scopes, tokens.expires_at, tokens.last_used_at",
+          {"tokens.token_digest, tokens.user_id, tokens.application_id, tokens.scopes, tokens.expires_at, tokens.last_used_at",
            "tollgate_access_tokens", "token_digest"},
           owner_quota_query)} {}
 
-TOLLGATE_DECL result<std::optional<token_credential>> credential_lookup::read_personal(rows& found) {
-    const auto row = found.next<user_id, digest, scope_set, std::optional<instant>, bool, std::optional<std::int64_t>,
-                                std::optional<std::int64_t>>();
-    if (!row) return row.error();
-    if (!*row) return std::optional<token_credential>{};
-    const auto& [user, secret_digest, scopes, last_used_at, is_known, requests, window_seconds] = **row;
-    auto own = to_quota({is_known, requests, window_seconds});
-    if (!own) return std::move(own).error();
-    return std::optional{token_credential{user, secret_digest, scopes, std::nullopt, std::nullopt, last_used_at, *own}};
-}
-
-TOLLGATE_DECL result<std::optional<token_credential>> credential_lookup::read_access(rows& found,
-                                                                                      const digest& token) {
-    const auto row = found.next<user_id, application_id, scope_set, instant, std::optional<instant>, bool,
+TOLLGATE_DECL auto credential_lookup::read_personal(rows& found) -> result<std::optional<found_as<token_username>>> {
+    const auto row = found.next<token_username, user_id, digest, scope_set, std::optional<instant>, bool,
                                 std::optional<std::int64_t>, std::optional<std::int64_t>>();
     if (!row) return row.error();
-    if (!*row) return std::optional<token_credential>{};
-    const auto& [user, application, scopes, expires_at, last_used_at, is_known, requests, window_seconds] = **row;
+    if (!*row) return std::optional<found_as<token_username>>{};
+    const auto& [username, user, secret_digest, scopes, last_used_at, is_known, requests, window_seconds] = **row;
     auto own = to_quota({is_known, requests, window_seconds});
-    if (!own) return std::move(own).error();
-    return std::optional{token_credential{user, token, scopes, expires_at, application, last_used_at, *own}};
+    if (!own) return std::optional{found_as<token_username>{username, std::move(own).error()}};
+    return std::optional{found_as<token_username>{
+        username, token_credential{user, secret_digest, scopes, std::nullopt, std::nullopt, last_used_at, *own}}};
+}
+
+TOLLGATE_DECL auto credential_lookup::read_access(rows& found) -> result<std::optional<found_as<digest>>> {
+    const auto row = found.next<digest, user_id, application_id, scope_set, instant, std::optional<instant>, bool,
+                                std::optional<std::int64_t>, std::optional<std::int64_t>>();
+    if (!row) return row.error();
+    if (!*row) return std::optional<found_as<digest>>{};
+    const auto& [token, user, application, scopes, expires_at, last_used_at, is_known, requests, window_seconds] = **row;
+    auto own = to_quota({is_known, requests, window_seconds});
+    if (!own) return std::optional{found_as<digest>{token, std::move(own).error()}};
+    return std::optional{
+        found_as<digest>{token, token_credential{user, token, scopes, expires_at, application, last_used_at, *own}}};
 }
 
 TOLLGATE_DECL result<known_quota> credential_lookup::to_quota(const quota_columns& read) {
@@ -34880,12 +35340,12 @@ TOLLGATE_DECL void listener::listen_while_connected() {
     const milliseconds every = changes_ != nullptr ? heartbeat_interval : seconds{15};
     if (changes_ != nullptr) opened->set_answer_wait_max(trusted_for);
     while (!stops_) {
-        const auto asked_at = steady::now();
+        const auto asked_at = tollgate::detail::boot_now();
         if (opened->run(lives).failed) return;
         take_notices(*opened);
         if (changes_ != nullptr) changes_->trust_until(asked_at + trusted_for);
         for (;;) {
-            const auto left = std::chrono::ceil<milliseconds>(asked_at + every - steady::now());
+            const auto left = std::chrono::ceil<milliseconds>(asked_at + every - tollgate::detail::boot_now());
             if (left <= milliseconds{0} || stops_) break;
             if (!opened->wait_for_notice(left, wake_reading_)) return;
             take_notices(*opened);
@@ -35658,8 +36118,7 @@ private:
 /// socket, its deadlines and TLS are implemented here: hiredis restarts its time-out with each system call, and some
 /// versions in use have no TLS.
 ///
-/// No call exceeds its deadline, except for the look-up of a host name, which the system does; an IP address needs
-/// none.
+/// No call exceeds its deadline, the look-up of the host name included.
 ///
 /// Thread rule: one thread at a time. Blocking. Sends no SIGPIPE.
 class connection {
@@ -35672,9 +36131,9 @@ public:
     connection& operator=(const connection&) = delete;
     TOLLGATE_DECL ~connection();
 
-    /// Sends `commands`, which are `count` commands, and returns the last reply; the others are discarded. A refused
-    /// command is a reply with an error. Error (unavailable) means that the connection is unusable.
-    [[nodiscard]] TOLLGATE_DECL result<void> exchange(std::string_view commands, std::size_t count, reply& last,
+    /// Sends `commands` in one write and reads their replies, one for each of `replies`. A refused command is a reply
+    /// with an error. Error (unavailable) means that the connection is unusable.
+    [[nodiscard]] TOLLGATE_DECL result<void> exchange(std::string_view commands, std::span<reply> replies,
                                                        steady::time_point end);
 
     /// Whether the connection looks usable without a round trip: it is open and has no unexpected input.
@@ -35865,7 +36324,8 @@ public:
     pool& operator=(const pool&) = delete;
     TOLLGATE_DECL ~pool();
 
-    /// One round trip. `before` is sent along unless null; its reply is discarded.
+    /// One round trip, shared by the calls that arrive during another one. `before` is sent along unless null; its reply is
+    /// discarded.
     [[nodiscard]] TOLLGATE_DECL outcome send(const window_request* before, const window_request& request,
                                            window_reply& reply) noexcept;
 
@@ -36111,6 +36571,61 @@ inline std::string take_tls_error() {
     return reason == nullptr ? "no reason given" : reason;
 }
 
+using address_list = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
+
+/// The addresses of a host name. Returns at `end` at the latest: the system's resolver has no deadline, so it runs on a thread of
+/// its own, which may go on. The number of these threads is bounded, because a resolver that hangs is called again and again.
+inline result<address_list> look_up(const std::string& host, const std::string& port, steady::time_point end) {
+    struct question {
+        std::string host, port;
+        addrinfo wanted{};
+        std::mutex mutex;
+        std::condition_variable answered;
+        bool is_answered = false;
+        int failed = 0;
+        address_list found{nullptr, &::freeaddrinfo};
+    };
+    const auto asked = std::make_shared<question>();
+    asked->host = host;
+    asked->port = port;
+    asked->wanted.ai_family = AF_UNSPEC;
+    asked->wanted.ai_socktype = SOCK_STREAM;
+    const auto ask = [](question& about, int flags) {
+        about.wanted.ai_flags = AI_NUMERICSERV | flags;
+        addrinfo* found = nullptr;
+        const int failed = ::getaddrinfo(about.host.c_str(), about.port.c_str(), &about.wanted, &found);
+        const std::lock_guard hold{about.mutex};
+        about.failed = failed;
+        about.found.reset(found);
+        about.is_answered = true;
+        about.answered.notify_all();
+    };
+    ask(*asked, AI_NUMERICHOST);  // an address needs no resolver
+    if (asked->failed != 0) {
+        constexpr int threads_max = 4;
+        static std::atomic<int> threads = 0;
+        if (threads.fetch_add(1) >= threads_max) {
+            --threads;
+            return unavailable("the look-up of this name hangs");
+        }
+        asked->is_answered = false;
+        try {
+            std::thread{[asked, ask] {
+                ask(*asked, 0);
+                --threads;
+            }}.detach();
+        } catch (const std::system_error&) {
+            --threads;
+            return unavailable("no thread for the look-up of this name");
+        }
+        std::unique_lock lock{asked->mutex};
+        if (!asked->answered.wait_until(lock, end, [&] { return asked->is_answered; }))
+            return unavailable("no address for this name in time");
+    }
+    if (asked->failed != 0) return unavailable(std::string{"no address for this name: "} + ::gai_strerror(asked->failed));
+    return std::move(asked->found);
+}
+
 /// The code at the start of an error, such as `WRONGPASS`. The rest may quote the command, including a password
 /// (`unknown command 'AUTH', with args beginning with: ...`).
 inline std::string_view code_of(std::string_view error) noexcept {
@@ -36193,20 +36708,13 @@ TOLLGATE_DECL result<std::unique_ptr<connection>> connection::open(const server_
 }
 
 TOLLGATE_DECL result<void> connection::connect(const server_address& server, steady::time_point end) {
-    addrinfo wanted{};
-    wanted.ai_family = AF_UNSPEC;
-    wanted.ai_socktype = SOCK_STREAM;
-    wanted.ai_flags = AI_NUMERICSERV;
-    addrinfo* found = nullptr;
-    if (const int failed = ::getaddrinfo(server.host.c_str(), std::to_string(server.port).c_str(), &wanted, &found);
-        failed != 0)
-        return failure(std::string{"no address for this name: "} + ::gai_strerror(failed));
-    const std::unique_ptr<addrinfo, void (*)(addrinfo*)> all{found, &::freeaddrinfo};
+    const auto found = detail::look_up(server.host, std::to_string(server.port), end);
+    if (!found) return failure(found.error().cause);
 
     std::size_t left = 0;
-    for (const addrinfo* each = found; each != nullptr; each = each->ai_next) ++left;
+    for (const addrinfo* each = found->get(); each != nullptr; each = each->ai_next) ++left;
     result<void> tried = failure("no address for this name");
-    for (const addrinfo* each = found; each != nullptr; each = each->ai_next, --left) {
+    for (const addrinfo* each = found->get(); each != nullptr; each = each->ai_next, --left) {
         // Divide the remaining time among the addresses, so that one that does not answer cannot use all of it.
         const auto now = steady::now();
         const auto share = now + (end - now) / static_cast<int>(left);
@@ -36273,22 +36781,22 @@ TOLLGATE_DECL result<void> connection::sign_in(const server_address& server, ste
         auth.word("AUTH");
         if (!server.user.empty()) auth.word(server.user);
         auth.word(server.password);
-        if (auto sent = exchange(commands, 1, received, end); !sent) return sent;
+        if (auto sent = exchange(commands, {&received, 1}, end); !sent) return sent;
         if (!received.error.empty()) return failure("AUTH: " + printable_error(detail::code_of(received.error)));
         commands.clear();
     }
     if (server.database == 0) return {};
     command_writer{commands, 2}.word("SELECT").number(server.database);
-    if (auto sent = exchange(commands, 1, received, end); !sent) return sent;
+    if (auto sent = exchange(commands, {&received, 1}, end); !sent) return sent;
     if (!received.error.empty())
         return failure("SELECT " + std::to_string(server.database) + ": " + printable_error(received.error));
     return {};
 }
 
-TOLLGATE_DECL result<void> connection::exchange(std::string_view commands, std::size_t count, reply& last,
+TOLLGATE_DECL result<void> connection::exchange(std::string_view commands, std::span<reply> replies,
                                                  steady::time_point end) {
     if (auto sent = send(commands, end); !sent) return sent;
-    while (count > 0) {
+    for (std::size_t next = 0; next < replies.size();) {
         void* got = nullptr;
         if (redisReaderGetReply(reader_.get(), &got) != REDIS_OK)
             return failure("not the Redis protocol: " + printable_error(reader_->errstr));
@@ -36298,7 +36806,7 @@ TOLLGATE_DECL result<void> connection::exchange(std::string_view commands, std::
         }
         const std::unique_ptr<redisReply, void (*)(redisReply*)> answer{
             static_cast<redisReply*>(got), [](redisReply* gone) { freeReplyObject(gone); }};
-        if (--count > 0) continue;
+        reply& last = replies[next++];
         last.error.clear();
         last.count = 0;
         if (answer->type == REDIS_REPLY_ERROR) {
@@ -36812,6 +37320,17 @@ inline std::string_view meaning_of(std::string_view error) noexcept {
 struct pool::state {
     using connections = reconnecting_pool<connection>;
 
+    /// What one caller sends.
+    struct call {
+        const window_request* before;  // null: nothing is sent along
+        const window_request* request;
+    };
+    struct call_result {
+        outcome how = outcome::unavailable;
+        window_reply reply{};
+    };
+    using combiner = tollgate::detail::call_combiner<call, call_result>;
+
     state(server_address server_, std::unique_ptr<tls_authorities> authorities_, window_script script_,
           const pool_settings& settings_)
         : server{std::move(server_)},
@@ -36821,64 +37340,86 @@ struct pool::state {
           shared{{.name = "Redis", .connections_max = settings_.connections_max, .on_state = settings_.on_state},
                  [this] { return connection::open(server, authorities.get(), steady::now() + settings.connect_wait_max); }} {}
 
-    outcome send(const window_request* before, const window_request& request, window_reply& reply);
-    outcome exchange(connection& on, const window_request* before, const window_request& request,
-                    window_reply& reply, std::string& why);
+    void send(combiner::batch all) noexcept;
+    /// Whether the server is available; otherwise `why` says what failed.
+    bool exchange(connection& on, combiner::batch all, std::string& why);
+    /// The result of one call. Sets `why` if the reply means that the server is unavailable.
+    call_result interpret(const window_request& request, const redis::reply& got, std::string& why) const;
 
     const server_address server;
     const std::unique_ptr<tls_authorities> authorities;
     const window_script script;
     const pool_settings settings;
     connections shared;
+    combiner callers;
 };
 
-inline outcome pool::state::send(const window_request* before, const window_request& request, window_reply& reply) {
-    if (shared.is_refusing()) return outcome::unavailable;
-    auto on = shared.take(settings.answer_wait_max);
-    if (!on) return outcome::unavailable;
-    std::string why = "out of memory";
-    outcome done = outcome::unavailable;
+inline void pool::state::send(combiner::batch all) noexcept {
+    for (auto* const each : all) each->answer.emplace();
     try {
-        done = exchange(**on, before, request, reply, why);
-    } catch (...) {  // out of memory; the connection may have an unread reply
+        auto on = shared.take(settings.answer_wait_max);
+        if (!on) return;
+        std::string why;
+        bool is_available = false;
+        try {
+            is_available = exchange(**on, all, why);
+        } catch (...) {  // out of memory; the connection may have an unread reply
+            why = "out of memory";
+        }
+        // A failure of the server affects every caller: a broken connection, a time-out, an error such as LOADING.
+        if (!is_available) on->trip(why);
+    } catch (...) {  // out of memory: unavailable
     }
-    // A failure of the server affects every caller: a broken connection, a time-out, an error such as LOADING.
-    if (done == outcome::unavailable) on->trip(why);
-    return done;
 }
 
-inline outcome pool::state::exchange(connection& on, const window_request* before, const window_request& request,
-                                    window_reply& reply, std::string& why) {
+inline bool pool::state::exchange(connection& on, combiner::batch all, std::string& why) {
     const auto end = steady::now() + settings.answer_wait_max;
+    constexpr std::size_t command_bytes = 256;
+    std::vector<const window_request*> requests;  // in the order in which they are sent
+    requests.reserve(2 * all.size());
+    for (const auto* const each : all) {
+        if (each->question.before != nullptr) requests.push_back(each->question.before);
+        requests.push_back(each->question.request);
+    }
+    std::vector<redis::reply> replies(requests.size());
     std::string commands;
-    commands.reserve(512);
-    if (before != nullptr) script.append(commands, *before, window_script::form::by_name);
-    script.append(commands, request, window_script::form::by_name);
-    redis::reply got;
-    auto exchanged = on.exchange(commands, before == nullptr ? 1 : 2, got, end);
-    if (exchanged && got.error.starts_with("NOSCRIPT")) {
+    commands.reserve(command_bytes * requests.size());
+    for (const auto* const each : requests) script.append(commands, *each, window_script::form::by_name);
+    auto exchanged = on.exchange(commands, replies, end);
+
+    // A server that does not have the script has counted none of these requests: they are sent again, the first with the script.
+    std::vector<std::size_t> unknown;
+    for (std::size_t i = 0; exchanged && i < replies.size(); ++i)
+        if (replies[i].error.starts_with("NOSCRIPT")) unknown.push_back(i);
+    if (!unknown.empty()) {
         commands.clear();
-        if (before != nullptr) script.append(commands, *before, window_script::form::whole);
-        script.append(commands, request, window_script::form::whole);
-        exchanged = on.exchange(commands, before == nullptr ? 1 : 2, got, end);
+        for (const std::size_t i : unknown)
+            script.append(commands, *requests[i], i == unknown.front() ? window_script::form::whole : window_script::form::by_name);
+        std::vector<redis::reply> again(unknown.size());
+        exchanged = on.exchange(commands, again, end);
+        if (exchanged)
+            for (std::size_t i = 0; i < unknown.size(); ++i) replies[unknown[i]] = std::move(again[i]);
     }
     if (!exchanged) {
         why = std::move(exchanged.error().cause);
-        return outcome::unavailable;
+        return false;
     }
-    if (got.error.find("WRONGTYPE") != std::string::npos) return outcome::wrong_type;
-    const std::string where = "Redis at " + server.to_text() + ": ";
-    if (!got.error.empty()) {
-        why = where + std::string{detail::meaning_of(got.error)} + " (" + printable_error(got.error) + ")";
-        return outcome::unavailable;
+    std::size_t at = 0;
+    for (auto* const each : all) {
+        if (each->question.before != nullptr) ++at;
+        each->answer = interpret(*each->question.request, replies[at++], why);
     }
+    return why.empty();
+}
+
+inline auto pool::state::interpret(const window_request& request, const redis::reply& got, std::string& why) const -> call_result {
+    if (got.error.find("WRONGTYPE") != std::string::npos) return {outcome::wrong_type};
     const auto read = window_script::read(request, got);
-    if (!read) {
-        why = where + "unexpected reply to the script";
-        return outcome::unavailable;
-    }
-    reply = *read;
-    return outcome::replied;
+    if (got.error.empty() && read) return {outcome::replied, *read};
+    why = "Redis at " + server.to_text() + ": ";
+    if (got.error.empty()) why += "unexpected reply to the script";
+    else why += std::string{detail::meaning_of(got.error)} + " (" + printable_error(got.error) + ")";
+    return {outcome::unavailable};
 }
 
 TOLLGATE_DECL pool::pool(server_address server, std::unique_ptr<tls_authorities> authorities, window_script script,
@@ -36889,11 +37430,10 @@ TOLLGATE_DECL pool::~pool() = default;
 
 TOLLGATE_DECL outcome pool::send(const window_request* before, const window_request& request,
                                window_reply& reply) noexcept {
-    try {
-        return state_->send(before, request, reply);
-    } catch (...) {
-        return outcome::unavailable;
-    }
+    if (state_->shared.is_refusing()) return outcome::unavailable;
+    const auto got = state_->callers.call({before, &request}, [this](state::combiner::batch all) noexcept { state_->send(all); });
+    reply = got.reply;
+    return got.how;
 }
 
 TOLLGATE_DECL bool pool::is_up() const noexcept { return state_->shared.is_up(); }

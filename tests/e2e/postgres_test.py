@@ -16,7 +16,7 @@ from visitor import Visitor, signed_in
 
 TOKENS = "/en/user/settings/tokens/"
 HEARD_SECONDS = 1  # what one node takes away is gone on all by then, see docs/stores.md
-BOUND_SECONDS = 9  # of an answer while PostgreSQL says nothing: 4 for one that was asked, 3 to connect, and some
+BOUND_SECONDS = 9  # of an answer while PostgreSQL says nothing: 3 for one that was asked, 3 to connect, and some
 FAKETIME = next(iter(glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")), None)
 
 shared = None  # one Postgres for what does not stop it

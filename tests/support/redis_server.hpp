@@ -91,7 +91,7 @@ public:
         tollgate::redis::command_writer writer{command, texts.size()};
         for (std::string_view each : texts) writer.word(each);
         tollgate::redis::reply answered;
-        if (auto done = (*made)->exchange(command, 1, answered, in_time()); !done)
+        if (auto done = (*made)->exchange(command, {&answered, 1}, in_time()); !done)
             throw std::runtime_error{done.error().cause};
         return answered;
     }

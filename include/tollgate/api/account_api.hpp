@@ -80,7 +80,10 @@ public:
     /// unless a store, the directory or the limiter has to be waited for.
     [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state& state,
                                             http::thread_kind thread) noexcept {
-        return judge(request, response, state.get<pipeline::judgement>(), thread);
+        auto& judged = state.get<pipeline::judgement>();
+        const http::handle_step step = judge(request, response, judged, thread);
+        state.set_waits_for(judged.waits_for);
+        return step;
     }
 
     /// For tests, and for servers that have no response to use again.
@@ -144,8 +147,8 @@ account_api<Users, Store, Policies>::account_api(api_settings settings, Users& u
 template <class Users, class Store, class Policies>
 void account_api<Users, Store, Policies>::handle(const http::request& request, http::response& response) noexcept {
     pipeline::judgement state;
-    // On a thread that may wait, and with the whole request, the judgement goes through to its end.
-    static_cast<void>(judge(request, response, state, http::thread_kind::worker));
+    // On a thread that may wait, for one thing after the other.
+    while (judge(request, response, state, http::thread_kind::worker) == http::handle_step::needs_worker) {}
 }
 
 template <class Users, class Store, class Policies>

@@ -64,7 +64,7 @@ template <class H>
 enum class handle_step : std::uint8_t {
     done,          ///< the response is complete
     needs_body,    ///< call again when the body is complete or too large
-    needs_worker,  ///< call again on a worker thread
+    needs_worker,  ///< call again on a worker that may wait for `handler_state::waits_for`
 };
 
 /// The thread that calls a handler.
@@ -72,6 +72,23 @@ enum class thread_kind : std::uint8_t {
     io,      ///< serves sockets and must not wait
     worker,  ///< may wait for a disk or another machine
 };
+
+/// What a request waits for on a worker thread. The server bounds how many workers each kind may occupy, so that a
+/// part of the application that hangs, or has a long queue, delays no request that waits for another part.
+enum class work_kind : std::uint8_t {
+    other,           ///< what a handler does not say
+    credentials,     ///< looking up a token
+    token_uses,      ///< recording that one was used, which is given up soon
+    users,           ///< the user directory
+    limits,          ///< the rate limiter
+    store_reads,     ///< other reads of the store
+    store_writes,    ///< writes: SQLite has one writer at a time
+    pages,           ///< showing pages
+    forms,           ///< what is posted to them
+    sign_in,         ///< checking passwords
+    token_endpoint,  ///< issuing, revoking and describing OAuth tokens
+};
+inline constexpr std::size_t work_kinds = 11;
 
 /// What a handler keeps of one request between two calls of `advance`, in the server's memory: an object of a type that
 /// the handler chooses, created by its first `get`. Used by one thread at a time.
@@ -96,13 +113,19 @@ public:
         return *std::launder(reinterpret_cast<T*>(bytes_));
     }
 
+    /// What the request waits for. The handler sets it before it returns `handle_step::needs_worker`.
+    [[nodiscard]] work_kind waits_for() const noexcept { return waits_for_; }
+    void set_waits_for(work_kind what) noexcept { waits_for_ = what; }
+
     /// Destroys the object, for the next request or when the connection is gone.
     void clear() noexcept {
+        waits_for_ = work_kind::other;
         if (destroy_ != nullptr) std::exchange(destroy_, nullptr)(bytes_);
     }
 
 private:
     void (*destroy_)(void*) noexcept = nullptr;  // of the object in bytes_; null if there is none
+    work_kind waits_for_ = work_kind::other;
     alignas(std::max_align_t) std::byte bytes_[bytes_max];
 };
 
@@ -111,9 +134,11 @@ private:
 ///
 /// The server calls `advance` when the head has arrived (`body_state::pending` if part of the body is missing), and
 /// again each time it has what the last step asked for, until `done`. The request and the response stay the same
-/// objects, but the bytes that the request refers to may move between calls. Never throws. With a complete body, a call
-/// on a worker returns `done`.
-/// one call.
+/// objects, but the bytes that the request refers to may move between calls. Never throws.
+///
+/// On a worker (`thread_kind::worker`) it may wait for what it named with `state.set_waits_for`, and for nothing else. If
+/// it then has to wait for something else, it names that and returns `needs_worker` again; usually the same worker
+/// continues at once. Asking again for the same is an error in the handler: the response is 500.
 template <class H>
 concept resumable_handler = handler<H> && requires(H& h, const request& request, response& response, handler_state& state,
                                                    thread_kind thread) {

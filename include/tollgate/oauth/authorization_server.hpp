@@ -79,11 +79,14 @@ public:
 
     /// Only a POST to a known place has its body read; all other requests are answered from the head.
     [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response,
-                                            http::handler_state&, http::thread_kind thread) noexcept {
-        const bool needs_body = request.method == http::method::post &&
-                                !needs_no_store(paths_.find(request.target.path)) && has_user_agent(request);
-        if (needs_body && request.body_state == http::body_state::pending) return http::handle_step::needs_body;
-        if (thread == http::thread_kind::io && may_block(request)) return http::handle_step::needs_worker;
+                                            http::handler_state& state, http::thread_kind thread) noexcept {
+        const auto where = paths_.find(request.target.path);
+        const bool posts = request.method == http::method::post && !needs_no_store(where) && has_user_agent(request);
+        if (posts && request.body_state == http::body_state::pending) return http::handle_step::needs_body;
+        if (thread == http::thread_kind::io && may_block(request)) {
+            state.set_waits_for(work_of(where, posts));
+            return http::handle_step::needs_worker;
+        }
         handle(request, response);
         return http::handle_step::done;
     }
@@ -125,6 +128,16 @@ private:
 
     [[nodiscard]] static bool needs_no_store(oauth::endpoint where) noexcept {
         return where == oauth::endpoint::metadata || where == oauth::endpoint::none;
+    }
+
+    [[nodiscard]] static http::work_kind work_of(oauth::endpoint where, bool posts) noexcept {
+        switch (where) {
+            case oauth::endpoint::authorization: return posts ? http::work_kind::forms : http::work_kind::pages;
+            case oauth::endpoint::one_page: return posts ? http::work_kind::sign_in : http::work_kind::pages;
+            case oauth::endpoint::metadata:
+            case oauth::endpoint::none: return http::work_kind::limits;  // of requests without a User-Agent
+            default: return http::work_kind::token_endpoint;
+        }
     }
 
     [[nodiscard]] bool has_user_agent(const http::request& request) const noexcept {

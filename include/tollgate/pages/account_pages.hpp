@@ -104,11 +104,16 @@ public:
 
     /// Only a POST to a known page has its body read; all other requests are answered from the head.
     [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response,
-                                            http::handler_state&, http::thread_kind thread) noexcept {
-        const bool needs_body = request.method == http::method::post &&
-                                is_served(pages::find_page(request.target.path, renderer_.site().root).which);
-        if (needs_body && request.body_state == http::body_state::pending) return http::handle_step::needs_body;
-        if (thread == http::thread_kind::io && may_block(request)) return http::handle_step::needs_worker;
+                                            http::handler_state& state, http::thread_kind thread) noexcept {
+        const auto which = pages::find_page(request.target.path, renderer_.site().root).which;
+        const bool posts = request.method == http::method::post && is_served(which);
+        if (posts && request.body_state == http::body_state::pending) return http::handle_step::needs_body;
+        if (thread == http::thread_kind::io && may_block(request)) {
+            state.set_waits_for(!posts                  ? http::work_kind::pages
+                                : which == page::sign_in ? http::work_kind::sign_in
+                                                         : http::work_kind::forms);
+            return http::handle_step::needs_worker;
+        }
         handle(request, response);
         return http::handle_step::done;
     }

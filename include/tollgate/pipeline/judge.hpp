@@ -21,7 +21,8 @@ namespace tollgate::inline v0::pipeline {
 ///
 /// `advance` is THE ORDER in which a request is judged, the cheapest rejection first; no other file knows more than one stage. It
 /// runs on the thread that read the request for as long as it need not wait. Where it has to wait for a store, the directory or
-/// the limiter, it returns `needs_worker`, and goes on at the same stage when it is called on a worker; nothing is done twice.
+/// the limiter, it says for which (`judgement::waits_for`), returns `needs_worker`, and goes on at the same stage when it is called
+/// on a worker; nothing is done twice. A worker waits for that one only: a stage that waits for another returns `needs_worker` again.
 template <class Users, class Store, class Policies>
 struct judge {
     const api_settings& settings;
@@ -36,6 +37,10 @@ struct judge {
     /// One request, up to its response or to what it has to wait for. Throws what policies, endpoints and the heap throw;
     /// `respond_thrown` then says what is left to say. Malformed HTTP never comes this far.
     http::handle_step advance(const http::request& request, http::response& response, judgement& state, http::thread_kind thread) const {
+        using http::work_kind;
+        const auto thread_for = [&](work_kind what) {
+            return state.waits_for == what ? thread : http::thread_kind::io;
+        };
         switch (state.next) {
             case stage::head:
                 state.now = policy(policies.clock).now();
@@ -48,18 +53,21 @@ struct judge {
                 if (state.user_agent_accepted && !state.is_preflight) read_authorization(policies.authenticators, request, state.auth);
                 [[fallthrough]];
             case stage::credential:
-                if (!find_credential(policies.authenticators, store, request, thread, state.now, state.auth))
-                    return wait_at(stage::credential, state);
+                if (!find_credential(policies.authenticators, store, request, thread_for(work_kind::credentials), state.now, state.auth))
+                    return wait_at(stage::credential, work_kind::credentials, state);
                 [[fallthrough]];
             case stage::use:
-                if (!record_token_use(store, thread, state.now, state.auth)) return wait_at(stage::use, state);
+                if (!record_token_use(store, thread_for(work_kind::token_uses), state.now, state.auth))
+                    return wait_at(stage::use, work_kind::token_uses, state);
                 [[fallthrough]];
             case stage::quota:
-                if (!find_quota(users, thread, state.auth, state.own_quota)) return wait_at(stage::quota, state);
+                if (!find_quota(users, thread_for(work_kind::users), state.auth, state.own_quota))
+                    return wait_at(stage::quota, work_kind::users, state);
                 [[fallthrough]];
             case stage::limit:
-                if (!count_request(policy(policies.limiter), {settings.anonymous_quota, settings.user_quota}, thread, state))
-                    return wait_at(stage::limit, state);
+                if (!count_request(policy(policies.limiter), {settings.anonymous_quota, settings.user_quota},
+                                   thread_for(work_kind::limits), state))
+                    return wait_at(stage::limit, work_kind::limits, state);
                 [[fallthrough]];
             case stage::checks:
                 if (const auto no = check_limit(state)) return reject(*no, request, response, state);
@@ -83,7 +91,7 @@ struct judge {
                 [[fallthrough]];
             case stage::endpoint: break;
         }
-        return respond_endpoint(request, response, state, thread);
+        return respond_endpoint(request, response, state, thread_for(routes[state.route.route].work));
     }
 
     /// What is left to say when something was thrown. Never waits.
@@ -108,8 +116,9 @@ struct judge {
     }
 
 private:
-    [[nodiscard]] static http::handle_step wait_at(stage here, judgement& state) noexcept {
+    [[nodiscard]] static http::handle_step wait_at(stage here, http::work_kind what, judgement& state) noexcept {
         state.next = here;
+        state.waits_for = what;
         return http::handle_step::needs_worker;
     }
 
@@ -171,7 +180,7 @@ private:
         result<void> done;
         if (endpoints_may_block && thread == http::thread_kind::io) {
             auto without_waiting = found.call_without_waiting(call, state.route, state.route_service);
-            if (!without_waiting) return wait_at(stage::endpoint, state);
+            if (!without_waiting) return wait_at(stage::endpoint, found.work, state);
             done = *std::move(without_waiting);
         } else {
             done = found.call(call, state.route, state.route_service);

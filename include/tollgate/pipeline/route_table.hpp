@@ -5,6 +5,7 @@
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/contract/router.hpp>
+#include <tollgate/http/handler.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/model/service_catalog.hpp>
 #include <tollgate/pipeline/call.hpp>
@@ -146,6 +147,7 @@ struct route {
     /// Who may call the route.
     access_rule access{};
     std::size_t service_capture = no_capture;  ///< which capture is `{service}`
+    http::work_kind work = http::work_kind::store_reads;  ///< what the endpoint waits for, see `http::work_kind`
     bool reads_body = false;                   ///< POST, PUT and PATCH: the body is checked before the endpoint is called
 
     /// The HTTP method.
@@ -230,6 +232,13 @@ private:
     }
 };
 
+/// What an endpoint says that it waits for; else the store, for a read or a write as the method is.
+template <class Endpoint>
+[[nodiscard]] constexpr http::work_kind work_of(http::method method) noexcept {
+    if constexpr (requires { { Endpoint::work } -> std::convertible_to<http::work_kind>; }) return Endpoint::work;
+    else return method == http::method::get ? http::work_kind::store_reads : http::work_kind::store_writes;
+}
+
 // Stands for a missing endpoint.
 struct no_endpoint {};
 
@@ -255,6 +264,7 @@ template <class Endpoint, class... Readers>
         made.run = &caller::run;
         made.run_without_waiting = &caller::run_without_waiting;
     }
+    made.work = work_of<Endpoint>(method);
     if constexpr (!caller::is_stateless) made.endpoint = std::make_shared<const Endpoint>(std::move(endpoint));
     return made;
 }
@@ -301,7 +311,9 @@ template <http::method Method, fixed_text Pattern, class Access, class Endpoint>
 /// `path_parameter` gives it (`{service}`: `const service&`), and returns `result<void>`: nothing, or the error to respond
 /// with. It is called from many threads at once. HEAD and OPTIONS need no routes.
 ///
-/// Where the directory or the store blocks, endpoints run on workers. An endpoint that asks neither may declare
+/// Where the directory or the store blocks, endpoints run on workers, of which those of one kind can only take up a part: reads of
+/// the store for GET and writes for others, unless the endpoint has a `static constexpr http::work_kind work` that says what it
+/// waits for. An endpoint that asks neither may declare
 /// `static constexpr bool blocking = false`; one that can respond from a cache may have a member
 /// `bool respond_from_cache(api_call&, parameters...) const`, which is called first, on the I/O thread, and returns false, with
 /// nothing written, if it has to wait.

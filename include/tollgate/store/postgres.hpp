@@ -30,12 +30,14 @@ struct postgres_settings {
     /// twice its cores, and by default allows 100 for all nodes (max_connections).
     std::size_t connections_max = 8;
     /// How long a verb waits for one of them before it fails (unavailable).
-    milliseconds connection_wait_max{2000};
+    milliseconds connection_wait_max{1000};
     /// Time limit for connecting to one server, including TLS and authentication.
     milliseconds connect_wait_max{3000};
-    /// Time limit for a response. The server cancels a statement after three quarters of it; a connection without any
-    /// response is closed.
-    milliseconds answer_wait_max{4000};
+    /// Time limit for a response. The server cancels a statement after three quarters of it (statement_timeout); a
+    /// connection without any response is closed, and with it all that have been waiting for more than 100 ms.
+    milliseconds answer_wait_max{3000};
+    /// How long a statement waits for a lock (lock_timeout).
+    milliseconds lock_wait_max{1000};
     /// The clock by which the store's callers tell the time: by default this machine's. Null: the store's own
     /// `clock()`.
     instant (*callers_clock)() noexcept = &postgres::server_clock::node_now;

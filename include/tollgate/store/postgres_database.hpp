@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/call_combiner.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/store/detail/cache_invalidation_feed.hpp>
 #include <tollgate/store/detail/errors.hpp>
@@ -13,10 +14,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace tollgate::inline v0 {
 
@@ -26,7 +29,7 @@ struct postgres_database_settings {
     /// by default allows 100 for all nodes (max_connections).
     std::size_t connections_max = 8;
     /// How long a call waits for one of them.
-    milliseconds connection_wait_max{2000};
+    milliseconds connection_wait_max{1000};
     postgres::connection_settings each{};
     /// The clock by which callers tell the time, see `postgres::server_clock`.
     postgres::server_clock::node_clock callers_clock = &postgres::server_clock::node_now;
@@ -113,6 +116,11 @@ public:
     /// Starts a transaction of several round trips.
     [[nodiscard]] TOLLGATE_DECL result<postgres::transaction> begin();
 
+    /// Whether the last contact with the server succeeded. True at the start. Takes no lock.
+    [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;
+    /// Whether a call would fail at once, because the server was unavailable a moment ago. Takes no lock.
+    [[nodiscard]] TOLLGATE_DECL bool is_refusing() const noexcept;
+
     /// Opens a connection outside of the pool, which does not count against its bound.
     [[nodiscard]] TOLLGATE_DECL result<postgres::connection> open_another() const;
 
@@ -158,6 +166,69 @@ private:
 };
 
 }  // namespace postgres
+
+/// Looks up rows by their key. The calls of several threads that arrive during one look-up form the next one, with one
+/// statement and one round trip. A call that arrives during none is sent at once.
+///
+///     postgres_lookup<user_id, user_row> users;
+///     auto user = users.find(database, "SELECT id, name FROM users WHERE id = ANY ($1)", id, [](postgres::rows& found) {
+///         return read_user(found);  // reads the next row: result<std::optional<std::pair<user_id, result<user_row>>>>
+///     });
+///
+/// Without a row, the result is empty. If the statement fails, all calls of the batch return its error; an error of one row
+/// is returned for its key only. All calls pass the same statement and reader. Thread rule: any thread. Blocking.
+template <class Key, class Row>
+class postgres_lookup {
+public:
+    /// The row of one key, read after the call began.
+    template <class Read>
+    [[nodiscard]] result<std::optional<Row>> find(postgres_database& on, postgres::statement_text text, const Key& key,
+                                                  Read&& read) {
+        // No call waits for the one that tries an unavailable server again.
+        if (on.is_refusing()) return unavailable("PostgreSQL: not connected, and tried again in a moment");
+        return callers_.call(key, [&](typename combiner::batch all) noexcept {
+            try {
+                answer(all, on, text, read);
+            } catch (...) {  // out of memory
+                for (auto* const each : all)
+                    if (!each->answer) each->answer.emplace(error{error_kind::unavailable, {}, {}});
+            }
+        });
+    }
+
+private:
+    using combiner = detail::call_combiner<Key, result<std::optional<Row>>>;
+
+    template <class Read>
+    static void answer(typename combiner::batch all, postgres_database& on, postgres::statement_text text, Read& read) {
+        std::optional<error> why;
+        if (!on.is_up() && all.size() > 1) why = unavailable("PostgreSQL: not connected: the calls before timed out");
+        std::vector<Key> keys;
+        keys.reserve(all.size());
+        for (const auto* const each : all) keys.push_back(each->question);
+        auto found = why ? result<postgres::rows>{*why} : on.ask(text, keys);
+        if (!found) why = std::move(found).error();
+        while (!why) {
+            auto row = read(*found);
+            if (!row) why = std::move(row).error();
+            if (!row || !*row) break;
+            const auto& [key, value] = **row;
+            for (auto* const each : all)
+                if (!each->answer && each->question == key) set(each->answer, value);
+        }
+        for (auto* const each : all) {
+            if (each->answer) continue;
+            if (why) each->answer.emplace(*why);
+            else each->answer.emplace(std::optional<Row>{});
+        }
+    }
+    static void set(std::optional<result<std::optional<Row>>>& to, const result<Row>& value) {
+        if (value) to.emplace(std::optional<Row>{*value});
+        else to.emplace(value.error());
+    }
+
+    combiner callers_;
+};
 
 /// Caches the rows of one query by their key, as long as `cache_invalidation_feed` (see `postgres_store::changes`)
 /// reports no change. See `row_cache` for its bounds.

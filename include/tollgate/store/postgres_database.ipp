@@ -4,6 +4,7 @@
 #include <tollgate/store/postgres_database.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -22,7 +23,7 @@ struct postgres_database::state {
 
     state(std::vector<postgres::server_parameters> servers_, const postgres_database_settings& settings_)
         : servers{std::move(servers_)},
-          settings{settings_},
+          settings{with_hung_count(settings_)},
           clock{std::make_shared<postgres::server_clock>(settings_.callers_clock)},
           pool{{.name = "PostgreSQL", .connections_max = settings_.connections_max, .probes_at_once = true},
                [this]() -> result<std::unique_ptr<postgres::connection>> {
@@ -30,6 +31,11 @@ struct postgres_database::state {
                    if (!made) return std::move(made).error();
                    return std::make_unique<postgres::connection>(*std::move(made));
                }} {}
+
+    static postgres_database_settings with_hung_count(postgres_database_settings settings) {
+        if (!settings.each.hung_connections) settings.each.hung_connections = std::make_shared<std::atomic<unsigned>>(0);
+        return settings;
+    }
 
     result<postgres::connection> connect();
     result<void> check_requirements(postgres::connection& made);
@@ -194,6 +200,9 @@ TOLLGATE_DECL result<postgres::transaction> postgres_database::begin() {
     if (!on) return std::move(on).error();
     return postgres::transaction{std::make_unique<postgres::transaction::leased>(*std::move(on))};
 }
+
+TOLLGATE_DECL bool postgres_database::is_up() const noexcept { return state_->pool.is_up(); }
+TOLLGATE_DECL bool postgres_database::is_refusing() const noexcept { return state_->pool.is_refusing(); }
 
 namespace postgres {
 

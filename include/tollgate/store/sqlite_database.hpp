@@ -25,8 +25,9 @@ struct sqlite_database_settings {
     /// Connections that read at the same time, opened on demand. A read takes microseconds, so more than the number of
     /// cores gain nothing, and each costs two file descriptors and up to 2 MB of page cache.
     std::size_t readers_max = 8;
-    /// How long a call waits for a connection, and for other processes that write.
-    milliseconds busy_wait_max{5000};
+    /// How long a call waits in all, for a connection and for other processes that write. With the 2 s that a request waits
+    /// for a worker it is less than the 5 s for which most clients wait; a commit takes milliseconds.
+    milliseconds busy_wait_max{2000};
     /// The virtual file system to use; empty for the system's own.
     std::string vfs{};
 };
@@ -116,9 +117,9 @@ public:
     /// A connection until the end of the scope. Error (unavailable) if none became free in time.
     [[nodiscard]] TOLLGATE_DECL result<lease> reader();
     [[nodiscard]] TOLLGATE_DECL result<lease> writer();
-    /// Waits at most `wait_max` for the connection, and again for other processes. 100 ms is enough to follow a few
-    /// commits, and short enough for an optional write of a request.
-    [[nodiscard]] TOLLGATE_DECL result<lease> writer_soon(milliseconds wait_max = milliseconds{100});
+    /// Waits at most `wait_max`. 50 ms is enough to follow a few commits, and short enough for an optional write of a
+    /// request.
+    [[nodiscard]] TOLLGATE_DECL result<lease> writer_soon(milliseconds wait_max = milliseconds{50});
 
     /// Tells whether anything was committed, by any process, for a `sqlite_row_cache`. Its address is stable when the
     /// database moves.

@@ -3,14 +3,65 @@
 #include <tollgate/store/detail/sqlite/migrations.hpp>
 #include <tollgate/store/sqlite_database.hpp>
 
+#if !defined(_WIN32)
+#include <sys/stat.h>
+#endif
+
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <mutex>
+#include <optional>
+#include <utility>
 
 namespace tollgate::inline v0 {
+
+namespace sqlite {
+
+/// Whether a path still names the file that was opened: one that was deleted or replaced goes on taking what is written, and
+/// loses it.
+class opened_file {
+public:
+    explicit opened_file(std::string path) : path_{std::move(path)}, opened_{identity_of(path_)} {}
+
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
+    /// A system call of a microsecond. True where files cannot be told apart.
+    [[nodiscard]] bool is_in_place() const noexcept { return !opened_ || identity_of(path_) == opened_; }
+    /// The same, but looked at no more than once a second.
+    [[nodiscard]] bool was_in_place() noexcept {
+        const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+        if (now >= next_look_.load(std::memory_order_relaxed)) {
+            next_look_.store(now + std::chrono::steady_clock::duration{std::chrono::seconds{1}}.count(), std::memory_order_relaxed);
+            was_in_place_.store(is_in_place(), std::memory_order_relaxed);
+        }
+        return was_in_place_.load(std::memory_order_relaxed);
+    }
+
+private:
+    using identity = std::pair<std::uint64_t, std::uint64_t>;  // device and number
+
+    static std::optional<identity> identity_of([[maybe_unused]] const std::string& path) noexcept {
+#if !defined(_WIN32)
+        struct stat found{};
+        if (::stat(path.c_str(), &found) == 0)
+            return identity{static_cast<std::uint64_t>(found.st_dev), static_cast<std::uint64_t>(found.st_ino)};
+#endif
+        return std::nullopt;
+    }
+
+    const std::string path_;
+    const std::optional<identity> opened_;
+    std::atomic<std::chrono::steady_clock::rep> next_look_{0};
+    std::atomic<bool> was_in_place_{true};
+};
+
+}  // namespace sqlite
 
 struct sqlite_database::state {
     state(const std::string& path, const sqlite_database_settings& settings_, sqlite::change_stamp watched)
         : settings{settings_},
+          file{path},
           readers{pool_of(path, settings.readers_max), opener_of(path, true)},
           writers{pool_of(path, 1), opener_of(path, false)},
           changes{std::move(watched)} {}
@@ -29,13 +80,23 @@ struct sqlite_database::state {
         };
     }
 
-    static result<lease> take(connections& from, milliseconds wait_max) {
+    result<lease> take(connections& from, milliseconds wait_max) {
+        using steady = std::chrono::steady_clock;
+        const auto end = steady::now() + wait_max;
+        // Each write is worth a look: it is acknowledged. Before a connection is opened, which could make another file.
+        const bool is_in_place = &from == &writers ? file.is_in_place() : file.was_in_place();
+        changes.set_trusted(is_in_place);
+        if (!is_in_place)
+            return unavailable("SQLite: the file was deleted or replaced while it was open; put it back, or restart: " + file.path());
         auto taken = from.take(wait_max);
-        if (taken) (*taken)->set_busy_wait_max(wait_max);
+        if (!taken) return taken;
+        // What is left of the time is for the lock of the file.
+        (*taken)->set_busy_wait_max((std::max)(std::chrono::duration_cast<milliseconds>(end - steady::now()), milliseconds{0}));
         return taken;
     }
 
     const sqlite_database_settings settings;
+    sqlite::opened_file file;
     connections readers;
     connections writers;
     sqlite::change_stamp changes;
@@ -70,15 +131,15 @@ TOLLGATE_DECL result<schema_status> sqlite_database::check_schema(const std::str
 }
 
 TOLLGATE_DECL auto sqlite_database::reader() -> result<lease> {
-    return state::take(state_->readers, state_->settings.busy_wait_max);
+    return state_->take(state_->readers, state_->settings.busy_wait_max);
 }
 
 TOLLGATE_DECL auto sqlite_database::writer() -> result<lease> {
-    return state::take(state_->writers, state_->settings.busy_wait_max);
+    return state_->take(state_->writers, state_->settings.busy_wait_max);
 }
 
 TOLLGATE_DECL auto sqlite_database::writer_soon(milliseconds wait_max) -> result<lease> {
-    return state::take(state_->writers, (std::min)(wait_max, state_->settings.busy_wait_max));
+    return state_->take(state_->writers, (std::min)(wait_max, state_->settings.busy_wait_max));
 }
 
 TOLLGATE_DECL const sqlite::change_stamp& sqlite_database::changes() const noexcept { return state_->changes; }

@@ -6,14 +6,17 @@ import collections
 import contextlib
 import dataclasses
 import json
+import pathlib
 import statistics
 import subprocess
 import sys
+import tempfile
 from concurrent import futures
 
 from common import loads, report
 from common.parts import Database, Turns, Windows
-from common.processes import BIN, Failed, pinned, LOAD_CORE, running
+from common.population import Population
+from common.processes import BIN, BUILD, Failed, pinned, LOAD_CORE, running
 from contenders import Contender
 
 CACHED = 16_384   # credentials remembered, as the reference server has them
@@ -31,6 +34,7 @@ class Arrangement:
     cached: int = 0
     redis: bool = False
     lease: int = 1
+    sqlite: bool = False
 
     @property
     def contender(self) -> Contender:
@@ -133,6 +137,56 @@ def round_trips(parts: Parts, of: Arrangement, requests: int = 500) -> dict[str,
                     "redis_trips": (parts.windows.scripts_run() - before[1]) / requests}
     finally:
         turns.stop()
+
+
+def population_costs(parts: Parts, of: Arrangement, population: Population, seconds: int) -> dict[str, float]:
+    """`costs` where each request is by another of many users."""
+    with contextlib.ExitStack() as stack:
+        if of.sqlite:
+            file = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(dir=BUILD))) / "tollgate.db"
+            arguments = (f"sqlite:{file}", "0", "memory:", "1")
+        elif of.postgres:
+            arguments = parts.arguments(of, parts.database.fresh())
+        else:
+            arguments = ("memory:", "0", "memory:", "1", str(population.digests))
+        contender = Contender(of.name, of.title, "tollgate_node", announces=True)
+        node = stack.enter_context(running(contender, (), arguments))
+        if of.sqlite:
+            population.fill_sqlite(file)
+        elif of.postgres:
+            population.fill_postgres(parts.database)
+        loads.answered_to_wrk(node, 1, 1, population.authorizations)  # warm: connections, threads, statements
+        counters = (node.cpu_seconds, parts.database.cpu_seconds, parts.windows.cpu_seconds)
+        before = [each() for each in counters]
+        answered = loads.answered_to_wrk(node, 1, seconds, population.authorizations)
+        used = [each() - begin for each, begin in zip(counters, before)]
+        return {"rate": answered / used[0], "second": answered / seconds, "postgres": _microseconds(used[1] / answered),
+                "redis": _microseconds(used[2] / answered)}
+
+
+POPULATION_ARRANGEMENTS = (
+    Arrangement("many_memory", MEMORY.title),
+    Arrangement("many_sqlite", "SQLite; memory windows", sqlite=True),
+    Arrangement("many_postgres", "PostgreSQL; memory windows", postgres=True),
+    Arrangement("many_bare", "**PostgreSQL; Redis**", postgres=True, redis=True),
+)
+
+
+def population_table(parts: Parts, count: int, rounds: int, seconds: int, figures: Figures) -> str:
+    with tempfile.TemporaryDirectory(dir=BUILD) as place:
+        population = Population(pathlib.Path(place), count)
+        for at_round in range(rounds):
+            for each in POPULATION_ARRANGEMENTS:
+                figures.take(each.name, at_round, population_costs, parts, each, population, seconds)
+
+    def row(of: Arrangement) -> list[str]:
+        return [of.title, report.thousands(figures.median(of.name, "rate")),
+                report.ratio(figures.ratio(of.name, "many_memory", "rate")),
+                report.thousands(figures.median(of.name, "second")),
+                *(report.tenths(figures.median(of.name, name)) for name in ("postgres", "redis"))]
+    return report.table([f"Each request by another of {count:,} users, nothing remembered", "requests a CPU second of the node",
+                         "ratio", "requests a second", "PostgreSQL's CPU a request (µs)", "Redis'"],
+                        [row(each) for each in POPULATION_ARRANGEMENTS])
 
 
 class Figures:

@@ -34,13 +34,15 @@ def _told_by_client(server: Server, *words: object, seconds: float = 60) -> str:
     return done.stdout
 
 
-def answered_to_wrk(server: Server, depth: int, seconds: int) -> int:
+def answered_to_wrk(server: Server, depth: int, seconds: int, authorizations: pathlib.Path | None = None) -> int:
+    """`authorizations`: a file with one for each user, of whom each request is by another."""
     scheme = "https" if server.contender.tls else "http"
     command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--timeout", "10s", "-s",
                BENCHMARK / "common" / "load.lua", "-H", "User-Agent: benchmark",
                "-H", f"Authorization: {server.authorization}",
                *(["-H", "Connection: keep-alive"] if server.contender.asks_keep_alive else []),
-               f"{scheme}://127.0.0.1:{server.port}/v1/user/balance", "--", str(depth)]
+               f"{scheme}://127.0.0.1:{server.port}/v1/user/balance", "--", str(depth),
+               *([authorizations] if authorizations else [])]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + SLACK_SECONDS,
                               preexec_fn=pinned(LOAD_CORE))

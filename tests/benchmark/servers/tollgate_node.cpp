@@ -1,26 +1,29 @@
 // The whole API as one of several nodes serves it: users, store and windows where the arguments say.
 //
-//     tollgate_node PORT STORE REMEMBERED WINDOWS LEASE
+//     tollgate_node PORT STORE REMEMBERED WINDOWS LEASE [DIGESTS]
 //
-// STORE is `memory:` or a connection string of PostgreSQL, where users are then, too, as the reference server keeps
-// them; REMEMBERED is how many credentials are remembered beside it, 0 for none, and no balances then either; WINDOWS is
+// STORE is `memory:`, `sqlite:FILE` or a connection string of PostgreSQL, where users are then, too, as the reference server
+// keeps them; DIGESTS is a file with the username and the digest of a token of each user in turn, for `memory:`; REMEMBERED is how many credentials are remembered beside it, 0 for none, and no balances then either; WINDOWS is
 // `memory:` or a URL of Redis, LEASE its lease.
 
 #include "../common/account_service.hpp"
 #include "../common/one_core_server.hpp"
 
 #include <postgres_directory.hpp>
+#include <sqlite_directory.hpp>
 
 #include <tollgate/api/account_api.hpp>
 #include <tollgate/limits/redis_limiter.hpp>
 #include <tollgate/store/memory.hpp>
 #include <tollgate/store/postgres.hpp>
+#include <tollgate/store/sqlite.hpp>
 
 #include <unistd.h>
 
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <optional>
 #include <string>
@@ -83,9 +86,37 @@ void announce(const std::string& authorization) {
     std::fflush(stdout);
 }
 
-int serve_from_memory(chosen_windows& windows, int argc, char** argv) {
+/// The tokens of many users, as `common/population.py` wrote them.
+void add_tokens(tollgate::memory_store& store, const char* file) {
+    std::ifstream lines{file};
+    std::string username, digits;
+    for (std::int64_t user = 1; lines >> username >> digits; ++user) {
+        tollgate::digest digest{};
+        for (std::size_t i = 0; i < digest.size(); ++i)
+            digest[i] = static_cast<std::byte>(std::stoi(digits.substr(2 * i, 2), nullptr, 16));
+        (void)expect(store.create_personal_token({.user = tollgate::user_id{user},
+                                                  .username = *tollgate::token_username::from(username),
+                                                  .secret_digest = digest,
+                                                  .description = "benchmark",
+                                                  .scopes = *tollgate::scope_set::parse("user:balance"),
+                                                  .created_at = tollgate::system_clock{}.now()},
+                                                 1));
+    }
+}
+
+int serve_from_sqlite(const std::string& file, chosen_windows& windows, int argc, char** argv) {
+    auto users = expect(reference::sqlite_directory::open(file));
+    tollgate::sqlite_store store{file};
+    announce("none");
+    tollgate::account_api api{benchmark::settings(), users, store,
+                              tollgate::default_policies().with_limiter(std::ref(windows))};
+    return benchmark::serve_on_one_core(api, argc, argv);
+}
+
+int serve_from_memory(chosen_windows& windows, const char* digests, int argc, char** argv) {
     benchmark::one_user users;
     tollgate::memory_store store;
+    if (digests != nullptr) add_tokens(store, digests);
     announce(benchmark::add_token(store));
     tollgate::account_api api{benchmark::settings(), users, store,
                               tollgate::default_policies().with_limiter(std::ref(windows))};
@@ -116,14 +147,15 @@ int serve_from_postgres(const std::string& to, std::size_t remembered, chosen_wi
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 6) {
-        std::fputs("usage: tollgate_node PORT STORE REMEMBERED WINDOWS LEASE\n", stderr);
+    if (argc != 6 && argc != 7) {
+        std::fputs("usage: tollgate_node PORT STORE REMEMBERED WINDOWS LEASE [DIGESTS]\n", stderr);
         return 2;
     }
     const std::string_view store = argv[2];
     const auto remembered = static_cast<std::size_t>(std::atoll(argv[3]));
     chosen_windows windows{argv[4], static_cast<std::uint32_t>(std::atoll(argv[5]))};
     char* served[] = {argv[0], argv[1], nullptr};
-    if (store == "memory:") return serve_from_memory(windows, 2, served);
+    if (store == "memory:") return serve_from_memory(windows, argc > 6 ? argv[6] : nullptr, 2, served);
+    if (store.starts_with("sqlite:")) return serve_from_sqlite(std::string{store.substr(7)}, windows, 2, served);
     return serve_from_postgres(argv[2], remembered, windows, 2, served);
 }

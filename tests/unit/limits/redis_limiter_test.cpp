@@ -332,6 +332,33 @@ TEST_CASE("after SCRIPT FLUSH the script is loaded again, and no count is lost")
     CHECK(limiter.is_up());
 }
 
+TEST_CASE("requests that share a round trip count exactly, each for its own key, also where the script is lost") {
+    auto& server = redis_server::shared();
+    auto limiter = open(server.url(), patient());
+    const quota allowed{500, hours{1}};
+    std::atomic<std::uint32_t> shared_by_all = 0;
+    std::atomic<int> wrong = 0;
+    std::vector<std::thread> threads;
+    constexpr int count = 8;
+    for (int t = 0; t < count; ++t)
+        threads.emplace_back([&, t] {
+            for (std::uint32_t i = 0; i < 100; ++i) {
+                shared_by_all += limiter.take(user(1), allowed, some_time).admitted ? 1U : 0U;
+                // Nobody else counts for this key: what remains is known exactly.
+                const auto own = limiter.take(user(100 + t), allowed, some_time);
+                if (!own.admitted || own.remaining != allowed.requests - i - 1) ++wrong;
+            }
+        });
+    for (int i = 0; i < 20; ++i) {
+        (void)server.run({"SCRIPT", "FLUSH"});
+        std::this_thread::sleep_for(milliseconds{5});
+    }
+    for (auto& each : threads) each.join();
+    CHECK(shared_by_all == 500);
+    CHECK(wrong == 0);
+    CHECK(limiter.is_up());
+}
+
 TEST_CASE("a key with a value of another type is decided by when_down, alone") {
     auto& server = redis_server::shared();
     auto settings = patient();

@@ -27,16 +27,18 @@ using http::thread_kind;
 
 namespace {
 
-/// What was called, and on which thread: a call that blocks an I/O thread is a mistake.
+/// What was called, and on which thread: a call that blocks an I/O thread is a mistake, and so is one that blocks a worker which
+/// may wait for something else.
 struct call_counts {
     bool on_io_thread = false;
+    http::work_kind may_wait_for = http::work_kind::other;
     int blocked_io = 0;
     int cached_credentials = 0, found_credentials = 0, uses_recorded = 0;
     int cached_users = 0, found_users = 0;
     int limits_tried = 0, limits_taken = 0;
     int endpoints = 0;
 
-    void wait() noexcept { blocked_io += on_io_thread ? 1 : 0; }
+    void wait(http::work_kind what) noexcept { blocked_io += on_io_thread || may_wait_for != what ? 1 : 0; }
 };
 
 /// A store that blocks and has a cache, or forgets what is in it.
@@ -50,13 +52,13 @@ struct caching_store : memory_store {
     bool is_down = false;
 
     result<std::optional<token_credential>> find_personal_token(std::string_view username) {
-        counts->wait();
+        counts->wait(http::work_kind::credentials);
         ++counts->found_credentials;
         if (is_down) return unavailable("no connection");
         return memory_store::find_personal_token(username);
     }
     result<std::optional<token_credential>> find_access_token(const digest& token) {
-        counts->wait();
+        counts->wait(http::work_kind::credentials);
         ++counts->found_credentials;
         if (is_down) return unavailable("no connection");
         return memory_store::find_access_token(token);
@@ -68,13 +70,13 @@ struct caching_store : memory_store {
         return cached(*rows().find_access_token(token));
     }
     result<void> record_personal_token_use(std::string_view username, instant now) {
-        counts->wait();
+        counts->wait(http::work_kind::token_uses);
         ++counts->uses_recorded;
         if (loses_uses) return {};
         return memory_store::record_personal_token_use(username, now);
     }
     result<void> record_access_token_use(const digest& token, instant now) {
-        counts->wait();
+        counts->wait(http::work_kind::token_uses);
         ++counts->uses_recorded;
         return memory_store::record_access_token_use(token, now);
     }
@@ -104,12 +106,12 @@ struct caching_directory : shop_directory {
     bool quota_is_cached = true, balance_is_cached = true;
 
     result<balance> balance_of(user_id user) {
-        counts->wait();
+        counts->wait(http::work_kind::users);
         ++counts->found_users;
         return shop_directory::balance_of(user);
     }
     result<std::optional<quota>> quota_of(user_id user) {
-        counts->wait();
+        counts->wait(http::work_kind::users);
         ++counts->found_users;
         return shop_directory::quota_of(user);
     }
@@ -140,12 +142,12 @@ struct leasing_limiter {
     window_limiter windows{key_capacity{64, 64}};
 
     verdict take(const limit_key& key, const quota& allowed, instant now) noexcept {
-        counts->wait();
+        counts->wait(http::work_kind::limits);
         ++counts->limits_taken;
         return windows.take(key, allowed, now);
     }
     verdict peek(const limit_key& key, const quota& allowed, instant now) noexcept {
-        counts->wait();
+        counts->wait(http::work_kind::limits);
         return windows.peek(key, allowed, now);
     }
     std::optional<verdict> try_take(const limit_key& key, const quota& allowed, instant now) noexcept {
@@ -169,7 +171,7 @@ struct shared_password {
     static constexpr std::string_view challenge = "Shared realm=\"api\"";
     call_counts* counts;
     result<std::optional<caller>> identify(std::string_view credentials, caching_store&, instant) const {
-        counts->wait();
+        counts->wait(http::work_kind::credentials);
         ++counts->found_credentials;
         if (credentials != "please") return std::optional<caller>{};
         return std::optional{caller{ann, *scope_set::parse("user:balance"), credential_kind::other, {}}};
@@ -178,7 +180,8 @@ struct shared_password {
 
 /// What an API does with one request, as a server calls it: on the I/O thread first, then on a worker if it needs one.
 struct handling {
-    std::string steps;  // i: the I/O thread, w: a worker, b: the body has arrived
+    std::string steps;  // i: the I/O thread, w: a worker, which may be called several times, b: the body has arrived
+    std::vector<http::work_kind> waits;  // for what, in turn
     http::response response;
 };
 
@@ -187,13 +190,16 @@ handling serve(Api& api, http::request request, call_counts& counts, std::string
     handling made;
     http::handler_state state;
     auto thread = thread_kind::io;
-    for (int calls = 0; calls < 5; ++calls) {
+    for (int calls = 0; calls < 9; ++calls) {
         counts.on_io_thread = thread == thread_kind::io;
-        made.steps += counts.on_io_thread ? 'i' : 'w';
+        counts.may_wait_for = state.waits_for();
+        if (counts.on_io_thread) made.steps += 'i';
+        else if (!made.steps.ends_with('w')) made.steps += 'w';
         const auto step = api.advance(request, made.response, state, thread);
         counts.on_io_thread = false;
         if (step == handle_step::done) break;
         if (step == handle_step::needs_worker) {
+            made.waits.push_back(state.waits_for());
             thread = thread_kind::worker;
             continue;
         }
@@ -264,18 +270,20 @@ TEST_CASE("a balance is answered in place as long as all that it takes is cached
         const char* missing;
         std::function<void(bool)> set;
         int found_credentials, found_users, limits_taken;
+        http::work_kind waits_for;
     };
     for (const auto& each : std::vector<row>{
-             {"the credential", [&](bool there) { shop.store.is_cached = there; }, 1, 2, 1},
-             {"the quota", [&](bool there) { shop.users.quota_is_cached = there; }, 0, 2, 1},
-             {"a lease", [&](bool there) { shop.limiter.has_lease = there; }, 0, 1, 1},
-             {"the balance", [&](bool there) { shop.users.balance_is_cached = there; }, 0, 1, 0},
+             {"the credential", [&](bool there) { shop.store.is_cached = there; }, 1, 0, 0, http::work_kind::credentials},
+             {"the quota", [&](bool there) { shop.users.quota_is_cached = there; }, 0, 2, 0, http::work_kind::users},
+             {"a lease", [&](bool there) { shop.limiter.has_lease = there; }, 0, 0, 1, http::work_kind::limits},
+             {"the balance", [&](bool there) { shop.users.balance_is_cached = there; }, 0, 1, 0, http::work_kind::users},
          }) {
         CAPTURE(each.missing);
         each.set(false);
         shop.counts = {};
         const auto answered = serve(api, shop.balance(), shop.counts);
         CHECK(answered.steps == "iw");
+        CHECK(answered.waits == std::vector{each.waits_for});
         CHECK(is_balance(answered.response));
         // Looked up once in the cache, asked once where that was unknown, and counted once.
         CHECK(shop.counts.cached_credentials == 1);
@@ -288,19 +296,37 @@ TEST_CASE("a balance is answered in place as long as all that it takes is cached
     CHECK(is_balance(api.handle(shop.balance())));
 }
 
-TEST_CASE("a request that is judged on a worker from the start asks the store once, and counts once", "[pipeline][judge]") {
+TEST_CASE("a request waits for one thing after the other, and says for which", "[pipeline][judge]") {
+    using enum http::work_kind;
     caching_shop shop;
     auto api = shop.make_api();
+    shop.store.is_cached = shop.users.quota_is_cached = shop.users.balance_is_cached = shop.limiter.has_lease = false;
+    const auto waits = [&](method verb, const char* path, std::string_view body = {}) {
+        sent request{verb, path};
+        request.basic(shop.username, shop.secret);
+        if (!body.empty()) request.body(std::string{body}, "application/json");
+        return serve(api, request.asked(), shop.counts).waits;
+    };
+    CHECK(waits(method::get, "/v1/user/balance") == std::vector{credentials, users, limits, users});
+    CHECK(waits(method::get, "/v1/sitesmaker/accounts") == std::vector{credentials, users, limits, users});
+    CHECK(waits(method::get, "/v1/sitesmaker/1/hooks") == std::vector{credentials, users, limits, store_reads});
+    CHECK(waits(method::post, "/v1/sitesmaker/1/hooks", "{}") == std::vector{credentials, users, limits, store_writes});
+    CHECK(waits(method::delete_, "/v1/sitesmaker/hooks/1") == std::vector{credentials, users, limits, store_writes});
+    CHECK(waits(method::get, "/v1/nowhere") == std::vector{credentials, users, limits});
+}
+
+TEST_CASE("a request that is judged in one call asks the store once, and counts once", "[pipeline][judge]") {
+    caching_shop shop;
+    auto api = shop.make_api();
+    shop.counts.may_wait_for = http::work_kind::credentials;
+    shop.store.is_cached = shop.limiter.has_lease = false;
     const auto answer = api.handle(shop.balance());
     CHECK(is_balance(answer));
-    CHECK(shop.counts.cached_credentials == 0);
     CHECK(shop.counts.found_credentials == 1);
-    CHECK(shop.counts.limits_tried == 0);
     CHECK(shop.counts.limits_taken == 1);
     CHECK(answer.find("X-RateLimit-Remaining") == "999");
-    shop.limiter.has_lease = false;
-    shop.store.is_cached = false;
     shop.users.quota_is_cached = false;
+    shop.counts.blocked_io = 0;  // `handle` may wait for anything
     CHECK(serve(api, shop.balance(), shop.counts).response.find("X-RateLimit-Remaining") == "998");
 }
 

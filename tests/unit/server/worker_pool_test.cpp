@@ -1,18 +1,22 @@
 #include <tollgate/server/detail/worker_pool.hpp>
 
 #include <catch2/catch.hpp>
+#include <support/gate.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
 using namespace std::chrono_literals;
 using namespace tollgate::server_detail;
+using tollgate::http::work_kind;
 
 namespace {
 
@@ -45,7 +49,10 @@ private:
 class job final : public work_item {
 public:
     job(counter& completed, std::function<void()> what) : completed_{completed}, what_{std::move(what)} {}
-    void work() noexcept override { what_(); }
+    std::optional<work_kind> work(bool) noexcept override {
+        what_();
+        return std::nullopt;
+    }
     void complete(bool worked) noexcept override { completed_.add(worked); }
 
 private:
@@ -63,7 +70,7 @@ TEST_CASE("all work is done and completed", "[worker_pool]") {
         std::atomic<int> done = 0;
         std::vector<std::unique_ptr<job>> jobs;
         for (int i = 0; i < 5'000; ++i) jobs.push_back(std::make_unique<job>(completed, [&] { ++done; }));
-        for (const auto& one : jobs) REQUIRE(pool.submit(*one, start));
+        for (const auto& one : jobs) REQUIRE(pool.submit(*one, work_kind::other, start));
         completed.wait_for(5'000);
         CHECK(done == 5'000);
         pool.stop();
@@ -80,9 +87,9 @@ TEST_CASE("items that wait hold up no others while there are idle workers", "[wo
     job second{completed, [&] { const std::lock_guard wait{gate}; }};
     std::vector<std::unique_ptr<job>> quick;
     for (int i = 0; i < 20; ++i) quick.push_back(std::make_unique<job>(completed, [] {}));
-    REQUIRE(pool.submit(first, start));
-    REQUIRE(pool.submit(second, start));
-    for (const auto& one : quick) REQUIRE(pool.submit(*one, start));
+    REQUIRE(pool.submit(first, work_kind::other, start));
+    REQUIRE(pool.submit(second, work_kind::other, start));
+    for (const auto& one : quick) REQUIRE(pool.submit(*one, work_kind::other, start));
     completed.wait_for(20);
     gate.unlock();
     completed.wait_for(22);
@@ -95,8 +102,8 @@ TEST_CASE("an item is completed before its worker begins the next one", "[worker
     gate.lock();
     job quick{completed, [] {}};
     job slow{completed, [&] { const std::lock_guard wait{gate}; }};
-    REQUIRE(pool.submit(quick, start));
-    REQUIRE(pool.submit(slow, start));
+    REQUIRE(pool.submit(quick, work_kind::other, start));
+    REQUIRE(pool.submit(slow, work_kind::other, start));
     pool.start(1);
     completed.wait_for(1);
     gate.unlock();
@@ -109,12 +116,12 @@ TEST_CASE("a full queue takes nothing", "[worker_pool]") {
     job one{completed, [] {}};
     job two{completed, [] {}};
     job three{completed, [] {}};
-    CHECK(pool.submit(one, start));
-    CHECK(pool.submit(two, start));
-    CHECK_FALSE(pool.submit(three, start));
+    CHECK(pool.submit(one, work_kind::other, start));
+    CHECK(pool.submit(two, work_kind::other, start));
+    CHECK_FALSE(pool.submit(three, work_kind::other, start));
     pool.start(1);
     completed.wait_for(2);
-    CHECK(pool.submit(three, start));
+    CHECK(pool.submit(three, work_kind::other, start));
     completed.wait_for(3);
 }
 
@@ -125,9 +132,9 @@ TEST_CASE("queued items that are too old are completed without being worked on",
     job old{completed, [&] { ++done; }};
     job limit{completed, [&] { ++done; }};
     job young{completed, [&] { ++done; }};
-    REQUIRE(pool.submit(old, start));
-    REQUIRE(pool.submit(limit, start + 2s));
-    REQUIRE(pool.submit(young, start + 3s));
+    REQUIRE(pool.submit(old, work_kind::other, start));
+    REQUIRE(pool.submit(limit, work_kind::other, start + 2s));
+    REQUIRE(pool.submit(young, work_kind::other, start + 3s));
     pool.withdraw_older_than(start);
     CHECK(completed.withdrawn() == 0);
     pool.withdraw_older_than(start + 2s);
@@ -152,10 +159,128 @@ TEST_CASE("a pool that stops does what it has, and takes nothing more", "[worker
     std::atomic<int> done = 0;
     job one{completed, [&] { ++done; }};
     job two{completed, [&] { ++done; }};
-    REQUIRE(pool.submit(one, start));
+    REQUIRE(pool.submit(one, work_kind::other, start));
     pool.start(2);
     pool.stop();
     CHECK(done == 1);
-    CHECK_FALSE(pool.submit(two, start));
+    CHECK_FALSE(pool.submit(two, work_kind::other, start));
     pool.stop();
+}
+
+namespace {
+
+/// Waits at the gate as often as it is told, each time for another kind.
+class wanderer final : public work_item {
+public:
+    wanderer(counter& completed, std::vector<work_kind> next, std::function<void()> what)
+        : completed_{completed}, next_{std::move(next)}, what_{std::move(what)} {}
+    std::optional<work_kind> work(bool) noexcept override {
+        what_();
+        if (at_ == next_.size()) return std::nullopt;
+        return next_[at_++];
+    }
+    void complete(bool worked) noexcept override { completed_.add(worked); }
+
+private:
+    counter& completed_;
+    std::vector<work_kind> next_;
+    std::function<void()> what_;
+    std::size_t at_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("work of one kind that waits holds up no other kind", "[worker_pool]") {
+    counter slow_ones, quick_ones;
+    worker_pool pool{100};
+    pool.start(2);
+    std::mutex gate;
+    gate.lock();
+    std::vector<std::unique_ptr<job>> jobs;
+    const auto add = [&](counter& completed, work_kind kind, std::function<void()> what) {
+        jobs.push_back(std::make_unique<job>(completed, std::move(what)));
+        REQUIRE(pool.submit(*jobs.back(), kind, start));
+    };
+    // As many as could take all workers, if these were not bounded by kind.
+    for (int i = 0; i < 50; ++i) add(slow_ones, work_kind::store_writes, [&] { const std::lock_guard wait{gate}; });
+    for (int i = 0; i < 50; ++i) add(quick_ones, work_kind::users, [] {});
+    quick_ones.wait_for(50);
+    gate.unlock();
+    slow_ones.wait_for(50);
+}
+
+TEST_CASE("no more workers than the bound do one kind of work", "[worker_pool]") {
+    struct expected {
+        work_kind kind;
+        int workers;
+    };
+    for (const expected& row : {expected{work_kind::pages, 2}, expected{work_kind::sign_in, 8}}) {
+        counter completed;
+        worker_pool pool{100};
+        pool.start(2);
+        std::mutex mutex;
+        std::condition_variable changed;
+        int inside = 0, most = 0;
+        bool is_open = false;
+        std::vector<std::unique_ptr<job>> jobs;
+        for (int i = 0; i < 20; ++i) {
+            jobs.push_back(std::make_unique<job>(completed, [&] {
+                std::unique_lock hold{mutex};
+                most = (std::max)(most, ++inside);
+                changed.notify_all();
+                changed.wait(hold, [&] { return is_open; });
+                --inside;
+            }));
+            REQUIRE(pool.submit(*jobs.back(), row.kind, start));
+        }
+        {
+            std::unique_lock hold{mutex};
+            changed.wait(hold, [&] { return inside == row.workers; });
+            is_open = true;
+            changed.notify_all();
+        }
+        completed.wait_for(20);
+        CHECK(most == row.workers);
+    }
+}
+
+TEST_CASE("an item that comes to wait for another kind goes on when that has a place", "[worker_pool]") {
+    counter completed, occupying;
+    worker_pool pool{10};
+    tollgate_test::gate gate;
+    std::atomic<int> steps = 0;
+    job occupant{occupying, [&] { gate.wait(); }};
+    wanderer one{completed, {work_kind::store_writes, work_kind::limits}, [&] { ++steps; }};
+    job behind{completed, [] {}};
+    REQUIRE(pool.submit(occupant, work_kind::store_writes, start));
+    pool.start(1);
+    gate.wait_for_calls(1);
+    REQUIRE(pool.submit(one, work_kind::credentials, start));
+    REQUIRE(pool.submit(behind, work_kind::credentials, start));
+    completed.wait_for(1);  // `behind`: the first item waits to write, and occupies no worker
+    CHECK(steps == 1);
+    SECTION("which it gets") {
+        gate.open();
+        completed.wait_for(2);
+        CHECK(steps == 3);
+    }
+    SECTION("or it is withdrawn, by the time of its arrival") {
+        pool.withdraw_older_than(start);
+        CHECK(completed.withdrawn() == 0);
+        pool.withdraw_older_than(start + 1s);
+        CHECK(completed.withdrawn() == 1);
+        gate.open();
+    }
+    occupying.wait_for(1);
+}
+
+TEST_CASE("each kind has a queue of its own", "[worker_pool]") {
+    counter completed;
+    worker_pool pool{1};
+    job one{completed, [] {}}, two{completed, [] {}}, three{completed, [] {}};
+    CHECK(pool.submit(one, work_kind::users, start));
+    CHECK_FALSE(pool.submit(two, work_kind::users, start));
+    CHECK(pool.submit(three, work_kind::limits, start));
+    pool.start(1);
+    completed.wait_for(2);
 }

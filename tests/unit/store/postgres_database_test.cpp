@@ -13,9 +13,11 @@
 #include <cstdint>
 #include <fstream>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using namespace tollgate;
@@ -200,6 +202,111 @@ TEST_CASE("a statement that takes too long is given up, and its connection stays
     CHECK(proxy.accepted() == 1);
 }
 
+TEST_CASE("a lock that somebody holds is waited for no longer than a request may") {
+    auto& server = postgres_server::shared();
+    const auto where = server.fresh();
+    postgres_server::run(where, "CREATE TABLE things (id bigint); CREATE TABLE others (id bigint)");
+    auto holder = open_pool(where);
+    std::optional<result<postgres::transaction>> held{holder.begin()};
+    REQUIRE(*held);
+    auto locking = holder.make_batch();
+    locking.add("BEGIN");
+    locking.add("LOCK TABLE things IN ACCESS EXCLUSIVE MODE");
+    REQUIRE((*held)->run(locking));
+
+    postgres_database_settings settings;
+    settings.each.lock_wait_max = milliseconds{50};
+    auto pool = open_pool(where, settings);
+    const auto refused = pool.ask("SELECT id FROM things");
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().kind == error_kind::unavailable);
+    CHECK_THAT(refused.error().cause, Catch::Contains("lock timeout"));
+    CHECK(pool.ask("SELECT id FROM others"));
+    // A batch that may take longer waits longer for locks, too.
+    auto patient = pool.make_batch();
+    patient.take_up_to(seconds{20});
+    patient.add("SELECT id FROM things");
+    std::thread release{[&] {
+        std::this_thread::sleep_for(milliseconds{200});
+        held.reset();
+    }};
+    CHECK(pool.run(patient));
+    release.join();
+}
+
+TEST_CASE("what has waited on one connection while another one hung is given up with it") {
+    auto& server = postgres_server::shared();
+    tcp_proxy proxy{server.socket_path()};
+    constexpr milliseconds wait_max{2000}, apart{1000};
+    auto pool = open_pool(proxy.connection_string(), {.connections_max = 2, .each = {seconds{3}, wait_max}});
+    {
+        const auto both = std::pair{pool.begin(), pool.begin()};
+        REQUIRE((both.first && both.second));
+    }
+    REQUIRE(proxy.accepted() == 2);
+    proxy.behave(tcp_proxy::way::hangs);
+    milliseconds first{}, second{};
+    std::thread earlier{[&] { first = time_of([&] { (void)one(pool); }); }};
+    std::this_thread::sleep_for(apart);
+    second = time_of([&] { CHECK_FALSE(one(pool)); });
+    earlier.join();
+    CHECK(first >= wait_max);
+    CHECK(second < wait_max);
+    proxy.behave(tcp_proxy::way::forwards);
+    CHECK(eventually([&] { return one(pool).has_value(); }));
+}
+
+TEST_CASE("look-ups that come during another one share a round trip, and each gets its own row") {
+    auto& server = postgres_server::shared();
+    const auto where = server.fresh();
+    postgres_server::run(where, "CREATE TABLE users (id bigint, name text); "
+                                "INSERT INTO users SELECT n, 'user ' || n FROM generate_series(1, 20) AS n");
+    tcp_proxy proxy{server.socket_path()};
+    postgres_database_settings settings;
+    settings.connections_max = 1;
+    settings.each.answer_wait_max = settings.each.connect_wait_max = seconds{20};
+    auto pool = open_pool(proxy.connection_string(where.substr(where.find("options="))), settings);
+    using found_row = std::pair<std::int64_t, result<std::string>>;
+    postgres_lookup<std::int64_t, std::string> users;
+    const auto find = [&](std::int64_t id) {
+        return users.find(pool, "SELECT id, name FROM users WHERE id = ANY ($1)", id,
+                          [](postgres::rows& found) -> result<std::optional<found_row>> {
+                              auto row = found.next<std::int64_t, std::string>();
+                              if (!row) return std::move(row).error();
+                              if (!*row) return std::optional<found_row>{};
+                              auto& [at, name] = **row;
+                              if (at == 7) return std::optional{found_row{at, internal_error("seven")}};
+                              return std::optional{found_row{at, std::move(name)}};
+                          });
+    };
+    const auto is_right = [&](std::int64_t id, const result<std::optional<std::string>>& found) {
+        if (id == 7) return !found && found.error().kind == error_kind::internal;
+        return found && (id > 20 ? !*found : *found == "user " + std::to_string(id));
+    };
+    for (std::int64_t id = 1; id <= 21; ++id) CHECK(is_right(id, find(id)));  // alone, each is a round trip
+
+    proxy.behave(tcp_proxy::way::hangs);
+    const auto before = proxy.turns();
+    std::atomic<int> right = 0, begun = 0;
+    std::vector<std::thread> threads;
+    constexpr int count = 40;  // some ids are looked up twice, and some do not exist
+    for (int i = 0; i < count; ++i)
+        threads.emplace_back([&, i] {
+            ++begun;
+            const std::int64_t id = 1 + i % 25;
+            right += is_right(id, find(id));
+        });
+    CHECK(eventually([&] { return begun == count; }));
+    proxy.behave(tcp_proxy::way::forwards);
+    for (auto& each : threads) each.join();
+    CHECK(right == count);
+    CHECK(proxy.turns() - before < count / 2);
+
+    // An error of the statement is everybody's.
+    postgres_server::run(where, "DROP TABLE users");
+    CHECK_FALSE(find(1));
+}
+
 TEST_CASE("a connection that hangs is given up in time, and those beside it before they hold up anybody") {
     auto& server = postgres_server::shared();
     tcp_proxy proxy{server.socket_path()};
@@ -368,8 +475,9 @@ TEST_CASE("sessions wait for the disk, see what is committed, and end with their
     };
     CHECK(setting("synchronous_commit") == "on");
     CHECK(setting("default_transaction_isolation") == "read committed");
-    CHECK(setting("statement_timeout") == "3s");
-    CHECK(setting("idle_in_transaction_session_timeout") == "4s");
+    CHECK(setting("statement_timeout") == "2250ms");
+    CHECK(setting("lock_timeout") == "1s");
+    CHECK(setting("idle_in_transaction_session_timeout") == "3s");
     CHECK(setting("application_name") == "tollgate");
     auto named = open_pool(server.connection_string() + " application_name=shop");
     CHECK(std::get<0>(*named.ask("SELECT current_setting('application_name')")->only<std::string>()) == "shop");

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <span>
 #include <thread>
 #include <utility>
@@ -130,4 +131,31 @@ TEST_CASE("threads share a pool: whoever waits gets a connection, and every writ
     CHECK(failures == 0);
     auto reader = pool.reader();
     CHECK(std::get<0>(**(*reader)->prepare("SELECT count(*) FROM t").next<std::int64_t>()) == threads * rounds);
+}
+
+TEST_CASE("a file that was deleted or replaced under its database takes no writes, and nothing cached is given out") {
+    temporary_directory directory;
+    const auto path = directory.file("test.db");
+    static constexpr sqlite::statement_text steps[] = {"CREATE TABLE numbers (n INTEGER)"};
+    const auto insert = [](sqlite::database& on) { return on.run("INSERT INTO numbers VALUES (1)"); };
+    auto pool = open_pool(directory, 1);
+    REQUIRE(pool.migrate("test", steps));
+    REQUIRE(pool.write(insert));
+    REQUIRE(pool.changes().read());
+    std::filesystem::rename(path, path + ".away");
+    SECTION("deleted") {}
+    SECTION("replaced") { std::ofstream{path}; }
+    const bool was_there = std::filesystem::exists(path);
+
+    const auto refused = pool.write(insert);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().kind == error_kind::unavailable);
+    CHECK_THAT(refused.error().cause, Catch::Contains("deleted or replaced") && Catch::Contains(path));
+    CHECK_FALSE(pool.transact(insert));
+    CHECK_FALSE(pool.changes().read());
+    CHECK(std::filesystem::exists(path) == was_there);  // no empty file was made in its place
+
+    std::filesystem::rename(path + ".away", path);
+    CHECK(pool.write(insert));
+    CHECK(pool.changes().read());
 }

@@ -2,6 +2,7 @@
 
 #include <tollgate/account/issue_hook.hpp>
 #include <tollgate/base/result.hpp>
+#include <tollgate/http/handler.hpp>
 #include <tollgate/http/json_body.hpp>
 #include <tollgate/http/json_writer.hpp>
 #include <tollgate/http/response.hpp>
@@ -17,6 +18,8 @@
 namespace tollgate::inline v0::endpoints {
 
 struct get_balance {
+    static constexpr auto work = http::work_kind::users;
+
     result<void> operator()(api_call& call) const {
         const auto found = call.users().balance_of(call.caller().user);
         if (!found) return found.error();
@@ -44,6 +47,8 @@ private:
 
 /// The user's accounts at one service: a bare array.
 struct list_accounts {
+    static constexpr auto work = http::work_kind::users;
+
     result<void> operator()(api_call& call, const service& at) const {
         const auto found = call.users().accounts_of(call.caller().user, at.name);
         if (!found) return found.error();

@@ -32,6 +32,7 @@ enum class stage : std::uint8_t { head, credential, use, quota, limit, checks, b
 /// What is known of one request so far.
 struct judgement {
     stage next = stage::head;
+    http::work_kind waits_for = http::work_kind::other;  ///< what `next` waits for
     bool user_agent_accepted = false;
     bool is_preflight = false;
     instant now;

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 namespace tollgate::inline v0::server_detail {
 
@@ -47,7 +48,7 @@ public:
     }
 
     TOLLGATE_DECL void on_deadline() noexcept override;
-    TOLLGATE_DECL void work() noexcept override;
+    [[nodiscard]] TOLLGATE_DECL std::optional<http::work_kind> work(bool has_queued) noexcept override;
     TOLLGATE_DECL void complete(bool worked) noexcept override;
 
 protected:

@@ -79,7 +79,8 @@ TOLLGATE_DECL connection_event connection::perform(connection_action what) {
         case connection_action::receive: return receive_input();
         case connection_action::decrypt: return decrypt();
         case connection_action::submit:
-            return loop_.context().workers.submit(*this, loop_.now()) ? event::none : event::queue_full;
+            return loop_.context().workers.submit(*this, workspace_->session.waits_for(), loop_.now()) ? event::none
+                                                                                                       : event::queue_full;
         case connection_action::report_work: return resume_output(sent_);
         case connection_action::send: return resume_output(transmit());
         case connection_action::refuse_connection:
@@ -195,20 +196,22 @@ TOLLGATE_DECL connection_event connection::resume_output(io_state sent) {
     return outcome(after_output_, sent);
 }
 
-TOLLGATE_DECL void connection::work() noexcept {
-    if (is_broken(socket_)) {  // the client reset the connection while the request waited
+TOLLGATE_DECL std::optional<http::work_kind> connection::work(bool has_queued) noexcept {
+    if (has_queued && is_broken(socket_)) {  // the client has reset the connection while the request waited
         sent_ = io_state::closed;
-        return;
+        return std::nullopt;
     }
     const server_context& context = loop_.context();
     const serving_scope mark{context};
     const response_context with{context.handler, workspace_->date.view(), context.stopping};
     try {
         after_output_ = workspace_->session.serve(with, http::thread_kind::worker);
+        if (after_output_ == http1_session::state::needs_worker) return workspace_->session.waits_for();
         sent_ = transmit();
     } catch (...) {
         sent_ = io_state::closed;
     }
+    return std::nullopt;
 }
 
 TOLLGATE_DECL void connection::complete(bool worked) noexcept {

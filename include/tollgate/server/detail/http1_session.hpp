@@ -45,11 +45,14 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::span<char> input_space();
     void received(std::size_t bytes) noexcept { end_ += bytes; }
 
-    /// Parses, calls the handler and appends responses as long as there are requests and space for responses. On an I/O
-    /// thread it returns `needs_worker` when a handler has to wait; the next call, on a worker, continues there.
+    /// Parses, calls the handler and appends its responses, as long as there are requests and capacity for responses. Returns
+    /// `needs_worker` when a handler has to wait; the next call, on a worker that may wait for `waits_for`, continues there.
     TOLLGATE_DECL state serve(const response_context& with, http::thread_kind thread);
 
-    /// Appends a refusal by the server and ends the session.
+    /// What the request that needs a worker waits for.
+    [[nodiscard]] http::work_kind waits_for() const noexcept { return handler_state_.waits_for(); }
+
+    /// Appends a refusal by the server itself and ends the session.
     TOLLGATE_DECL void refuse(http::status status, std::string_view reason, const response_context& with);
 
     /// The output that was not sent yet; `sent` removes its first `bytes`.

@@ -100,8 +100,12 @@ TOLLGATE_DECL http1_session::state http1_session::serve(const response_context& 
             if (output_.size() - sent_ >= output_bytes_max) return state::output_full;
             if (const auto now = parse(with)) return *now;
         }
-        const http::handle_step step = with.handler.advance(request_, response_, handler_state_, thread);
-        suspended_ = step == http::handle_step::needs_worker && thread == http::thread_kind::io;
+        // A worker may wait for what this request named, not for what the next one on the connection will.
+        const bool may_wait = suspended_ && thread == http::thread_kind::worker;
+        const http::work_kind waited_for = handler_state_.waits_for();
+        const http::handle_step step = with.handler.advance(request_, response_, handler_state_,
+                                                            may_wait ? http::thread_kind::worker : http::thread_kind::io);
+        suspended_ = step == http::handle_step::needs_worker && !(may_wait && handler_state_.waits_for() == waited_for);
         if (suspended_) return state::needs_worker;
         if (step == http::handle_step::needs_body && request_.body_state == http::body_state::pending) {
             if (parser_.expects_continue()) http::append_continue(output_);

@@ -1,11 +1,14 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/http/handler.hpp>
 
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -18,9 +21,10 @@ public:
     work_item(const work_item&) = delete;
     work_item& operator=(const work_item&) = delete;
 
-    /// Called by a worker.
-    virtual void work() noexcept = 0;
-    /// Called once for each submitted item: after `work` by the same thread, or without it (`worked` is false) by the
+    /// Called by a worker; `has_queued` if the item was in a queue since the last call. Returns what the item has to wait
+    /// for next: `work` is called again, perhaps by another worker. Empty: the item is done.
+    [[nodiscard]] virtual std::optional<http::work_kind> work(bool has_queued) noexcept = 0;
+    /// Called once for each submitted item: after its last `work` by the same thread, or (`worked` is false) by the
     /// thread that withdrew the item. The pool does not use the item afterwards. Must not block: the worker has other
     /// items.
     virtual void complete(bool worked) noexcept = 0;
@@ -38,6 +42,12 @@ private:
 /// First in, first out. Intrusive, so nothing is allocated.
 class work_queue {
 public:
+    void push_front(work_item& one) noexcept {
+        one.next_ = first_;
+        first_ = &one;
+        if (last_ == nullptr) last_ = &one;
+        ++size_;
+    }
     void push(work_item& one) noexcept {
         one.next_ = nullptr;
         (last_ == nullptr ? first_ : last_->next_) = &one;
@@ -61,8 +71,10 @@ private:
     std::size_t size_ = 0;
 };
 
-/// Threads for blocking handlers, with a queue that is bounded in number and, by `withdraw_older_than`, in time.
+/// Threads for blocking handlers. Each kind of work is a bulkhead: it has a queue that is bounded in number and, by
+/// `withdraw_older_than`, in time, and a bound on the workers that it occupies, so that it cannot delay other kinds.
 ///
+/// Any worker does any kind of work. A thread is started when an item may be worked on and all threads are occupied.
 /// Waking a thread costs as much as a small request, so at most one worker is being woken at a time. A worker that
 /// leaves items in the queue wakes the next one before it starts to work.
 class worker_pool {
@@ -74,11 +86,13 @@ public:
     worker_pool& operator=(const worker_pool&) = delete;
     ~worker_pool() { stop(); }
 
-    /// Throws `std::system_error` if a thread cannot be started.
-    TOLLGATE_DECL void start(unsigned threads);
+    /// At most `workers_max` do work of one kind at the same time. Four times as many look up credentials, users and limits,
+    /// because look-ups that wait together share a round trip, and check passwords, because who checks them chooses among those
+    /// who wait. Throws `std::system_error` if not a single thread can be started.
+    TOLLGATE_DECL void start(unsigned workers_max);
 
-    /// Returns false and queues nothing when the queue is full or the pool has stopped.
-    [[nodiscard]] TOLLGATE_DECL bool submit(work_item& one, time_point now) noexcept;
+    /// False, and nothing is queued, when the queue of this kind is full or the pool has stopped.
+    [[nodiscard]] TOLLGATE_DECL bool submit(work_item& one, http::work_kind kind, time_point now) noexcept;
 
     /// Completes the queued items that were submitted before `limit`, without working on them.
     TOLLGATE_DECL void withdraw_older_than(time_point limit) noexcept;
@@ -89,15 +103,31 @@ public:
     TOLLGATE_DECL void stop() noexcept;
 
 private:
-    TOLLGATE_DECL void run() noexcept;
+    struct bulkhead {
+        work_queue waiting;
+        unsigned occupied = 0;  // workers
+        unsigned workers_max = 0;
 
-    const std::size_t queue_max_;
-    std::vector<std::thread> threads_;
+        [[nodiscard]] bool may_run() const noexcept { return waiting.size() > 0 && occupied < workers_max; }
+    };
+
+    TOLLGATE_DECL void run() noexcept;
+    [[nodiscard]] bulkhead& of(http::work_kind kind) noexcept { return kinds_[static_cast<std::size_t>(kind)]; }
+    // Precondition of those below: the lock is held.
+    /// The next kind in turn with an item that may be worked on; null if there is none.
+    [[nodiscard]] TOLLGATE_DECL bulkhead* next_kind() noexcept;
+    /// Sees to it that a worker comes for the items that may be worked on, if there are any. True: notify one after the lock is released.
+    [[nodiscard]] TOLLGATE_DECL bool wake_worker() noexcept;
+    TOLLGATE_DECL void start_thread();
+
+    const std::size_t queue_max_;  // of each kind
     std::mutex mutex_;
     std::condition_variable work_came_;
-    work_queue queue_;
+    std::vector<std::thread> threads_;
+    std::array<bulkhead, http::work_kinds> kinds_;
+    std::size_t last_kind_ = 0;  // that had its turn
     std::size_t idle_ = 0;
-    bool waking_ = false;  // an idle worker was notified and does not run yet
+    bool waking_ = false;  // one worker has been notified or started and does not run yet
     bool stopping_ = false;
 };
 

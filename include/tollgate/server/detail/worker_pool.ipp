@@ -2,69 +2,122 @@
 
 #include <tollgate/server/detail/worker_pool.hpp>
 
+#include <algorithm>
+
 namespace tollgate::inline v0::server_detail {
 
-TOLLGATE_DECL void worker_pool::start(unsigned threads) {
-    threads_.reserve(threads);
-    while (threads_.size() < threads) threads_.emplace_back([this] { run(); });
+TOLLGATE_DECL void worker_pool::start(unsigned workers_max) {
+    using enum http::work_kind;
+    constexpr unsigned more = 4;
+    const std::lock_guard hold{mutex_};
+    for (bulkhead& each : kinds_) each.workers_max = workers_max;
+    for (const http::work_kind kind : {credentials, users, limits, sign_in}) of(kind).workers_max = more * workers_max;
+    std::size_t threads_max = 0;
+    for (const bulkhead& each : kinds_) threads_max += each.workers_max;
+    threads_.reserve(threads_max);  // so that nothing allocates when a thread is started later
+    start_thread();
 }
 
-TOLLGATE_DECL bool worker_pool::submit(work_item& one, time_point now) noexcept {
+TOLLGATE_DECL void worker_pool::start_thread() {
+    threads_.emplace_back([this] { run(); });
+    waking_ = true;
+}
+
+TOLLGATE_DECL auto worker_pool::next_kind() noexcept -> bulkhead* {
+    for (std::size_t i = 1; i <= kinds_.size(); ++i) {
+        const std::size_t kind = (last_kind_ + i) % kinds_.size();
+        if (!kinds_[kind].may_run()) continue;
+        last_kind_ = kind;
+        return &kinds_[kind];
+    }
+    return nullptr;
+}
+
+TOLLGATE_DECL bool worker_pool::wake_worker() noexcept {
+    const bool is_needed = std::any_of(kinds_.begin(), kinds_.end(), [](const bulkhead& each) { return each.may_run(); });
+    if (!is_needed || waking_) return false;
+    if (idle_ > 0) return waking_ = true;
+    if (threads_.size() == threads_.capacity()) return false;
+    try {
+        start_thread();
+    } catch (...) {
+        return false;  // the workers that there are come to it later
+    }
+    return false;
+}
+
+TOLLGATE_DECL bool worker_pool::submit(work_item& one, http::work_kind kind, time_point now) noexcept {
+    bool notify = false;
     {
         const std::lock_guard hold{mutex_};
-        if (stopping_ || queue_.size() >= queue_max_) return false;
+        bulkhead& to = of(kind);
+        if (stopping_ || to.waiting.size() >= queue_max_) return false;
         one.submitted_at_ = now;
-        queue_.push(one);
-        if (idle_ == 0 || waking_) return true;
-        waking_ = true;
+        to.waiting.push(one);
+        notify = wake_worker();
     }
-    work_came_.notify_one();
+    if (notify) work_came_.notify_one();
     return true;
 }
 
 TOLLGATE_DECL void worker_pool::withdraw_older_than(time_point limit) noexcept {
-    for (;;) {
-        work_item* one;
-        {
-            const std::lock_guard hold{mutex_};
-            one = queue_.front();
-            if (one == nullptr || one->submitted_at_ >= limit) return;
-            (void)queue_.pop();
+    for (bulkhead& each : kinds_) {
+        for (;;) {
+            work_item* one;
+            {
+                const std::lock_guard hold{mutex_};
+                one = each.waiting.front();
+                if (one == nullptr || one->submitted_at_ >= limit) break;
+                (void)each.waiting.pop();
+            }
+            one->complete(false);
         }
-        one->complete(false);
     }
 }
 
 TOLLGATE_DECL void worker_pool::run() noexcept {
     std::unique_lock hold{mutex_};
+    waking_ = false;
     for (;;) {
-        work_item* one = queue_.pop();
-        while (one == nullptr) {
+        bulkhead* kind = next_kind();
+        while (kind == nullptr) {
             if (stopping_) return;
             ++idle_;
             work_came_.wait(hold);
             --idle_;
             waking_ = false;
-            one = queue_.pop();
+            kind = next_kind();
         }
-        const bool wake_another = queue_.size() > 0 && idle_ > 0 && !waking_;
-        if (wake_another) waking_ = true;
-        hold.unlock();
-        if (wake_another) work_came_.notify_one();
-        one->work();
-        one->complete(true);
-        hold.lock();
+        work_item* const one = kind->waiting.pop();
+        ++kind->occupied;
+        bool has_queued = true;
+        for (bool has_place = true; has_place; has_queued = false) {
+            const bool notify = wake_worker();
+            hold.unlock();
+            if (notify) work_came_.notify_one();
+            const auto next = one->work(has_queued);
+            if (!next) one->complete(true);
+            hold.lock();
+            --kind->occupied;
+            if (!next) break;
+            // It goes on at once if there is a place; otherwise before those that came after it.
+            kind = &of(*next);
+            has_place = kind->occupied < kind->workers_max && kind->waiting.size() == 0;
+            if (has_place) ++kind->occupied;
+            else kind->waiting.push_front(*one);
+        }
     }
 }
 
 TOLLGATE_DECL void worker_pool::stop() noexcept {
+    std::vector<std::thread> ending;
     {
         const std::lock_guard hold{mutex_};
         stopping_ = true;
+        ending.swap(threads_);
     }
     work_came_.notify_all();
-    for (std::thread& one : threads_) one.join();
-    threads_.clear();
+    for (std::thread& one : ending) one.join();
 }
 
 }  // namespace tollgate::server_detail

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/boot_clock.hpp>
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/ids.hpp>
 #include <tollgate/base/time.hpp>
@@ -22,7 +23,7 @@ struct cache_invalidation_feed_settings {
     /// The same for "no such row". New rows are not announced, because they are created all the time, so this must be
     /// well below the time in which a new row has to be visible everywhere.
     milliseconds none_lifetime{500};
-    steady::time_point (*now)() noexcept = &steady::now;
+    steady::time_point (*now)() noexcept = &detail::boot_now;
 };
 
 /// Collects changes to rows, made by this process and by others, for `row_cache`: it tells whether a cached row is
@@ -38,7 +39,8 @@ struct cache_invalidation_feed_settings {
 /// before `t` arrive before the response. If it then calls `trust_until(t + d)`, a row changed at time `c` is returned
 /// no later than `c + d`, whatever fails: trust granted before the change arrived ends by `c + d`, because its request
 /// was sent before `c`; trust granted afterwards does no harm, because the row has been invalidated. Neither the rate
-/// of requests nor the time that responses take matters. The clock is the steady clock, which nobody sets.
+/// of requests nor the time that responses take matters. The clock is one that nobody sets, and that goes on while the
+/// machine is suspended.
 ///
 /// **The race.** Changes are numbered here. A row is cached with the last number before its query, and is valid while
 /// no change of its key, its user, or everything has a higher number. A row that was read before a change and cached

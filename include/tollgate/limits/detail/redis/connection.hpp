@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -67,8 +68,7 @@ private:
 /// socket, its deadlines and TLS are implemented here: hiredis restarts its time-out with each system call, and some
 /// versions in use have no TLS.
 ///
-/// No call exceeds its deadline, except for the look-up of a host name, which the system does; an IP address needs
-/// none.
+/// No call exceeds its deadline, the look-up of the host name included.
 ///
 /// Thread rule: one thread at a time. Blocking. Sends no SIGPIPE.
 class connection {
@@ -81,9 +81,9 @@ public:
     connection& operator=(const connection&) = delete;
     TOLLGATE_DECL ~connection();
 
-    /// Sends `commands`, which are `count` commands, and returns the last reply; the others are discarded. A refused
-    /// command is a reply with an error. Error (unavailable) means that the connection is unusable.
-    [[nodiscard]] TOLLGATE_DECL result<void> exchange(std::string_view commands, std::size_t count, reply& last,
+    /// Sends `commands` in one write and reads their replies, one for each of `replies`. A refused command is a reply
+    /// with an error. Error (unavailable) means that the connection is unusable.
+    [[nodiscard]] TOLLGATE_DECL result<void> exchange(std::string_view commands, std::span<reply> replies,
                                                        steady::time_point end);
 
     /// Whether the connection looks usable without a round trip: it is open and has no unexpected input.

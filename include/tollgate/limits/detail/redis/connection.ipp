@@ -17,9 +17,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <charconv>
+#include <condition_variable>
 #include <cstring>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 namespace tollgate::inline v0::redis {
@@ -32,6 +39,61 @@ inline std::string take_tls_error() {
     ERR_clear_error();
     const char* const reason = code == 0 ? nullptr : ERR_reason_error_string(code);
     return reason == nullptr ? "no reason given" : reason;
+}
+
+using address_list = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
+
+/// The addresses of a host name. Returns at `end` at the latest: the system's resolver has no deadline, so it runs on a thread of
+/// its own, which may go on. The number of these threads is bounded, because a resolver that hangs is called again and again.
+inline result<address_list> look_up(const std::string& host, const std::string& port, steady::time_point end) {
+    struct question {
+        std::string host, port;
+        addrinfo wanted{};
+        std::mutex mutex;
+        std::condition_variable answered;
+        bool is_answered = false;
+        int failed = 0;
+        address_list found{nullptr, &::freeaddrinfo};
+    };
+    const auto asked = std::make_shared<question>();
+    asked->host = host;
+    asked->port = port;
+    asked->wanted.ai_family = AF_UNSPEC;
+    asked->wanted.ai_socktype = SOCK_STREAM;
+    const auto ask = [](question& about, int flags) {
+        about.wanted.ai_flags = AI_NUMERICSERV | flags;
+        addrinfo* found = nullptr;
+        const int failed = ::getaddrinfo(about.host.c_str(), about.port.c_str(), &about.wanted, &found);
+        const std::lock_guard hold{about.mutex};
+        about.failed = failed;
+        about.found.reset(found);
+        about.is_answered = true;
+        about.answered.notify_all();
+    };
+    ask(*asked, AI_NUMERICHOST);  // an address needs no resolver
+    if (asked->failed != 0) {
+        constexpr int threads_max = 4;
+        static std::atomic<int> threads = 0;
+        if (threads.fetch_add(1) >= threads_max) {
+            --threads;
+            return unavailable("the look-up of this name hangs");
+        }
+        asked->is_answered = false;
+        try {
+            std::thread{[asked, ask] {
+                ask(*asked, 0);
+                --threads;
+            }}.detach();
+        } catch (const std::system_error&) {
+            --threads;
+            return unavailable("no thread for the look-up of this name");
+        }
+        std::unique_lock lock{asked->mutex};
+        if (!asked->answered.wait_until(lock, end, [&] { return asked->is_answered; }))
+            return unavailable("no address for this name in time");
+    }
+    if (asked->failed != 0) return unavailable(std::string{"no address for this name: "} + ::gai_strerror(asked->failed));
+    return std::move(asked->found);
 }
 
 /// The code at the start of an error, such as `WRONGPASS`. The rest may quote the command, including a password
@@ -116,20 +178,13 @@ TOLLGATE_DECL result<std::unique_ptr<connection>> connection::open(const server_
 }
 
 TOLLGATE_DECL result<void> connection::connect(const server_address& server, steady::time_point end) {
-    addrinfo wanted{};
-    wanted.ai_family = AF_UNSPEC;
-    wanted.ai_socktype = SOCK_STREAM;
-    wanted.ai_flags = AI_NUMERICSERV;
-    addrinfo* found = nullptr;
-    if (const int failed = ::getaddrinfo(server.host.c_str(), std::to_string(server.port).c_str(), &wanted, &found);
-        failed != 0)
-        return failure(std::string{"no address for this name: "} + ::gai_strerror(failed));
-    const std::unique_ptr<addrinfo, void (*)(addrinfo*)> all{found, &::freeaddrinfo};
+    const auto found = detail::look_up(server.host, std::to_string(server.port), end);
+    if (!found) return failure(found.error().cause);
 
     std::size_t left = 0;
-    for (const addrinfo* each = found; each != nullptr; each = each->ai_next) ++left;
+    for (const addrinfo* each = found->get(); each != nullptr; each = each->ai_next) ++left;
     result<void> tried = failure("no address for this name");
-    for (const addrinfo* each = found; each != nullptr; each = each->ai_next, --left) {
+    for (const addrinfo* each = found->get(); each != nullptr; each = each->ai_next, --left) {
         // Divide the remaining time among the addresses, so that one that does not answer cannot use all of it.
         const auto now = steady::now();
         const auto share = now + (end - now) / static_cast<int>(left);
@@ -196,22 +251,22 @@ TOLLGATE_DECL result<void> connection::sign_in(const server_address& server, ste
         auth.word("AUTH");
         if (!server.user.empty()) auth.word(server.user);
         auth.word(server.password);
-        if (auto sent = exchange(commands, 1, received, end); !sent) return sent;
+        if (auto sent = exchange(commands, {&received, 1}, end); !sent) return sent;
         if (!received.error.empty()) return failure("AUTH: " + printable_error(detail::code_of(received.error)));
         commands.clear();
     }
     if (server.database == 0) return {};
     command_writer{commands, 2}.word("SELECT").number(server.database);
-    if (auto sent = exchange(commands, 1, received, end); !sent) return sent;
+    if (auto sent = exchange(commands, {&received, 1}, end); !sent) return sent;
     if (!received.error.empty())
         return failure("SELECT " + std::to_string(server.database) + ": " + printable_error(received.error));
     return {};
 }
 
-TOLLGATE_DECL result<void> connection::exchange(std::string_view commands, std::size_t count, reply& last,
+TOLLGATE_DECL result<void> connection::exchange(std::string_view commands, std::span<reply> replies,
                                                  steady::time_point end) {
     if (auto sent = send(commands, end); !sent) return sent;
-    while (count > 0) {
+    for (std::size_t next = 0; next < replies.size();) {
         void* got = nullptr;
         if (redisReaderGetReply(reader_.get(), &got) != REDIS_OK)
             return failure("not the Redis protocol: " + printable_error(reader_->errstr));
@@ -221,7 +276,7 @@ TOLLGATE_DECL result<void> connection::exchange(std::string_view commands, std::
         }
         const std::unique_ptr<redisReply, void (*)(redisReply*)> answer{
             static_cast<redisReply*>(got), [](redisReply* gone) { freeReplyObject(gone); }};
-        if (--count > 0) continue;
+        reply& last = replies[next++];
         last.error.clear();
         last.count = 0;
         if (answer->type == REDIS_REPLY_ERROR) {

@@ -49,7 +49,8 @@ public:
     pool& operator=(const pool&) = delete;
     TOLLGATE_DECL ~pool();
 
-    /// One round trip. `before` is sent along unless null; its reply is discarded.
+    /// One round trip, shared by the calls that arrive during another one. `before` is sent along unless null; its reply is
+    /// discarded.
     [[nodiscard]] TOLLGATE_DECL outcome send(const window_request* before, const window_request& request,
                                            window_reply& reply) noexcept;
 

@@ -16,10 +16,9 @@ TOLLGATE_DECL void postgres::trim_access_tokens(batch& in, const digest& newest)
 
 TOLLGATE_DECL result<std::optional<token_credential>> postgres_store::find_access_token(const digest& token) noexcept {
     return detail::without_exceptions([&]() -> result<std::optional<token_credential>> {
-        return impl_->access_tokens.find(token, [&]() -> result<std::optional<token_credential>> {
-            auto found = impl_->database.ask(impl_->lookup.access(), token);
-            if (!found) return std::move(found).error();
-            return postgres::credential_lookup::read_access(*found, token);
+        return impl_->access_tokens.find(token, [&] {
+            return impl_->access_lookups.find(impl_->for_lookups(), impl_->lookup.access(), token,
+                                              postgres::credential_lookup::read_access);
         });
     });
 }
@@ -56,7 +55,7 @@ TOLLGATE_DECL result<bool> postgres_store::revoke_access_token(const digest& tok
 TOLLGATE_DECL result<void> postgres_store::record_access_token_use(const digest& token, instant now) noexcept {
     return detail::without_exceptions([&]() -> result<void> {
         auto batch = impl_->database.make_batch();
-        postgres::commit_asynchronously(batch);
+        postgres::make_best_effort(batch);
         // The grant is locked first, as in the verbs that revoke its tokens.
         batch.add(
             "UPDATE tollgate_grants SET last_used_at = $1 FROM tollgate_access_tokens AS tokens "

@@ -8,6 +8,7 @@
 #include <tollgate/store/detail/postgres/server_clock.hpp>
 #include <tollgate/store/detail/postgres/server_list.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -23,9 +24,17 @@ namespace tollgate::inline v0::postgres {
 struct connection_settings {
     /// Time limit for connecting to one server, including TLS and authentication.
     milliseconds connect_wait_max{3000};
-    /// Time limit for the results of one batch. The server cancels a statement after three quarters of it, so that it
-    /// reports the time-out itself; a connection without any response is closed.
-    milliseconds answer_wait_max{4000};
+    /// Time limit for the results of one batch. The server cancels a statement after three quarters of it
+    /// (statement_timeout), so that it reports the time-out itself; a connection without any response is closed. Together
+    /// with the 2 s that a request may wait for a worker, it is the 5 s that most clients wait.
+    milliseconds answer_wait_max{3000};
+    /// How long a statement waits for a lock (lock_timeout). Transactions take milliseconds, so a lock that is held for
+    /// longer belongs to an operator who alters or locks a table.
+    milliseconds lock_wait_max{1000};
+    /// Counts connections to this server that timed out. After another one has, a batch that has been waiting for longer
+    /// than `hung_after` is given up as well. Null: each connection waits for its own time-out.
+    std::shared_ptr<std::atomic<unsigned>> hung_connections{};
+    milliseconds hung_after{100};
 };
 
 /// A notification (NOTIFY).
@@ -100,6 +109,12 @@ private:
     TOLLGATE_DECL void take_error(reception& into, const pg_result* result);
     TOLLGATE_DECL void forget_prepared(std::string_view text);
     TOLLGATE_DECL waited wait(bool to_write, steady::time_point end, int wake_descriptor = -1) noexcept;
+    /// For the answers to a batch that was sent at `began_at`: also ends when another connection has hung since.
+    TOLLGATE_DECL waited wait_for_answer(bool to_write, steady::time_point began_at, steady::time_point end,
+                                         unsigned hung_before) noexcept;
+    [[nodiscard]] unsigned hung_connections() const noexcept {
+        return settings_.hung_connections ? settings_.hung_connections->load(std::memory_order_relaxed) : 0;
+    }
     TOLLGATE_DECL run_failure lose(std::string_view doing, waited why);
     TOLLGATE_DECL run_result lose(reception& into, waited why);
 

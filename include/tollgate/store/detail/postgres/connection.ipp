@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/boot_clock.hpp>
 #include <tollgate/store/detail/postgres/connection.hpp>
 #include <tollgate/store/detail/postgres/libpq.hpp>
 
@@ -44,7 +45,7 @@ TOLLGATE_DECL result<void> connection::connect(const server_parameters& server) 
     }
     keywords.push_back(nullptr);
     values.push_back(nullptr);
-    const auto end = steady::now() + settings_.connect_wait_max;
+    const auto end = tollgate::detail::boot_now() + settings_.connect_wait_max;
     handle_.reset(PQconnectStartParams(keywords.data(), values.data(), 0));
     if (handle_ == nullptr) return unavailable("PostgreSQL: out of memory for a connection");
     PQsetNoticeReceiver(handle_.get(), detail::ignore_notice, nullptr);  // by default they go to stderr
@@ -76,16 +77,17 @@ TOLLGATE_DECL result<void> connection::set_up() {
         "SELECT current_setting('server_encoding'), current_setting('server_version_num')::bigint, "
         "(extract(epoch FROM clock_timestamp()) * 1000)::bigint, "
         "set_config('statement_timeout', $1, false), "
-        "set_config('idle_in_transaction_session_timeout', $2, false), "
+        "set_config('idle_in_transaction_session_timeout', $2, false), set_config('lock_timeout', $3, false), "
         "set_config('default_transaction_isolation', 'read committed', false), "
         "set_config('jit', 'off', false), "
         "CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', false) END, "
         "set_config('tcp_keepalives_idle', '15', false), set_config('tcp_keepalives_interval', '5', false), "
         "set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '15000', false)",
-        std::to_string(settings_.answer_wait_max.count() * 3 / 4), std::to_string(settings_.answer_wait_max.count()));
-    const auto before = steady::now();
+        std::to_string(settings_.answer_wait_max.count() * 3 / 4), std::to_string(settings_.answer_wait_max.count()),
+        std::to_string(settings_.lock_wait_max.count()));
+    const auto before = tollgate::detail::boot_now();
     auto answered = run(asked);
-    const auto after = steady::now();
+    const auto after = tollgate::detail::boot_now();
     if (answered.failed) return std::move(answered.failed->why);
     auto row = answered.given[0].only<std::string, std::int64_t, instant>();
     if (!row) return std::move(row).error();
@@ -104,7 +106,7 @@ TOLLGATE_DECL connection::waited connection::wait(bool to_write, steady::time_po
     const int descriptor = PQsocket(handle_.get());
     if (descriptor < 0) return waited::failed;
     for (;;) {
-        const auto left = std::chrono::ceil<milliseconds>(end - steady::now()).count();
+        const auto left = std::chrono::ceil<milliseconds>(end - tollgate::detail::boot_now()).count();
         if (left <= 0) return waited::timed_out;
         std::array<pollfd, 2> polled{pollfd{descriptor, static_cast<short>(to_write ? POLLIN | POLLOUT : POLLIN), 0},
                                      pollfd{wake_descriptor, POLLIN, 0}};
@@ -116,10 +118,25 @@ TOLLGATE_DECL connection::waited connection::wait(bool to_write, steady::time_po
     }
 }
 
+TOLLGATE_DECL connection::waited connection::wait_for_answer(bool to_write, steady::time_point began_at,
+                                                             steady::time_point end, unsigned hung_before) noexcept {
+    if (!settings_.hung_connections) return wait(to_write, end);
+    constexpr milliseconds look_every{25};
+    for (;;) {
+        const auto now = tollgate::detail::boot_now();
+        const auto ended = wait(to_write, (std::min)(end, now + look_every));
+        if (ended != waited::timed_out || tollgate::detail::boot_now() >= end) return ended;
+        if (hung_connections() != hung_before && tollgate::detail::boot_now() - began_at >= settings_.hung_after) return waited::timed_out;
+    }
+}
+
 TOLLGATE_DECL run_failure connection::lose(std::string_view doing, waited why) {
+    if (why == waited::timed_out && settings_.hung_connections)
+        settings_.hung_connections->fetch_add(1, std::memory_order_relaxed);
     run_failure made = why == waited::timed_out
                        ? run_failure{unavailable("PostgreSQL: no answer within " +
-                                             std::to_string(settings_.answer_wait_max.count()) + " ms"),
+                                             std::to_string(settings_.answer_wait_max.count()) +
+                                             " ms, here or on another connection"),
                                  aftermath::lost, true}
                        : connection_failure(handle_.get(), doing);
     handle_.reset();
@@ -158,7 +175,8 @@ TOLLGATE_DECL run_result connection::run(const batch& asked) {
 }
 
 TOLLGATE_DECL run_result connection::exchange(const batch& asked) {
-    const auto began_at = steady::now();
+    const unsigned hung_before = hung_connections();
+    const auto began_at = tollgate::detail::boot_now();
     const auto end = began_at + asked.answer_wait_max().value_or(settings_.answer_wait_max);
     std::vector<command> commands;
     commands.reserve(2 * asked.statements().size() + 3);
@@ -171,7 +189,8 @@ TOLLGATE_DECL run_result connection::exchange(const batch& asked) {
         if (unsent < 0) return lose(into, waited::failed);
         while (PQisBusy(handle_.get()) == 0)
             if (take_result(into)) return std::move(into.made);
-        const auto ended = wait(unsent == 1, end);
+        const auto ended = asked.answer_wait_max() ? wait(unsent == 1, end)
+                                                   : wait_for_answer(unsent == 1, began_at, end, hung_before);
         if (ended != waited::ready) return lose(into, ended);
         if (PQconsumeInput(handle_.get()) != 1) return lose(into, waited::failed);
     }
@@ -231,7 +250,7 @@ TOLLGATE_DECL bool connection::take_result(reception& into) {
             if (now.kind == command_kind::executes && !into.is_committed) into.made.given.push_back(std::move(owned));
             else if (now.kind == command_kind::asks_the_time)
                 if (const auto told = owned.only<std::int64_t>())
-                    clock_->observe({into.began_at, steady::now(), from_unix_milliseconds(std::get<0>(*told))});
+                    clock_->observe({into.began_at, tollgate::detail::boot_now(), from_unix_milliseconds(std::get<0>(*told))});
             return false;
         case PGRES_PIPELINE_ABORTED:
             if (now.kind == command_kind::prepares) forget_prepared(now.text.text());
@@ -270,7 +289,7 @@ TOLLGATE_DECL void connection::forget_prepared(std::string_view text) {
 TOLLGATE_DECL result<void> connection::run_script(std::string_view text) {
     const std::string script{text};
     if (handle_ == nullptr) return unavailable("PostgreSQL: the connection is closed");
-    const auto end = steady::now() + settings_.answer_wait_max;
+    const auto end = tollgate::detail::boot_now() + settings_.answer_wait_max;
     if (PQexitPipelineMode(handle_.get()) != 1 || PQsendQuery(handle_.get(), script.c_str()) != 1)
         return lose(text, waited::failed).why;
     std::optional<error> why;
@@ -307,7 +326,7 @@ TOLLGATE_DECL bool connection::is_sound() noexcept {
 
 TOLLGATE_DECL bool connection::wait_for_notice(milliseconds wait_max, int wake_descriptor) {
     if (handle_ == nullptr) return false;
-    const auto ended = wait(false, steady::now() + wait_max, wake_descriptor);
+    const auto ended = wait(false, tollgate::detail::boot_now() + wait_max, wake_descriptor);
     return ended == waited::timed_out || (ended == waited::ready && PQconsumeInput(handle_.get()) == 1);
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace tollgate::inline v0::postgres {
 
@@ -22,16 +23,19 @@ public:
     credential_lookup(const credential_lookup&) = delete;
     credential_lookup& operator=(const credential_lookup&) = delete;
 
-    /// $1 is the username.
+    /// $1 is an array of usernames.
     [[nodiscard]] statement_text personal() const noexcept { return statement_text::composed(personal_); }
-    /// $1 is the digest.
+    /// $1 is an array of digests.
     [[nodiscard]] statement_text access() const noexcept { return statement_text::composed(access_); }
 
-    /// The credential in a row of `personal()`.
-    [[nodiscard]] static TOLLGATE_DECL result<std::optional<token_credential>> read_personal(rows& found);
-    /// The credential in a row of `access()`.
-    [[nodiscard]] static TOLLGATE_DECL result<std::optional<token_credential>> read_access(rows& found,
-                                                                                            const digest& token);
+    /// A key and its credential, or why it could not be read.
+    template <class Key>
+    using found_as = std::pair<Key, result<token_credential>>;
+
+    /// The next row of `personal()`.
+    [[nodiscard]] static TOLLGATE_DECL result<std::optional<found_as<token_username>>> read_personal(rows& found);
+    /// The next row of `access()`.
+    [[nodiscard]] static TOLLGATE_DECL result<std::optional<found_as<digest>>> read_access(rows& found);
 
     /// The last three columns of both.
     struct quota_columns {

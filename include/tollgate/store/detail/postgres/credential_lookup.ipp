@@ -5,6 +5,7 @@
 #include <chrono>
 #include <limits>
 #include <string_view>
+#include <utility>
 
 namespace tollgate::inline v0::postgres {
 
@@ -30,41 +31,42 @@ inline std::string compose_lookup(const lookup_parts& parts, std::string_view ow
             .append(owner_quota_query)
             .append("\n) AS quota (requests, window_seconds)) AS own ON true");
     }
-    return text.append(" WHERE tokens.").append(parts.key).append(" = $1");
+    return text.append(" WHERE tokens.").append(parts.key).append(" = ANY ($1)");
 }
 
 }  // namespace detail
 
 TOLLGATE_DECL credential_lookup::credential_lookup(const std::string& owner_quota_query)
-    : personal_{detail::compose_lookup({"tokens.user_id, tokens.secret_digest, tokens.scopes, tokens.last_used_at",
+    : personal_{detail::compose_lookup({"tokens.username, tokens.user_id, tokens.secret_digest, tokens.scopes, tokens.last_used_at",
                                         "tollgate_personal_tokens", "username"},
                                        owner_quota_query)},
       access_{detail::compose_lookup(
-          {"tokens.user_id, tokens.application_id, tokens.scopes, tokens.expires_at, tokens.last_used_at",
+          {"tokens.token_digest, tokens.user_id, tokens.application_id, tokens.scopes, tokens.expires_at, tokens.last_used_at",
            "tollgate_access_tokens", "token_digest"},
           owner_quota_query)} {}
 
-TOLLGATE_DECL result<std::optional<token_credential>> credential_lookup::read_personal(rows& found) {
-    const auto row = found.next<user_id, digest, scope_set, std::optional<instant>, bool, std::optional<std::int64_t>,
-                                std::optional<std::int64_t>>();
-    if (!row) return row.error();
-    if (!*row) return std::optional<token_credential>{};
-    const auto& [user, secret_digest, scopes, last_used_at, is_known, requests, window_seconds] = **row;
-    auto own = to_quota({is_known, requests, window_seconds});
-    if (!own) return std::move(own).error();
-    return std::optional{token_credential{user, secret_digest, scopes, std::nullopt, std::nullopt, last_used_at, *own}};
-}
-
-TOLLGATE_DECL result<std::optional<token_credential>> credential_lookup::read_access(rows& found,
-                                                                                      const digest& token) {
-    const auto row = found.next<user_id, application_id, scope_set, instant, std::optional<instant>, bool,
+TOLLGATE_DECL auto credential_lookup::read_personal(rows& found) -> result<std::optional<found_as<token_username>>> {
+    const auto row = found.next<token_username, user_id, digest, scope_set, std::optional<instant>, bool,
                                 std::optional<std::int64_t>, std::optional<std::int64_t>>();
     if (!row) return row.error();
-    if (!*row) return std::optional<token_credential>{};
-    const auto& [user, application, scopes, expires_at, last_used_at, is_known, requests, window_seconds] = **row;
+    if (!*row) return std::optional<found_as<token_username>>{};
+    const auto& [username, user, secret_digest, scopes, last_used_at, is_known, requests, window_seconds] = **row;
     auto own = to_quota({is_known, requests, window_seconds});
-    if (!own) return std::move(own).error();
-    return std::optional{token_credential{user, token, scopes, expires_at, application, last_used_at, *own}};
+    if (!own) return std::optional{found_as<token_username>{username, std::move(own).error()}};
+    return std::optional{found_as<token_username>{
+        username, token_credential{user, secret_digest, scopes, std::nullopt, std::nullopt, last_used_at, *own}}};
+}
+
+TOLLGATE_DECL auto credential_lookup::read_access(rows& found) -> result<std::optional<found_as<digest>>> {
+    const auto row = found.next<digest, user_id, application_id, scope_set, instant, std::optional<instant>, bool,
+                                std::optional<std::int64_t>, std::optional<std::int64_t>>();
+    if (!row) return row.error();
+    if (!*row) return std::optional<found_as<digest>>{};
+    const auto& [token, user, application, scopes, expires_at, last_used_at, is_known, requests, window_seconds] = **row;
+    auto own = to_quota({is_known, requests, window_seconds});
+    if (!own) return std::optional{found_as<digest>{token, std::move(own).error()}};
+    return std::optional{
+        found_as<digest>{token, token_credential{user, token, scopes, expires_at, application, last_used_at, *own}}};
 }
 
 TOLLGATE_DECL result<known_quota> credential_lookup::to_quota(const quota_columns& read) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/boot_clock.hpp>
 #include <tollgate/store/detail/postgres/listener.hpp>
 
 #include <fcntl.h>
@@ -82,12 +83,12 @@ TOLLGATE_DECL void listener::listen_while_connected() {
     const milliseconds every = changes_ != nullptr ? heartbeat_interval : seconds{15};
     if (changes_ != nullptr) opened->set_answer_wait_max(trusted_for);
     while (!stops_) {
-        const auto asked_at = steady::now();
+        const auto asked_at = tollgate::detail::boot_now();
         if (opened->run(lives).failed) return;
         take_notices(*opened);
         if (changes_ != nullptr) changes_->trust_until(asked_at + trusted_for);
         for (;;) {
-            const auto left = std::chrono::ceil<milliseconds>(asked_at + every - steady::now());
+            const auto left = std::chrono::ceil<milliseconds>(asked_at + every - tollgate::detail::boot_now());
             if (left <= milliseconds{0} || stops_) break;
             if (!opened->wait_for_notice(left, wake_reading_)) return;
             take_notices(*opened);

@@ -85,7 +85,7 @@ TOLLGATE_DECL result<void> migrate(connection& on, std::string_view component, s
     // Locked before the transaction begins: otherwise it would not see tables created while it waited. All locks end
     // with the connection.
     auto done = on.run_script(
-        "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = '1min';"
+        "SET statement_timeout = 0; SET lock_timeout = 0; SET idle_in_transaction_session_timeout = '1min';"
         "SELECT pg_advisory_lock(hashtextextended('tollgate_schema', 0))");
     if (!done) return done;
     if (done = on.run_script("BEGIN"); !done) return done;

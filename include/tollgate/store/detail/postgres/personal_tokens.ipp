@@ -12,10 +12,9 @@ TOLLGATE_DECL result<std::optional<token_credential>> postgres_store::find_perso
         const auto name = token_username::from(username);
         // no such token can exist
         if (!name || !postgres::is_storable(username)) return std::optional<token_credential>{};
-        return impl_->personal_tokens.find(*name, [&]() -> result<std::optional<token_credential>> {
-            auto found = impl_->database.ask(impl_->lookup.personal(), *name);
-            if (!found) return std::move(found).error();
-            return postgres::credential_lookup::read_personal(*found);
+        return impl_->personal_tokens.find(*name, [&] {
+            return impl_->personal_lookups.find(impl_->for_lookups(), impl_->lookup.personal(), *name,
+                                                postgres::credential_lookup::read_personal);
         });
     });
 }
@@ -73,7 +72,7 @@ TOLLGATE_DECL result<bool> postgres_store::revoke_personal_token(token_id id) no
 TOLLGATE_DECL result<void> postgres_store::record_personal_token_use(std::string_view username, instant now) noexcept {
     return detail::without_exceptions([&]() -> result<void> {
         auto batch = impl_->database.make_batch();
-        postgres::commit_asynchronously(batch);
+        postgres::make_best_effort(batch);
         batch.add("UPDATE tollgate_personal_tokens SET last_used_at = $1 WHERE username = $2", now, username);
         auto done = impl_->database.run(batch, postgres::repeat::never, postgres::short_connection_wait);
         if (!done) return std::move(done).error();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/boot_clock.hpp>
 #include <tollgate/store/detail/postgres/server_clock.hpp>
 
 namespace tollgate::inline v0::postgres {
@@ -14,7 +15,7 @@ TOLLGATE_DECL instant server_clock::node_now() noexcept {
 
 TOLLGATE_DECL instant server_clock::now() const noexcept {
     if (!is_known_.load(std::memory_order_acquire)) return node_now();
-    return from_unix_milliseconds(steady_milliseconds(steady::now()) +
+    return from_unix_milliseconds(steady_milliseconds(tollgate::detail::boot_now()) +
                                   ahead_of_steady_.load(std::memory_order_relaxed));
 }
 
@@ -45,7 +46,7 @@ TOLLGATE_DECL void server_clock::observe(const observation& made) noexcept {
 }
 
 TOLLGATE_DECL bool server_clock::wants_observation() noexcept {
-    const std::int64_t at = steady_milliseconds(steady::now());
+    const std::int64_t at = steady_milliseconds(tollgate::detail::boot_now());
     std::int64_t due = next_observation_at_.load(std::memory_order_relaxed);
     if (at < due) return false;
     // Whoever changes it observes; if that fails, another caller observes one second later.

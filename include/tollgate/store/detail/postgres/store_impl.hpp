@@ -12,6 +12,7 @@
 #include <tollgate/store/postgres_database.hpp>
 
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -20,9 +21,10 @@ namespace tollgate::inline v0 {
 /// The state that the verbs use. Each verb is defined in the file of its family: personal_tokens.ipp,
 /// access_tokens.ipp, hooks.ipp, applications.ipp, grants.ipp, sessions.ipp and outbox.ipp.
 struct postgres_store::impl {
-    impl(postgres_database opened, const postgres_settings& settings)
+    impl(postgres_database opened, std::optional<postgres_database> opened_for_lookups, const postgres_settings& settings)
         : lookup{settings.owner_quota_query},
           database{std::move(opened)},
+          lookup_database{std::move(opened_for_lookups)},
           changes{std::make_shared<cache_invalidation_feed>(
               cache_invalidation_feed_settings{.row_lifetime = settings.cached_for})},
           personal_tokens{*changes, settings.cached_credentials_max},
@@ -41,8 +43,16 @@ struct postgres_store::impl {
         return why;
     }
 
+    /// Where credentials are looked up.
+    [[nodiscard]] postgres_database& for_lookups() noexcept { return lookup_database ? *lookup_database : database; }
+
     postgres::credential_lookup lookup;  // outlives the connections, which prepare its texts
     postgres_database database;
+    // One connection for either kind of token, so that requests which wait for something else do not hold up those that
+    // only need a credential, nor the reverse. None where there are too few connections for that.
+    std::optional<postgres_database> lookup_database;
+    postgres_lookup<token_username, token_credential> personal_lookups;
+    postgres_lookup<digest, token_credential> access_lookups;
     std::shared_ptr<cache_invalidation_feed> changes;
     postgres_row_cache<token_username, token_credential> personal_tokens;
     postgres_row_cache<digest, token_credential> access_tokens;
@@ -60,11 +70,14 @@ inline void lock_for_counting(batch& in, std::string_view key) {
     in.add("SELECT pg_advisory_xact_lock(hashtextextended('tollgate ' || $1, 0))", key);
 }
 
-/// The commit does not wait for the disk: a power failure may undo what this batch changes.
-inline void commit_asynchronously(batch& in) { in.add("SELECT set_config('synchronous_commit', 'off', true)"); }
+/// For optional writes of a request that has another purpose: the commit does not wait for the disk, so a power failure
+/// may undo it, and a lock is waited for 50 ms at most.
+inline void make_best_effort(batch& in) {
+    in.add("SELECT set_config('synchronous_commit', 'off', true), set_config('lock_timeout', '50', true)");
+}
 
 /// The wait for a connection for optional writes: short enough for the request that causes them.
-inline constexpr milliseconds short_connection_wait{100};
+inline constexpr milliseconds short_connection_wait{50};
 
 /// Deletes the oldest access tokens of this token's user and application beyond the bound; nothing if the token does
 /// not exist.

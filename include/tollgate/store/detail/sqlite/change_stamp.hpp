@@ -4,9 +4,11 @@
 #include <tollgate/base/result.hpp>
 #include <tollgate/store/detail/sqlite/database.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -45,13 +47,16 @@ public:
     /// Empty if the mark is unknown: a commit is in progress, the log has never been written to, or the file system has
     /// no shared memory. Query the database then.
     [[nodiscard]] std::optional<change_mark> read() const noexcept {
-        if (header_ == nullptr) return std::nullopt;
+        if (header_ == nullptr || !is_trusted_->load(std::memory_order_relaxed)) return std::nullopt;
         // There are two copies; a writer stores the second one first, so two equal copies are consistent (SQLite's
         // walIndexTryHdr).
         const change_mark first = copy(0);
         if (first != copy(words_per_copy) || !names_content(first)) return std::nullopt;
         return first;
     }
+
+    /// Whether this is still the file that the path names; if not, there are no marks. Any thread.
+    void set_trusted(bool is_trusted) const noexcept { is_trusted_->store(is_trusted, std::memory_order_relaxed); }
 
     /// For `row_cache`: with equal content every row is valid.
     template <class Key, class Row>
@@ -85,6 +90,7 @@ private:
     }
 
     database connection_;
+    std::unique_ptr<std::atomic<bool>> is_trusted_ = std::make_unique<std::atomic<bool>>(true);
     const std::uint64_t* header_;  // null: no shared memory, so no mark
 };
 

@@ -19,7 +19,7 @@ namespace tollgate::inline v0::sqlite {
 
 struct database_settings {
     /// How long a call waits for other writers before it fails (unavailable).
-    milliseconds busy_wait_max{5000};
+    milliseconds busy_wait_max{2000};
     /// Refuses to change anything.
     bool read_only = false;
     /// The virtual file system to use; empty for the system's own.

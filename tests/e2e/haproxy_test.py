@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""What clients of examples/cluster get from HAProxy when a node closes a connection instead of answering."""
+
+import contextlib
+import os
+import pathlib
+import socket
+import ssl
+import subprocess
+import threading
+
+from harness import Case, Connection, main, temporary_directory
+from receiver import make_certificate
+from servers import free_port
+
+CONFIGURATION = pathlib.Path(__file__).resolve().parents[2] / "examples/cluster/haproxy.cfg"
+
+
+class DyingNode:
+    """Answers GET, and closes the connection when anything else has arrived."""
+
+    def __init__(self):
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.address = "127.0.0.1:%d" % self.listener.getsockname()[1]
+        self.cut_off = 0
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                threading.Thread(target=self._serve, args=(self.listener.accept()[0],), daemon=True).start()
+
+    def _serve(self, client):
+        with client, client.makefile("rb") as incoming, contextlib.suppress(OSError):
+            while line := incoming.readline():
+                length = 0
+                while (field := incoming.readline()) not in (b"\r\n", b""):
+                    if field.lower().startswith(b"content-length:"):
+                        length = int(field.split(b":")[1])
+                incoming.read(length)
+                if not line.startswith(b"GET"):
+                    self.cut_off += 1
+                    return
+                client.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+
+    def close(self):
+        self.listener.close()
+
+
+class CutOff(Case):
+    def setUp(self):
+        directory = self.enterContext(temporary_directory())
+        self.node = DyingNode()
+        self.addCleanup(self.node.close)
+        certificate, _ = make_certificate(directory, "localhost")
+        (directory / "both.pem").write_bytes(certificate.read_bytes() + certificate.with_suffix(".key").read_bytes())
+        self.port = free_port()
+        names = {"LISTEN": f"127.0.0.1:{self.port}", "CERTIFICATE": directory / "both.pem", "CONTROL": directory / "control",
+                 "AUTH_URL": "https://api.example.com", **{f"NODE_{number}": self.node.address for number in (1, 2, 3)}}
+        self.proxy = subprocess.Popen(["haproxy", "-db", "-q", "-f", CONFIGURATION],
+                                      env={**os.environ, **{f"TOLLGATE_{name}": str(value) for name, value in names.items()}})
+        self.addCleanup(self.proxy.wait)
+        self.addCleanup(self.proxy.terminate)
+        self.eventually(self.accepts)
+
+    def accepts(self):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port)):
+            return True
+        return False
+
+    def connect(self):
+        tls = ssl.create_default_context()
+        tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
+        return self.enterContext(Connection(("127.0.0.1", self.port), tls))
+
+    def test_a_write_that_a_node_cuts_off_ends_as_a_json_502(self):
+        client = self.connect()
+        for round in range(5):
+            for method in ("GET", "POST", "GET", "DELETE", "GET", "PUT"):
+                with self.subTest(method=method, round=round):
+                    answer = client.ask(method, "/v1/x", body={} if method == "POST" else None)
+                    self.assertIsNotNone(answer, "a silent close")
+                    if method == "GET":
+                        self.assertEqual(200, answer.status)
+                        continue
+                    self.assertEqual((502, "application/json", "1"),
+                                     (answer.status, answer.get("Content-Type"), answer.get("Retry-After")))
+                    self.assertIn("may have been executed", answer.json()["message"])
+                if answer is None:
+                    client = self.connect()
+        self.assertEqual(15, self.node.cut_off, "no write is sent twice")
+
+
+if __name__ == "__main__":
+    main()

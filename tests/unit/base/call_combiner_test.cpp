@@ -1,0 +1,119 @@
+#include <tollgate/base/detail/call_combiner.hpp>
+
+#include <catch2/catch.hpp>
+#include <support/eventually.hpp>
+#include <support/gate.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+using tollgate_test::eventually;
+using tollgate_test::gate;
+
+namespace {
+
+/// Doubles numbers, many in one round trip.
+struct doubler {
+    using combiner = tollgate::detail::call_combiner<int, std::string>;
+
+    combiner calls;
+    std::mutex mutex;
+    std::vector<std::size_t> batches;  // how many calls were in each
+    gate first_round_trip;
+
+    std::string ask(int number) {
+        return calls.call(number, [&](combiner::batch all) noexcept {
+            bool is_first = false;
+            {
+                const std::lock_guard hold{mutex};
+                batches.push_back(all.size());
+                is_first = batches.size() == 1;
+            }
+            if (is_first) first_round_trip.wait();
+            for (auto* const each : all) {
+                if (each->question < 0) each->answer.emplace("no");
+                else each->answer.emplace(std::to_string(2 * each->question));
+            }
+        });
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a call alone makes its own round trip at once", "[call_combiner]") {
+    doubler with;
+    with.first_round_trip.open();
+    for (int i = 0; i < 5; ++i) CHECK(with.ask(i) == std::to_string(2 * i));
+    CHECK(with.batches == std::vector<std::size_t>{1, 1, 1, 1, 1});
+}
+
+TEST_CASE("calls that come during a round trip share the next ones, and each gets its own answer", "[call_combiner]") {
+    constexpr auto batch_max = static_cast<int>(doubler::combiner::batch_max);
+    for (const int count : {1, 2, batch_max, batch_max + 1, 3 * batch_max}) {
+        doubler with;
+        std::atomic<int> right = 0;
+        std::vector<std::thread> threads;
+        threads.emplace_back([&] { right += with.ask(1000) == "2000"; });
+        with.first_round_trip.wait_for_calls(1);
+        std::atomic<int> begun = 0;
+        for (int i = 0; i < count; ++i)
+            threads.emplace_back([&, i] {
+                ++begun;
+                const int number = i % 3 == 2 ? -i : i;  // the error of one is not the others'
+                right += with.ask(number) == (number < 0 ? "no" : std::to_string(2 * number));
+            });
+        CHECK(eventually([&] { return begun == count; }));
+        with.first_round_trip.open();
+        for (auto& each : threads) each.join();
+        CHECK(right == count + 1);
+        std::size_t sum = 0;
+        for (const std::size_t each : with.batches) {
+            CHECK(each <= doubler::combiner::batch_max);
+            sum += each;
+        }
+        CHECK(sum == static_cast<std::size_t>(count) + 1);
+    }
+}
+
+TEST_CASE("no call joins a round trip that began before it", "[call_combiner]") {
+    // What is read in a round trip may be older than a call that came meanwhile.
+    std::atomic<int> value = 1;
+    using combiner = tollgate::detail::call_combiner<int, int>;
+    combiner calls;
+    gate reading;
+    std::atomic<int> reads = 0;
+    const auto ask = [&] {
+        return calls.call(0, [&](combiner::batch all) noexcept {
+            const int seen = value;
+            if (++reads == 1) reading.wait();
+            for (auto* const each : all) each->answer = seen;
+        });
+    };
+    int first = 0, second = 0;
+    std::thread early{[&] { first = ask(); }};
+    reading.wait_for_calls(1);
+    value = 2;
+    std::thread late{[&] { second = ask(); }};
+    reading.open();
+    early.join();
+    late.join();
+    CHECK(first == 1);
+    CHECK(second == 2);
+}
+
+TEST_CASE("many threads are answered, whatever the order", "[call_combiner]") {
+    doubler with;
+    with.first_round_trip.open();
+    std::atomic<int> right = 0;
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 8; ++t)
+        threads.emplace_back([&, t] {
+            for (int i = 0; i < 2000; ++i) right += with.ask(t * 10'000 + i) == std::to_string(2 * (t * 10'000 + i));
+        });
+    for (auto& each : threads) each.join();
+    CHECK(right == 16'000);
+}
