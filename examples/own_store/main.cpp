@@ -460,7 +460,7 @@ int main() {
     // [suite]
     const bool right = testing::run(
         [] { return std::make_unique<table_store>(); },
-        [](const testing::verdict& each) {
+        [](const testing::case_result& each) {
             std::cout << (each.passed ? "passed  " : "FAILED  ") << each.name << ' ' << each.message << '\n';
         });
     // [/suite]

@@ -15,13 +15,14 @@
 #include <utility>
 #include <vector>
 
-/// The tests that our own stores pass, for whoever writes an adapter: an adapter that passes them is right.
+/// The conformance tests that the library's stores pass, for authors of adapters: an adapter is correct if it passes
+/// them.
 ///
-/// They need no test framework. With none:
+/// They need no test framework. Without one:
 ///
 ///     const bool right = tollgate::testing::run(
 ///         [] { return my_store{fresh_database()}; },
-///         [](const tollgate::testing::verdict& each) {
+///         [](const tollgate::testing::case_result& each) {
 ///             std::cout << (each.passed ? "passed  " : "FAILED  ") << each.name << ' ' << each.message << '\n';
 ///         });
 ///
@@ -29,19 +30,19 @@
 ///
 ///     for (const auto& each : tollgate::testing::cases(make, reopen))
 ///         DYNAMIC_SECTION(each.name()) {
-///             const auto verdict = each.run();
-///             INFO(verdict.message);
-///             CHECK(verdict.passed);
+///             const auto result = each.run();
+///             INFO(result.message);
+///             CHECK(result.passed);
 ///         }
 ///
-/// `make()` gives an empty store, or a pointer of any kind to one; the case destroys it. `reopen()` opens the store
-/// that `make` made last once more, which has been destroyed by then; leave it out where nothing outlives a store.
-/// Cases run one after the other, several start threads.
+/// `make()` returns an empty store, or a pointer of any kind to one; the case destroys it. `reopen()` opens the store
+/// that `make` created last again, after it was destroyed; omit it if nothing outlives a store. Cases run one at a
+/// time; several start threads.
 namespace tollgate::inline v0::testing {
 
-/// All rules for what the store is: a token_store, a hook_store, an oauth_store, a session_store, or several of these;
-/// an outbox, if it keeps hooks, too; and a use_recorder, if it is one. That tokens let their holders in, and when they
-/// do not any more, shows where an oauth_store is a credential_source, too. `reopen` gives what `make` gives.
+/// All rules for the contracts that the store implements: token_store, hook_store, oauth_store, session_store, or
+/// several of these; outbox, if it is also a hook_store; and use_recorder. Whether tokens are accepted is tested if the
+/// oauth_store is also a credential_source. `reopen` returns what `make` returns.
 template <class Make>
 [[nodiscard]] auto cases(Make make, std::function<std::invoke_result_t<Make&>()> reopen = {}) {
     using given = std::invoke_result_t<Make&>;
@@ -64,12 +65,12 @@ template <class Make>
     return all;
 }
 
-/// Runs every case, tells `report(const verdict&)` of each, and says whether all passed.
+/// Runs every case, calls `report(const case_result&)` for each, and returns whether all passed.
 template <class Make, class Report>
 bool run(Make make, std::function<std::invoke_result_t<Make&>()> reopen, Report report) {
     bool all_passed = true;
     for (const test_case& each : cases(std::move(make), std::move(reopen))) {
-        const verdict ended = each.run();
+        const case_result ended = each.run();
         all_passed = all_passed && ended.passed;
         report(ended);
     }

@@ -47,7 +47,7 @@ void expect_application_unknown(Store& store, std::string_view client_id,
 
 }  // namespace detail
 
-/// The rules for OAuth applications. What goes with one that is deleted is among those for grants.
+/// The rules for OAuth applications. What is deleted together with an application is tested with the grants.
 template <class Given>
 void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<const store_source<Given>>& source) {
     using namespace detail;
@@ -137,7 +137,7 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
         std::vector<application_id> ids;
         for (const char* name : {"tgi_z", "tgi_a", "tgi_m", "tgi_b"}) {
             made.push_back(sample_application(name));
-            // Later ones say they are older: the order is that of creation.
+            // Later ones have earlier times: the order must be that of creation.
             made.back().created_at = noon - seconds{static_cast<std::int64_t>(made.size())};
             ids.push_back(value_of(store.create_application(made.back(), applications_max)));
             value_of(store.create_application(sample_application(std::string{name} + "_other", user_id{8}),

@@ -14,7 +14,7 @@
 
 namespace tollgate::inline v0::testing {
 
-/// The rules for authorization codes: made, redeemed, shown again.
+/// The rules for authorization codes: creation, redemption, reuse.
 template <class Given>
 void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const store_source<Given>>& source) {
     using namespace detail;

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-/// What the rules for outboxes are written with.
+/// Helpers for the rules for outboxes.
 namespace tollgate::inline v0::testing::detail {
 
 [[nodiscard]] inline message_seed sample_seed(std::uint64_t number) {
@@ -29,7 +29,8 @@ namespace tollgate::inline v0::testing::detail {
     return {.account = account, .name = std::string{name}, .data = R"({"version": 7})", .at = noon};
 }
 
-/// What a case leases. The defaults are far more than a case needs, so that each names the one bound that it is about.
+/// The bounds of a lease call. The defaults exceed what a case needs, so that each case sets only the bound that it
+/// tests.
 struct claim_terms {
     instant now;
     instant lease_until;
@@ -38,16 +39,16 @@ struct claim_terms {
 };
 [[nodiscard]] inline claim_terms sample_terms(instant now) { return {.now = now, .lease_until = now + seconds{30}}; }
 
-/// The result of a leased delivery, by an attempt that took 20 ms.
-[[nodiscard]] inline attempt_result completed(const due_delivery& sent, delivery_outcome verdict, instant at = noon) {
-    attempt_result made{.lease = sent.lease, .made = {.at = at, .duration = milliseconds{20}}, .outcome = verdict};
-    made.made.status = verdict == delivery_outcome::delivered ? 204 : verdict == delivery_outcome::gone ? 410 : 503;
-    made.made.answer = verdict == delivery_outcome::delivered ? "" : "not now";
+/// The result of a leased delivery, after an attempt of 20 ms.
+[[nodiscard]] inline attempt_result completed(const due_delivery& sent, delivery_outcome outcome, instant at = noon) {
+    attempt_result made{.lease = sent.lease, .made = {.at = at, .duration = milliseconds{20}}, .outcome = outcome};
+    made.made.status = outcome == delivery_outcome::delivered ? 204 : outcome == delivery_outcome::gone ? 410 : 503;
+    made.made.answer = outcome == delivery_outcome::delivered ? "" : "not now";
     made.retry_at = at + seconds{60};
     return made;
 }
 
-/// A hook of the account's; its host alone is of interest.
+/// Creates a hook of the account for a host.
 template <class Store>
 hook_id listen_at(Store& store, const account_ref& account, std::string_view target_url,
                   const std::source_location& at = std::source_location::current()) {
@@ -61,7 +62,7 @@ hook_id listen(Store& store, const account_ref& account,
     return listen_at(store, account, "https://example.com/hook", at);
 }
 
-/// Appends so many events, each with a seed of its own.
+/// Appends events, each with its own seed.
 template <class Store>
 void report(Store& store, const account_ref& account, std::size_t count = 1, instant now = noon,
             const std::source_location& at = std::source_location::current()) {
@@ -70,7 +71,7 @@ void report(Store& store, const account_ref& account, std::size_t count = 1, ins
         value_of(store.append_event(sample_event(account), sample_seed(++last), now), at);
 }
 
-/// The ids of due hooks, in their order.
+/// The ids of the due hooks, in order.
 template <class Store>
 std::vector<hook_id> due_hook_ids(Store& store, instant now, std::size_t rows_max = 1000,
                                   const std::source_location& at = std::source_location::current()) {
@@ -83,7 +84,7 @@ std::vector<due_delivery> lease_of(Store& store, const lease_request& request, c
                                    const std::source_location& at = std::source_location::current()) {
     return value_of(store.lease(std::span{&request, 1}, {terms.now, terms.lease_until}), at);
 }
-/// Leases what is due, hook by hook.
+/// Leases the due deliveries, hook by hook.
 template <class Store>
 std::vector<due_delivery> claim(Store& store, const claim_terms& terms,
                                 const std::source_location& at = std::source_location::current()) {
@@ -101,13 +102,13 @@ std::vector<due_delivery> claim(Store& store, const claim_terms& terms,
     }
     return all;
 }
-/// All that is due.
+/// All due deliveries.
 template <class Store>
 std::vector<due_delivery> claim_at(Store& store, instant now,
                                    const std::source_location& at = std::source_location::current()) {
     return claim(store, sample_terms(now), at);
 }
-/// The one delivery that is due.
+/// The only due delivery.
 template <class Store>
 due_delivery claim_one(Store& store, instant now, const std::source_location& at = std::source_location::current()) {
     auto claimed = claim_at(store, now, at);
@@ -143,14 +144,14 @@ std::vector<delivery> deliveries(Store& store, const account_ref& account, hook_
                                  const std::source_location& at = std::source_location::current()) {
     return value_of(store.deliveries_of(account, of, 10'000, std::nullopt), at);
 }
-/// Of these, the one with that id.
+/// The listed delivery with that id.
 [[nodiscard]] inline delivery only_of(const std::vector<delivery>& listed, delivery_id id,
                                       const std::source_location& at = std::source_location::current()) {
     for (const delivery& each : listed)
         if (each.id == id) return each;
     fail("it is listed", at);
 }
-/// The hook's only one.
+/// The only delivery of the hook.
 template <class Store>
 delivery only_delivery(Store& store, const account_ref& account, hook_id of,
                        const std::source_location& at = std::source_location::current()) {

@@ -11,7 +11,7 @@
 
 namespace tollgate::inline v0::testing {
 
-/// Thrown inside a case, and caught where the case is run.
+/// Thrown inside a case and caught by `test_case::run`.
 struct failed {
     std::string message;  ///< with file and line
 };
@@ -25,14 +25,14 @@ inline void expect(bool holds, std::string_view what,
     if (!holds) fail(what, at);
 }
 
-/// The value that a verb gave, which must have succeeded.
+/// The value of a result, which must be a success.
 template <class T>
 T value_of(result<T> given, const std::source_location& at = std::source_location::current()) {
     if (!given) fail("an unexpected problem: " + given.error().message + " (" + given.error().cause + ")", at);
     if constexpr (!std::is_void_v<T>) return *std::move(given);
 }
 
-/// What a verb found, which must be there.
+/// The value that was looked up, which must exist.
 template <class T>
 T found_of(result<std::optional<T>> given, const std::source_location& at = std::source_location::current()) {
     auto found = value_of(std::move(given), at);
@@ -40,7 +40,7 @@ T found_of(result<std::optional<T>> given, const std::source_location& at = std:
     return *std::move(found);
 }
 
-/// The verb must have refused, in this way.
+/// Requires a refusal of this kind.
 template <class T>
 void expect_error(const result<T>& given, error_kind kind,
                     const std::source_location& at = std::source_location::current()) {

@@ -15,8 +15,8 @@ application_id create_sample_application(Store& store, std::string_view client_i
     return value_of(store.create_application(sample_application(client_id, owner), limits::applications_per_user_max));
 }
 
-/// Whether an access token lets its holder in. Where the store lets nobody in, because another one does, that cannot be
-/// seen, and this says what is expected.
+/// Whether an access token is valid. Returns what is expected if the store does not authenticate, so that this cannot
+/// be tested.
 template <class Store>
 bool has_access(Store& store, std::uint64_t seed, bool expected,
                 const std::source_location& at = std::source_location::current()) {
@@ -34,7 +34,7 @@ void expect_no_access(Store& store, std::uint64_t seed,
     expect(!has_access(store, seed, false, at), "the access token lets nobody in", at);
 }
 
-/// Whether the refresh token is good, found out without making an access token of it.
+/// Whether the refresh token is valid, tested without creating an access token.
 template <class Store>
 bool is_refreshable(Store& store, std::uint64_t seed, application_id application, instant now = noon + seconds{2},
                     const std::source_location& at = std::source_location::current()) {
@@ -67,7 +67,7 @@ void expect_refresh(Store& store, const token_refresh& shown, refresh_result wan
            "refresh_access_token says what came of it", at);
 }
 
-/// A code and the tokens made of it, all of one seed.
+/// A code and its tokens, all of one seed.
 template <class Store>
 void let_in(Store& store, std::uint64_t seed, application_id application, user_id user = user_id{7},
             const std::source_location& at = std::source_location::current()) {

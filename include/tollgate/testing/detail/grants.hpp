@@ -15,7 +15,7 @@
 
 namespace tollgate::inline v0::testing {
 
-/// The rules for what users let applications do, for the codes and tokens made of it, and for what becomes of all that.
+/// The rules for grants, for the codes and tokens of a grant, and for sweeping them.
 template <class Given>
 void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const store_source<Given>>& source) {
     using namespace detail;
@@ -276,7 +276,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         const auto application = create_sample_application(store);
         const auto sweep = [&](instant now, std::size_t max) { return value_of(store.sweep_expired(now, max)); };
         constexpr milliseconds moment{1};
-        // Two codes, one of them redeemed; and so two tokens.
+        // Two codes, one of them redeemed, and so two tokens.
         expect_code(store, sample_code(1, application), code_result::created);
         expect_code(store, sample_code(2, application), code_result::created);
         auto shown = sample_redemption(2, application);

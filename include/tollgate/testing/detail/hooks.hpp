@@ -47,7 +47,7 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
             made.push_back(sample_hook(account, event));
             made.back().target_url += "?" + std::to_string(made.size());
             made.back().source = made.size() % 2 == 0 ? hook_source::manual : hook_source::api;
-            // Later ones say they are older: the order is that of creation.
+            // Later ones have earlier times: the order must be that of creation.
             made.back().created_at = noon - seconds{static_cast<std::int64_t>(made.size())};
             ids.push_back(value_of(store.create_hook(made.back(), hooks_max)));
         }

@@ -329,7 +329,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         std::array<std::vector<due_delivery>, thread_count> claimed;
         std::atomic<std::size_t> count{0};
         in_parallel([&](std::size_t i) {
-            // A claim may find too little while another is at work, so nobody goes home before all is claimed.
+            // A claim may find too few while another is running, so all threads continue until everything is claimed.
             for (int tries = 0; count < hook_count * event_count && tries < 10'000; ++tries) {
                 auto terms = sample_terms(noon);
                 terms.deliveries_max = 1 + i;

@@ -10,7 +10,8 @@
 
 namespace tollgate::inline v0::testing {
 
-/// The rules for hooks that fail: when they are disabled, what happens to their deliveries, and how they come back.
+/// The rules for failing hooks: when they are disabled, what happens to their deliveries, and how they are enabled
+/// again.
 template <class Given>
 void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const store_source<Given>>& source) {
     using namespace detail;
@@ -30,8 +31,8 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
             expect(!listed_hook(store, account, other).failing_since, "the other hook is not failing");
         };
         expect_since(std::nullopt);
-        const auto complete = [&](std::size_t which, delivery_outcome verdict, int second) {
-            expect_completed(store, completed(due.at(which), verdict, noon + seconds{second}), completion::done,
+        const auto complete = [&](std::size_t which, delivery_outcome outcome, int second) {
+            expect_completed(store, completed(due.at(which), outcome, noon + seconds{second}), completion::done,
                            noon + seconds{second + 1});
         };
         complete(0, delivered, 1);
@@ -51,8 +52,8 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
         const auto hook = listen(store, account);
         report(store, account, 4);
         const auto due = claim_at(store, noon);
-        const auto complete = [&](std::size_t which, delivery_outcome verdict, completion result, instant bound) {
-            auto ended = completed(due.at(which), verdict, noon + seconds{static_cast<int>(which)});
+        const auto complete = [&](std::size_t which, delivery_outcome outcome, completion result, instant bound) {
+            auto ended = completed(due.at(which), outcome, noon + seconds{static_cast<int>(which)});
             ended.disable_if_failing_since = bound;
             expect_completed(store, ended, result, noon + seconds{60});
         };
@@ -130,7 +131,7 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
         expect_completed(store, completed(sent.at(0), retry), completion::done);
         expect_completed(store, completed(sent.at(1), gone), completion::hook_disabled);
         expect_completed(store, completed(sent.at(2), retry), completion::done);
-        // The fourth was being sent by a worker that died; its lease is over now.
+        // The worker of the fourth has died; its lease has ended.
         expect_none_due(store, noon + seconds{86'400});
         std::size_t held = 0;
         for (const delivery& each : deliveries(store, account, hook)) {

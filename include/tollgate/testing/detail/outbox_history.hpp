@@ -15,7 +15,7 @@
 
 namespace tollgate::inline v0::testing {
 
-/// The rules for what is told of deliveries, for those sent again by hand, and for what is forgotten.
+/// The rules for the history of deliveries, for manual resends, and for sweeps.
 template <class Given>
 void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const store_source<Given>>& source) {
     using namespace detail;
@@ -86,7 +86,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
              {answered, no_address, refused_address, no_connection, no_tls, timed_out, broken_off, bad_answer}) {
             const due_delivery& sent = claimed.at(made.size() % 2);
             const auto number = static_cast<unsigned>(made.size());
-            // Later ones say they are older: the order is that in which they were completed.
+            // Later ones have earlier times: the order must be that of completion.
             attempt one{.at = noon - milliseconds{number}, .duration = milliseconds{number * 2000}, .end = end};
             one.status = end == answered ? 599 : 0;
             one.answer = bytes.substr(0, end == answered ? bytes.size() : number);
@@ -140,8 +140,8 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         const auto account = sample_account();
         const auto hook = listen(store, account);
         report(store, account);
-        const auto send = [&](std::size_t number, delivery_outcome verdict) {
-            auto ended = completed(claim_one(store, noon), verdict);
+        const auto send = [&](std::size_t number, delivery_outcome outcome) {
+            auto ended = completed(claim_one(store, noon), outcome);
             ended.made.duration = milliseconds{number};
             ended.retry_at = noon;
             expect_completed(store, ended, completion::done);
@@ -195,7 +195,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         const delivery_id unknown{(std::numeric_limits<std::int64_t>::max)()};
         expect(!value_of(store.resend(account, unknown, noon)), "there is no such delivery");
 
-        // One whose worker died is not being sent any more.
+        // A delivery whose worker died is not in flight any more.
         const instant over = sample_terms(noon + seconds{1}).lease_until;
         expect(value_of(store.resend(account, due[0].lease.delivery, over)), "there is such a delivery");
         expect(only_of(deliveries(store, account, hook), due[0].lease.delivery).next_attempt_at == over, "due at once");
@@ -210,7 +210,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         };
         report(store, account);
         int second = 0;
-        for (const delivery_outcome verdict : {delivered, retry, given_up}) {
+        for (const delivery_outcome outcome : {delivered, retry, given_up}) {
             auto sent = claim_one(store, noon + seconds{second});
             expect_completed(store, completed(sent, retry, noon + seconds{second}), completion::done);
             second += 60;
@@ -221,7 +221,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             expect(only_delivery(store, account, hook).attempts_made == 0, "its schedule begins anew");
             expect_none_due(store, noon + seconds{second + 2});
             second += 3;
-            expect_completed(store, completed(sent, verdict, noon), completion::done, noon + seconds{second});
+            expect_completed(store, completed(sent, outcome, noon), completion::done, noon + seconds{second});
             const auto listed = only_delivery(store, account, hook);
             expect(listed.state == delivery_state::waiting && listed.next_attempt_at == noon + seconds{second} &&
                        listed.attempts_made == 0,
@@ -231,7 +231,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         expect_completed(store, completed(sent, delivered), completion::done, noon + seconds{second});
         expect_none_due(store, noon + seconds{86'400});  // once more, not for ever
 
-        // By a worker that died.
+        // Leased by a worker that died.
         ask(account, sent, noon + seconds{second});
         sent = claim_one(store, noon + seconds{second});
         ask(account, sent, noon + seconds{second + 1});
@@ -240,7 +240,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         expect_completed(store, completed(sent, delivered), completion::done, noon + seconds{second + 30});
         expect_none_due(store, noon + seconds{86'400});
 
-        // By the attempt that disables the hook, and by one that ends after it was disabled.
+        // Completed by the attempt that disables the hook, and by one that ends afterwards.
         report(store, dying, 2, noon + seconds{second});
         const auto both = claim_at(store, noon + seconds{second});
         for (const due_delivery& each : both) ask(dying, each, noon + seconds{second});
@@ -259,8 +259,8 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         std::vector<due_delivery> sent;
         for (const due_delivery& each : claim_at(store, noon))
             if (each.hook == hook) sent.push_back(each);
-        const auto complete = [&](std::size_t which, delivery_outcome verdict, instant now) {
-            complete_one(store, completed(sent.at(which), verdict), now);
+        const auto complete = [&](std::size_t which, delivery_outcome outcome, instant now) {
+            complete_one(store, completed(sent.at(which), outcome), now);
         };
         complete(0, delivered, noon + seconds{1});
         complete(1, given_up, noon + seconds{2});
@@ -282,7 +282,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         expect(!value_of(store.resend(account, sent[0].lease.delivery, noon)), "there is no such delivery any more");
         expect_completed(store, completed(sent[0], delivered), completion::too_late);
 
-        // Held since the hook was disabled; sent again it has not ended at all.
+        // Held since the hook was disabled; after a resend it has not ended at all.
         expect(value_of(store.resend(account, sent[2].lease.delivery, noon + seconds{4})), "there is such a delivery");
         complete(3, gone, noon + seconds{6});
         complete(4, retry, noon + seconds{7});

@@ -14,7 +14,7 @@ namespace tollgate::inline v0::testing {
 
 namespace detail {
 
-/// How many deliveries go to each target.
+/// The number of deliveries per target.
 [[nodiscard]] inline std::map<std::string, std::size_t> by_target(const std::vector<due_delivery>& claimed) {
     std::map<std::string, std::size_t> counts;
     for (const due_delivery& each : claimed) ++counts[each.target_url];
@@ -23,7 +23,7 @@ namespace detail {
 
 }  // namespace detail
 
-/// The rules for due hooks, and for the bound of a host's leases.
+/// The rules for due hooks, and for the bound of leases per host.
 template <class Given>
 void add_host_cases(std::vector<test_case>& to, const std::shared_ptr<const store_source<Given>>& source) {
     using namespace detail;
@@ -43,7 +43,7 @@ void add_host_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect(rest.size() == 1, "and then the rest");
         std::vector<delivery_id> order;
         for (const delivery& each : deliveries(store, account, hook)) order.push_back(each.id);
-        // Listed newest first: those that were reported for 2, 1 and 3 seconds.
+        // Listed newest first: those published for 2, 1 and 3 seconds.
         expect(std::vector{rest[0].lease.delivery, first[0].lease.delivery, first[1].lease.delivery} ==
                    std::vector{order.at(2), order.at(1), order.at(0)},
                "what is due first comes first");

@@ -68,7 +68,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
               std::string_view{"tgu_Abc\0", 8}, std::string_view{"%"}, std::string_view{"tgu____"}})
             expect_token_unknown(store, other);
         expect_token_unknown(store, std::string(10'000, 'x'));
-        // A name whose bytes are no UTF-8 is as unknown as any other, or refused: never somebody's.
+        // A name that is not UTF-8 is unknown or refused, but never found.
         const auto odd = store.find_personal_token("\xff\xfe");
         expect(!odd || !odd->has_value(), "bytes that are no UTF-8 name no token");
     });
@@ -100,7 +100,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         std::vector<token_id> ids;
         for (const char* name : {"tgu_z", "tgu_a", "tgu_m", "tgu_b"}) {
             made.push_back(sample_personal_token(name));
-            // Later ones say they are older: the order is that of creation.
+            // Later ones have earlier times: the order must be that of creation.
             made.back().created_at = noon - seconds{static_cast<std::int64_t>(made.size())};
             ids.push_back(value_of(store.create_personal_token(made.back(), tokens_max)));
             const auto other = sample_personal_token(std::string{name} + "_other", user_id{8});

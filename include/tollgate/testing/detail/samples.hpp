@@ -15,10 +15,10 @@
 
 namespace tollgate::inline v0::testing {
 
-/// A moment with milliseconds that a store must not lose.
+/// A time with milliseconds, which a store must keep.
 inline constexpr instant noon = from_unix_milliseconds(1'700'000'000'123);
 
-/// Different for each `seed`, in every byte.
+/// Differs for each `seed`, in every byte.
 [[nodiscard]] inline digest sample_digest(std::uint64_t seed) {
     std::array<std::uint8_t, digest::size_bytes> bytes{};
     std::uint64_t state = seed + 1;
@@ -29,7 +29,7 @@ inline constexpr instant noon = from_unix_milliseconds(1'700'000'000'123);
     return digest::from_bytes(bytes);
 }
 
-/// The bound that cases give where they test another.
+/// The bound for cases that test something else.
 inline constexpr std::size_t tokens_max = limits::personal_tokens_per_user_max;
 
 [[nodiscard]] inline scope_set sample_scopes(std::string_view list) { return scope_set::parse(list).value(); }
@@ -79,7 +79,7 @@ inline constexpr std::size_t tokens_max = limits::personal_tokens_per_user_max;
             .created_at = noon};
 }
 
-/// Codes, access and refresh tokens of one seed have digests of their own.
+/// Codes, access and refresh tokens of one seed have different digests.
 [[nodiscard]] inline digest sample_code_digest(std::uint64_t seed) { return sample_digest(1'000'000 + seed); }
 [[nodiscard]] inline digest sample_access_digest(std::uint64_t seed) { return sample_digest(2'000'000 + seed); }
 [[nodiscard]] inline digest sample_refresh_digest(std::uint64_t seed) { return sample_digest(3'000'000 + seed); }
@@ -104,7 +104,7 @@ inline constexpr std::size_t tokens_max = limits::personal_tokens_per_user_max;
             .refresh_ends_at = noon + seconds{365 * 86'400}};
 }
 
-/// Of the code and for the tokens of one seed.
+/// Redeems the code of one seed for the tokens of the same seed.
 [[nodiscard]] inline code_redemption sample_redemption(std::uint64_t seed, application_id application) {
     return {.code_digest = sample_code_digest(seed),
             .application = application,
@@ -112,7 +112,7 @@ inline constexpr std::size_t tokens_max = limits::personal_tokens_per_user_max;
             .tokens = sample_tokens(seed)};
 }
 
-/// With the refresh token of one seed, for the access token of another.
+/// Uses the refresh token of one seed for the access token of another.
 [[nodiscard]] inline token_refresh sample_refresh(std::uint64_t seed, std::uint64_t access,
                                                   application_id application) {
     return {.refresh_digest = sample_refresh_digest(seed),
@@ -131,7 +131,7 @@ inline constexpr std::size_t tokens_max = limits::personal_tokens_per_user_max;
             .last_seen_at = noon + seconds{1}};
 }
 
-/// Text that stores have been seen to damage.
+/// Text that stores are known to damage.
 [[nodiscard]] inline std::vector<std::string> difficult_texts() {
     return {"",
             " ",
@@ -145,7 +145,7 @@ inline constexpr std::size_t tokens_max = limits::personal_tokens_per_user_max;
             std::string(255, 'x')};
 }
 
-/// Bytes that a store may refuse, but not change.
+/// Bytes that a store may refuse but must not change.
 [[nodiscard]] inline std::vector<std::string> refusable_texts() {
     return {std::string{"a\0b", 3}, std::string{"a\0", 2}};
 }

@@ -20,30 +20,30 @@
 
 namespace tollgate::inline v0::testing {
 
-/// How a case ended. `message` is empty when it passed, and begins with `file:line: ` when it did not.
-struct verdict {
+/// The result of a case. `message` is empty if it passed; otherwise it begins with `file:line: `.
+struct case_result {
     std::string_view name;
     bool passed;
     std::string message;
 };
 
-/// One rule of the contract. `run` makes a fresh store, and may be called any number of times.
+/// One rule of the contract. `run` creates a new store and may be called repeatedly.
 class test_case {
 public:
     test_case(std::string_view name, std::function<void()> body) : name_{name}, body_{std::move(body)} {}
 
     [[nodiscard]] std::string_view name() const noexcept { return name_; }
 
-    [[nodiscard]] verdict run() const {
+    [[nodiscard]] case_result run() const {
         try {
             body_();
             return {name_, true, {}};
         } catch (const failed& why) {
             return {name_, false, why.message};
         } catch (const std::exception& thrown) {
-            return {name_, false, std::string{"the store threw, which it never may: "} + thrown.what()};
+            return {name_, false, std::string{"the store threw an exception: "} + thrown.what()};
         } catch (...) {
-            return {name_, false, "the store threw, which it never may"};
+            return {name_, false, "the store threw an exception"};
         }
     }
 
@@ -52,14 +52,14 @@ private:
     std::function<void()> body_;
 };
 
-/// Where cases get their stores from: `Given` is a store, or a pointer of any kind to one.
+/// Creates the stores for the cases: `Given` is a store, or a pointer of any kind to one.
 template <class Given>
 struct store_source {
     std::function<Given()> make;
-    std::function<Given()> reopen;  ///< empty where nothing outlives a store
+    std::function<Given()> reopen;  ///< empty if nothing outlives a store
 };
 
-/// What there are rules for. A store may be several of these, and one of them alone.
+/// The contracts that have rules. A store may implement one or several.
 template <class S>
 concept any_store = token_store<S> || hook_store<S> || application_store<S> || oauth_store<S> || session_store<S>;
 
@@ -74,8 +74,8 @@ auto& store_of(Given& given) {
 template <class Given>
 using store_given_as = std::remove_reference_t<decltype(store_of(std::declval<Given&>()))>;
 
-/// What adds a rule: `add("name of the rule", [](auto& store) { ... })`, with a fresh store each time it runs. Lives no
-/// longer than the list.
+/// Adds rules: `add("name of the rule", [](auto& store) { ... })`; each run gets a new store. Must not outlive the
+/// list.
 template <class Given>
 [[nodiscard]] auto adder_of_cases(std::vector<test_case>& to, const std::shared_ptr<const store_source<Given>>& source) {
     return [&to, source](std::string_view name, auto body) {
@@ -86,10 +86,10 @@ template <class Given>
     };
 }
 
-/// Enough to meet in every lock, few enough for any machine.
+/// Enough to collide in every lock, few enough for any machine.
 inline constexpr std::size_t thread_count = 8;
 
-/// Calls `work(i)` on threads that start together, i from 0 to thread_count - 1; a failure in one is one of the case.
+/// Calls `work(i)` on threads that start together, i from 0 to thread_count - 1; a failure in one fails the case.
 template <class Work>
 void in_parallel(const Work& work) {
     std::vector<std::string> failures(thread_count);
@@ -105,7 +105,7 @@ void in_parallel(const Work& work) {
             } catch (const failed& why) {
                 failures[i] = why.message;
             } catch (...) {
-                failures[i] = "the store threw, which it never may";
+                failures[i] = "the store threw an exception";
             }
         });
     for (std::thread& each : threads) each.join();
