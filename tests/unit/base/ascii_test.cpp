@@ -11,13 +11,13 @@ TEST_CASE("only ASCII letters have two cases", "[base][ascii]") {
     CHECK_FALSE(ascii_iequals("\xc4", "\xe4"));
 }
 
-TEST_CASE("optional whitespace is cut at both ends and nowhere else", "[base][ascii]") {
+TEST_CASE("optional whitespace is trimmed at both ends only", "[base][ascii]") {
     CHECK(trim_ows(" \ta b\t ") == "a b");
     CHECK(trim_ows(" \t ").empty());
     CHECK(trim_ows("\va") == "\va");
 }
 
-TEST_CASE("a token holds tchar of RFC 9110 and nothing else", "[base][ascii]") {
+TEST_CASE("a token consists of the tchar of RFC 9110", "[base][ascii]") {
     std::size_t allowed = 0;
     for (int c = 0; c < 256; ++c) allowed += is_token_char(static_cast<char>(c)) ? 1 : 0;
     CHECK(allowed == 15 + 10 + 52);

@@ -7,7 +7,7 @@
 
 using namespace tollgate;
 
-TEST_CASE("numbers are read and written in the order that is asked for, at any alignment") {
+TEST_CASE("numbers are read and written in the requested byte order, at any alignment") {
     STATIC_REQUIRE(swap_bytes(0x01020304) == 0x04030201);
     const std::string bytes = "x\x01\x02\x03\x04y";
     CHECK(load_little_endian_32(bytes.data() + 1) == 0x04030201);

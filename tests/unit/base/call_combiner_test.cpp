@@ -51,7 +51,7 @@ TEST_CASE("a call alone makes its own round trip at once", "[call_combiner]") {
     CHECK(with.batches == std::vector<std::size_t>{1, 1, 1, 1, 1});
 }
 
-TEST_CASE("calls that come during a round trip share the next ones, and each gets its own answer", "[call_combiner]") {
+TEST_CASE("calls that arrive during a round trip share the next one, and each gets its own result", "[call_combiner]") {
     constexpr auto batch_max = static_cast<int>(doubler::combiner::batch_max);
     for (const int count : {1, 2, batch_max, batch_max + 1, 3 * batch_max}) {
         doubler with;

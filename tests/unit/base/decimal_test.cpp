@@ -6,7 +6,7 @@
 
 using tollgate::decimal;
 
-TEST_CASE("a decimal keeps exactly the digits it was given") {
+TEST_CASE("a decimal keeps exactly the given digits") {
     const std::string longest = "-" + std::string(decimal::bytes_max - 3, '9') + ".9";
     for (const std::string& text :
          {std::string{"0"}, std::string{"10000000000000000.01"}, std::string{"0.10"}, std::string{"-3.5"},
@@ -19,7 +19,7 @@ TEST_CASE("a decimal keeps exactly the digits it was given") {
     }
 }
 
-TEST_CASE("text that JSON would not call a number, or that has an exponent, is refused") {
+TEST_CASE("text that is not a JSON number, or has an exponent, is refused") {
     for (const char* text : {"",    "-",    "+1",       "--1",       "01",   "-01",    "00", "00.1", ".5",  "-.5",
                              "1.",  "1..0", "1.0.0",    "1e3",       "1E3",  "1.0e-3", " 1", "1 ",   "1,0", "1_0",
                              "0x1", "NaN",  "Infinity", "-Infinity", "null", "\"1\"",  "1a", "a",    "1.a", "١"}) {

@@ -7,7 +7,7 @@
 
 using namespace tollgate;
 
-TEST_CASE("a memo says of every text what its digest is, however often and in whatever order it is asked") {
+TEST_CASE("a memo returns the right digest for every text, in any order") {
     digest_memo memo{{1, 2}};
     const auto text = [](int i) { return "secret " + std::to_string(i); };
     // Far more texts than entries, so that they put each other out.
@@ -17,7 +17,7 @@ TEST_CASE("a memo says of every text what its digest is, however often and in wh
     CHECK(memo.of(std::string(10'000, 'x')) == sha256(std::string(10'000, 'x')));
 }
 
-TEST_CASE("a text that differs in one bit has a digest of its own") {
+TEST_CASE("a text that differs in one bit has another digest") {
     digest_memo memo{{1, 2}};
     const std::string text(53, 'a');
     const auto right = memo.of(text);
@@ -29,7 +29,7 @@ TEST_CASE("a text that differs in one bit has a digest of its own") {
     }
 }
 
-TEST_CASE("each thread recalls for itself") {
+TEST_CASE("each thread has its own cache") {
     const auto here = cached_digest_of("one");
     digest there;
     std::thread{[&] { there = cached_digest_of("one"); }}.join();

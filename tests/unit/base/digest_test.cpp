@@ -50,7 +50,7 @@ TEST_CASE("SHA-256 gives the digests of FIPS 180-4") {
     }
 }
 
-TEST_CASE("a digest does not depend on what the thread digested before") {
+TEST_CASE("a digest does not depend on earlier digests of the thread") {
     const auto alone = sha256("abc");
     (void)sha256(std::string(1000, 'x'));
     CHECK(sha256("abc") == alone);
@@ -93,7 +93,7 @@ TEST_CASE("HMAC-SHA256 gives the codes of RFC 4231") {
     CHECK(hmac_sha256({block + "k", "m"}) == hmac_sha256({sha256(block + "k").raw(), "m"}));
 }
 
-TEST_CASE("digests are equal when every byte is") {
+TEST_CASE("digests are equal if all bytes are") {
     const auto one = sha256("abc");
     CHECK(one == sha256("abc"));
     for (std::size_t i = 0; i < digest::size_bytes; ++i) {
@@ -105,7 +105,7 @@ TEST_CASE("digests are equal when every byte is") {
     CHECK_FALSE(digest{} == sha256(""));
 }
 
-TEST_CASE("a digest is read back from the 32 bytes it was kept as") {
+TEST_CASE("a digest is read back from its 32 stored bytes") {
     const auto kept = sha256("abc");
     CHECK(digest::from(kept.raw()) == kept);
     CHECK_FALSE(digest::from(""));
@@ -116,7 +116,7 @@ TEST_CASE("a digest is read back from the 32 bytes it was kept as") {
     CHECK(known.count(kept) == 1);
 }
 
-TEST_CASE("text is compared to its end") {
+TEST_CASE("texts are compared to their end") {
     CHECK(equal_in_constant_time("", ""));
     CHECK(equal_in_constant_time("secret", "secret"));
     CHECK_FALSE(equal_in_constant_time("secret", "secreT"));

@@ -39,7 +39,7 @@ TEST_CASE("base64 has the vectors of RFC 4648") {
     }
 }
 
-TEST_CASE("base64 is refused unless it is the one text for its bytes") {
+TEST_CASE("base64 that is not the canonical text of its bytes is refused") {
     for (const char* text : {"=",
                              "==",
                              "====",
@@ -76,7 +76,7 @@ TEST_CASE("base64 is refused unless it is the one text for its bytes") {
     CHECK_FALSE(base64_decode(std::string_view{"Zm9\0", 4}));
 }
 
-TEST_CASE("every byte that is not in the alphabet spoils base64, wherever it stands") {
+TEST_CASE("a byte outside the alphabet is refused at any position") {
     const std::string good = base64_encode(std::string(30, 'x'));
     const std::string alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for (std::size_t i = 0; i < good.size(); ++i)
@@ -90,7 +90,7 @@ TEST_CASE("every byte that is not in the alphabet spoils base64, wherever it sta
         }
 }
 
-TEST_CASE("base64 decodes into exactly the room it needs and never beyond") {
+TEST_CASE("base64 decodes into exactly the space it needs") {
     std::mt19937 source{7};
     for (std::size_t size = 0; size < 130; ++size) {
         const auto bytes = random_bytes(source, size);
@@ -122,7 +122,7 @@ TEST_CASE("base64url has no padding and its own two characters") {
     }
 }
 
-TEST_CASE("hex is two digits a byte") {
+TEST_CASE("hexadecimal has two digits per byte") {
     for (const auto& [bytes, text] :
          pairs{{"", ""}, {"foobar", "666f6f626172"}, {std::string("\0\xff\x0f", 3), "00ff0f"}}) {
         CHECK(hex_encode(bytes) == text);
@@ -141,7 +141,7 @@ TEST_CASE("percent-encoding keeps the unreserved characters only") {
     CHECK(percent_decode(percent_encode(all)) == all);
 }
 
-TEST_CASE("percent-decoding takes two digits and nothing else") {
+TEST_CASE("percent-decoding requires two digits") {
     CHECK(percent_decode("") == "");
     CHECK(percent_decode("%2f%2F") == "//");
     CHECK(percent_decode("a%00b") == std::string("a\0b", 3));
@@ -155,7 +155,7 @@ TEST_CASE("percent-decoding takes two digits and nothing else") {
     }
 }
 
-TEST_CASE("percent-decoding may write onto its own text") {
+TEST_CASE("percent-decoding works in place") {
     std::string text = "a%20b%2Bc+d";
     const auto size = percent_decode_into(text, text, plus_sign::space);
     REQUIRE(size);

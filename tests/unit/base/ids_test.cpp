@@ -48,14 +48,14 @@ TEST_CASE("an id has exactly one spelling") {
     CHECK_FALSE(hook_id::parse(std::string_view{"1\0", 2}));
 }
 
-TEST_CASE("a number from elsewhere is an id only when it is positive") {
+TEST_CASE("a number from outside is an id only if it is positive") {
     CHECK(hook_id::from(1) == hook_id{1});
     CHECK_FALSE(hook_id::from(0));
     CHECK_FALSE(hook_id::from(-1));
     CHECK_FALSE(hook_id::from(INT64_MIN));
 }
 
-TEST_CASE("ids of different things do not mix") {
+TEST_CASE("ids of different kinds are different types") {
     STATIC_REQUIRE_FALSE(std::is_convertible_v<hook_id, account_id>);
     STATIC_REQUIRE_FALSE(std::is_constructible_v<hook_id, account_id>);
     STATIC_REQUIRE_FALSE(std::is_convertible_v<std::int64_t, hook_id>);
@@ -63,7 +63,7 @@ TEST_CASE("ids of different things do not mix") {
     STATIC_REQUIRE(sizeof(hook_id) == sizeof(std::int64_t));
 }
 
-TEST_CASE("ids are ordered and can be looked up") {
+TEST_CASE("ids are ordered and hashable") {
     CHECK(hook_id{1} < hook_id{2});
     CHECK(hook_id{2} == hook_id{2});
     std::unordered_set<hook_id> known{hook_id{1}, hook_id{2}, hook_id{1}};

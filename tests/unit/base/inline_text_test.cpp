@@ -6,7 +6,7 @@
 
 using namespace tollgate;
 
-TEST_CASE("inline text holds what fits and refuses what does not", "[base][inline_text]") {
+TEST_CASE("inline text holds what fits and refuses the rest", "[base][inline_text]") {
     CHECK(inline_text<3>::from("")->empty());
     CHECK(inline_text<3>::from("abc")->view() == "abc");
     CHECK_FALSE(inline_text<3>::from("abcd"));
@@ -25,7 +25,7 @@ TEST_CASE("appending is all or nothing", "[base][inline_text]") {
     CHECK(text == "xy");
 }
 
-TEST_CASE("inline text compares and copies by what it holds", "[base][inline_text]") {
+TEST_CASE("inline text is compared and copied by content", "[base][inline_text]") {
     const auto a = *inline_text<8>::from("a");
     auto b = *inline_text<8>::from("bcd");
     CHECK(a < b);

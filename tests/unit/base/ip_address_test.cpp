@@ -44,7 +44,7 @@ TEST_CASE("addresses are read and written in their canonical text") {
     }
 }
 
-TEST_CASE("text that is no address in strict form is refused") {
+TEST_CASE("text that is not a strict address is refused") {
     const std::vector<std::string> cases = {
         "", " ", "1", "1.2.3", "1.2.3.4.5", "1.2.3.4.", ".1.2.3.4", "1..2.3", "01.2.3.4", "1.2.3.00", "256.1.1.1",
         "1.2.3.1000", "-1.2.3.4", "+1.2.3.4", "0x7f.0.0.1", "1.2.3.4 ", " 1.2.3.4", "1.2.3.4:80", "1.2.3.a", "a.b.c.d",
@@ -68,7 +68,7 @@ TEST_CASE("an IPv4 address and its mapped spelling are one address") {
     CHECK(ip_address{}.to_text() == "::");
 }
 
-TEST_CASE("a network holds its own addresses and no others") {
+TEST_CASE("a network contains its own addresses only") {
     struct row {
         const char* network;
         const char* inside;
@@ -99,7 +99,7 @@ TEST_CASE("a network holds its own addresses and no others") {
     CHECK(ip_network::parse("10.0.0.0/8")->prefix_bits == 104);
 }
 
-TEST_CASE("a network with set host bits or a doubtful prefix is refused") {
+TEST_CASE("a network with host bits or an invalid prefix is refused") {
     for (const char* given : {"",
                               "/",
                               "/8",

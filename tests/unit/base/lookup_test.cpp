@@ -37,7 +37,7 @@ TEST_CASE("lookups are equal by their state and value", "[base][lookup]") {
         for (const auto& b : all) CHECK((a == b) == (&a == &b));
 }
 
-TEST_CASE("a hit gives up its value", "[base][lookup]") {
+TEST_CASE("the value of a hit can be moved out", "[base][lookup]") {
     auto cached = lookup<std::unique_ptr<int>>::hit(std::make_unique<int>(7));
     const std::optional<std::unique_ptr<int>> taken = std::move(cached).found();
     CHECK(**taken == 7);

@@ -38,7 +38,7 @@ made sound_connection() { return std::make_unique<fake_connection>(); }
 
 }  // namespace
 
-TEST_CASE("a place in a pool is not lost when opening a connection throws") {
+TEST_CASE("a slot of a pool is released when opening a connection throws") {
     int throws_left = 3;
     pool connections{settings_of(1), [&]() -> made {
                          if (throws_left-- > 0) throw std::bad_alloc{};
@@ -88,7 +88,7 @@ TEST_CASE("a breaker opens when nothing can be opened, and one probe at a time c
     CHECK(second);
 }
 
-TEST_CASE("a connection that trips closes the others, and one of before does not trip again") {
+TEST_CASE("a tripped connection closes the others, and an older one does not trip the breaker again") {
     int attempts = 0;
     pool connections{settings_of(4), [&]() -> made {
                          ++attempts;

@@ -63,7 +63,7 @@ TEST_CASE("a result is made as std::expected is", "[base][result]") {
     STATIC_REQUIRE_FALSE(std::is_constructible_v<result<int>, std::in_place_t, std::string>);
 }
 
-TEST_CASE("what converts to the value converts to a result, and so does a result of it", "[base][result]") {
+TEST_CASE("a value and a result convert from convertible types", "[base][result]") {
     const result<std::string> text = "yes";
     CHECK(text == "yes");
     CHECK(result<long>{result<int>{7}} == 7L);
@@ -78,14 +78,14 @@ TEST_CASE("what converts to the value converts to a result, and so does a result
     STATIC_REQUIRE_FALSE(std::is_convertible_v<result<std::string>, result<int>>);
 }
 
-TEST_CASE("a result gives up what it holds", "[base][result]") {
+TEST_CASE("the value of a result can be moved out", "[base][result]") {
     result<std::unique_ptr<int>> owner{std::make_unique<int>(7)};
     const auto taken = *std::move(owner);
     CHECK(*taken == 7);
     CHECK(*result<std::unique_ptr<int>>{std::make_unique<int>(8)}.value() == 8);
 }
 
-TEST_CASE("a result of nothing is success or an error", "[base][result]") {
+TEST_CASE("a result<void> is success or an error", "[base][result]") {
     const result<void> done;
     CHECK(done);
     *done;
@@ -95,7 +95,7 @@ TEST_CASE("a result of nothing is success or an error", "[base][result]") {
     CHECK(why.message == "event is missing.");
 }
 
-TEST_CASE("a result is copied, moved and assigned from either state to either", "[base][result]") {
+TEST_CASE("a result is copied, moved and assigned between both states", "[base][result]") {
     using held = std::shared_ptr<int>;  // counts its owners, so that nothing is lost or dropped twice
     const auto counted = std::make_shared<int>(7);
     {
@@ -144,7 +144,7 @@ TEST_CASE("emplace replaces a value and an error, and changes nothing if the con
     }
 }
 
-TEST_CASE("a result of what does not copy does not copy either, and none throws when it moves", "[base][result]") {
+TEST_CASE("a result of a move-only type is move-only, and moves never throw", "[base][result]") {
     STATIC_REQUIRE(std::is_copy_constructible_v<result<std::string>>);
     STATIC_REQUIRE_FALSE(std::is_copy_constructible_v<result<std::unique_ptr<int>>>);
     STATIC_REQUIRE_FALSE(std::is_copy_assignable_v<result<std::unique_ptr<int>>>);
@@ -155,7 +155,7 @@ TEST_CASE("a result of what does not copy does not copy either, and none throws 
     STATIC_REQUIRE(std::is_nothrow_swappable_v<result<std::string>>);
 }
 
-TEST_CASE("value() returns the value, and throws the error where there is none", "[base][result]") {
+TEST_CASE("value() returns the value, or throws the error", "[base][result]") {
     result<int> good{7};
     CHECK(good.value() == 7);
     CHECK(std::as_const(good).value() == 7);
@@ -209,7 +209,7 @@ TEST_CASE("value_or and error_or", "[base][result]") {
     CHECK(result<void>{failure()}.error_or(not_found()) == failure());
 }
 
-TEST_CASE("the monadic functions call what applies, and pass on the rest", "[base][result]") {
+TEST_CASE("the monadic functions call what applies and pass on the rest", "[base][result]") {
     const auto half = [](int n) -> result<std::string> {
         if (n % 2 != 0) return invalid("odd");
         return std::to_string(n / 2);

@@ -53,7 +53,7 @@ TEST_CASE("a secret is well-formed as its own kind and as no other") {
     }
 }
 
-TEST_CASE("every changed character is noticed") {
+TEST_CASE("every changed character is detected") {
     auto bytes = filled<32>(0x5a);
     const std::string secret{make_secret(secret_kind::personal_token, bytes).view()};
     for (std::size_t i = 0; i < secret.size(); ++i)
@@ -70,7 +70,7 @@ TEST_CASE("every changed character is noticed") {
     }
 }
 
-TEST_CASE("text of another length is no secret") {
+TEST_CASE("text of another length is not a secret") {
     const std::string secret{make_secret(secret_kind::personal_token, filled<32>(7)).view()};
     for (const std::string& other :
          {std::string{}, std::string{"tgp_"}, secret.substr(0, secret.size() - 1), secret + "0", secret.substr(1),
@@ -96,7 +96,7 @@ TEST_CASE("what is kept of a secret is its SHA-256") {
     CHECK(digest_of(secret) == sha256(secret));
 }
 
-TEST_CASE("a public name is its kind and its digits") {
+TEST_CASE("a public id is its kind and its digits") {
     CHECK(make_public_id(public_id_kind::username, filled<16>(0)).view() == "tgu_0000000000000000000000");
     CHECK(make_public_id(public_id_kind::client_id, filled<16>(0xff)).view() == "tgi_7n42DGM5Tflk9n8mt7Fhc7");
     CHECK(make_public_id(public_id_kind::message, filled<16>(1)).view().substr(0, 4) == "msg_");

@@ -16,7 +16,7 @@ TEST_CASE("SipHash-2-4 gives the published value") {
     STATIC_REQUIRE(siphash<2, 4>(key, 0x0706050403020100U) == 0x93f5f5799a932462U);
 }
 
-TEST_CASE("SipHash-1-3 spreads neighbours, and another key spreads them otherwise") {
+TEST_CASE("SipHash-1-3 spreads consecutive numbers, differently for each key") {
     constexpr siphash_key one{1, 2};
     constexpr siphash_key other{1, 3};
     std::set<std::uint64_t> low_bits;

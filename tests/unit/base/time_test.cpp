@@ -4,7 +4,7 @@
 
 using namespace tollgate;
 
-TEST_CASE("a moment is written as ISO 8601 and as IMF-fixdate", "[base][time]") {
+TEST_CASE("an instant is formatted as ISO 8601 and as IMF-fixdate", "[base][time]") {
     struct row {
         std::int64_t unix_milliseconds;
         const char* iso8601;

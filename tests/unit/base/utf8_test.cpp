@@ -8,7 +8,7 @@
 
 using namespace tollgate;
 
-TEST_CASE("UTF-8 is accepted whole and refused when it is overlong, surrogate, too high or cut off") {
+TEST_CASE("UTF-8 is accepted, and refused if overlong, surrogate, out of range or truncated") {
     for (const char* text : {"", "ascii", "exactly 8", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf",
                              "\xee\x80\x80", "\xef\xbf\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf",
                              "long enough for a word and then \xc3\xa9", "\xe2\x82\xac is a euro, and more",
@@ -47,7 +47,7 @@ TEST_CASE("UTF-8 is accepted whole and refused when it is overlong, surrogate, t
     CHECK(is_utf8(std::string_view{"\0\0\0\0\0\0\0\0\0", 9}));
 }
 
-TEST_CASE("UTF-8 is cut off wherever its text is") {
+TEST_CASE("a truncated sequence is detected at any position") {
     const std::string text = "aaaaaaa\xc3\xa9" "aaaaaa\xe2\x82\xac" "aaaaa\xf0\x9f\x98\x80";
     const std::vector<std::size_t> whole = {0,  1,  2,  3,  4,  5,  6,  7,  9,  10, 11,
                                             12, 13, 14, 15, 18, 19, 20, 21, 22, 23, 27};

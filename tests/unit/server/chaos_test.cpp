@@ -104,7 +104,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("rude clients of all kinds do a server no harm, and it can be stopped among them", "[server][chaos]") {
+TEST_CASE("misbehaving clients of all kinds do not harm a server, and it can be stopped meanwhile", "[server][chaos]") {
     static const tollgate_test::certificate ours = tollgate_test::make_certificate("chaos");
     unsigned seed = 1;
     for (const bool tls : {false, true})

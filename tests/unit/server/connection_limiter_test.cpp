@@ -6,7 +6,7 @@ using namespace tollgate;
 using server_detail::admission;
 using server_detail::connection_limiter;
 
-TEST_CASE("connections are counted in all", "[connection_limiter]") {
+TEST_CASE("connections are counted in total", "[connection_limiter]") {
     connection_limiter limiter{2, 2};
     const auto one = ip_address::v4(192, 0, 2, 1);
     CHECK(limiter.admit(one) == admission::accepted);
@@ -30,7 +30,7 @@ TEST_CASE("connections are counted by address, an IPv6 one by its /64", "[connec
     CHECK(limiter.admit(*ip_address::parse("2001:db8::2")) == admission::accepted);
 }
 
-TEST_CASE("in a full server a connection is counted in place of another one, but not beyond its address' bound",
+TEST_CASE("a full server counts a connection in place of another one, but not beyond its address's bound",
           "[connection_limiter]") {
     connection_limiter limiter{3, 2};
     const auto one = ip_address::v4(192, 0, 2, 1);
@@ -49,7 +49,7 @@ TEST_CASE("in a full server a connection is counted in place of another one, but
     CHECK(limiter.replace(other) == admission::full);
 }
 
-TEST_CASE("a flood is not answered, but dropped", "[connection_limiter]") {
+TEST_CASE("a flood is dropped without a response", "[connection_limiter]") {
     connection_limiter limiter{1, 1};
     const auto one = ip_address::v4(192, 0, 2, 1);
     CHECK(limiter.admit(one) == admission::accepted);

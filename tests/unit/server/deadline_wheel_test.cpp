@@ -31,7 +31,7 @@ void advance(deadline_wheel& wheel, int ticks) {
 
 }  // namespace
 
-TEST_CASE("a deadline rings once, at its tick", "[deadline_wheel]") {
+TEST_CASE("a deadline fires once, at its tick", "[deadline_wheel]") {
     for (const int ticks : {1, 2, 100, 255, 256, 257, 511, 512, 1000, 5000}) {
         CAPTURE(ticks);
         deadline_wheel wheel;
@@ -49,7 +49,7 @@ TEST_CASE("a deadline rings once, at its tick", "[deadline_wheel]") {
     }
 }
 
-TEST_CASE("a deadline of no ticks rings at the next one", "[deadline_wheel]") {
+TEST_CASE("a deadline of zero ticks fires at the next tick", "[deadline_wheel]") {
     deadline_wheel wheel;
     bell one;
     wheel.arm(one, 0);
@@ -57,7 +57,7 @@ TEST_CASE("a deadline of no ticks rings at the next one", "[deadline_wheel]") {
     CHECK(one.rung == 1);
 }
 
-TEST_CASE("an earlier deadline stays where a later one is asked for", "[deadline_wheel]") {
+TEST_CASE("an earlier deadline is kept when a later one is requested", "[deadline_wheel]") {
     deadline_wheel wheel;
     bell one;
     wheel.arm_no_later(one, 5);
@@ -71,7 +71,7 @@ TEST_CASE("an earlier deadline stays where a later one is asked for", "[deadline
     CHECK(wheel.empty());
 }
 
-TEST_CASE("a deadline can be moved either way, and taken out", "[deadline_wheel]") {
+TEST_CASE("a deadline can be moved earlier or later, and removed", "[deadline_wheel]") {
     deadline_wheel wheel;
     bell later;
     bell earlier;
@@ -94,7 +94,7 @@ TEST_CASE("a deadline can be moved either way, and taken out", "[deadline_wheel]
     CHECK(wheel.empty());
 }
 
-TEST_CASE("whoever rings may arm itself, or take out its neighbour", "[deadline_wheel]") {
+TEST_CASE("a callback may arm its own entry again, or remove another one", "[deadline_wheel]") {
     deadline_wheel wheel;
     bell steady;
     steady.again = &wheel;
@@ -112,7 +112,7 @@ TEST_CASE("whoever rings may arm itself, or take out its neighbour", "[deadline_
     wheel.disarm(steady);
 }
 
-TEST_CASE("a wheel does what a sorted list would", "[deadline_wheel]") {
+TEST_CASE("the wheel behaves like a sorted list", "[deadline_wheel]") {
     std::mt19937 random{7};
     deadline_wheel wheel;
     std::vector<std::unique_ptr<bell>> bells;

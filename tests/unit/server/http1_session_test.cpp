@@ -50,7 +50,7 @@ struct conversation {
 
 }  // namespace
 
-TEST_CASE("an http1_session answers what came, however it came", "[http1_session]") {
+TEST_CASE("a session answers the input however it is split", "[http1_session]") {
     const std::string post = "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi";
     SECTION("whole") {
         conversation one;
@@ -71,7 +71,7 @@ TEST_CASE("an http1_session answers what came, however it came", "[http1_session
         CHECK(one.session.responses() == 2);
         CHECK(one.session.empty());
     }
-    SECTION("in part") {
+    SECTION("in pieces") {
         conversation one;
         one.receive(get + post.substr(0, 10));
         CHECK(one.serve() == http1_session::state::in_head);
@@ -84,26 +84,26 @@ TEST_CASE("an http1_session answers what came, however it came", "[http1_session
     }
 }
 
-TEST_CASE("an http1_session ends when the request, its bytes or the server say so", "[http1_session]") {
+TEST_CASE("a session ends when the request, its bytes or the server require it", "[http1_session]") {
     conversation one;
     SECTION("the request") {
         one.receive("GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
         CHECK(one.serve() == http1_session::state::closing);
         CHECK_FALSE(one.session.needs_linger());
     }
-    SECTION("the request, with more behind it") {
+    SECTION("the request, with trailing data") {
         one.receive("GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n" + get);
         CHECK(one.serve() == http1_session::state::closing);
         CHECK(one.session.needs_linger());
     }
-    SECTION("its bytes") {
+    SECTION("malformed bytes") {
         one.receive("nonsense\r\n\r\n" + get);
         CHECK(one.serve() == http1_session::state::closing);
         CHECK(one.output.find("HTTP/1.1 400 ") == 0);
         CHECK(one.session.needs_linger());
         CHECK(one.handler.refusals == 1);
     }
-    SECTION("a body that is too large") {
+    SECTION("a body over the bound") {
         one.receive("POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n");
         CHECK(one.serve() == http1_session::state::closing);
         CHECK(one.output.find("HTTP/1.1 413 ") == 0);
@@ -115,7 +115,7 @@ TEST_CASE("an http1_session ends when the request, its bytes or the server say s
         CHECK(one.serve() == http1_session::state::closing);
         CHECK(one.session.responses() == 1);
     }
-    SECTION("the server, before the client can have known") {
+    SECTION("the server, before the client can know") {
         one.stopping = true;
         one.receive(get);
         CHECK(one.serve() == http1_session::state::closing);
@@ -132,7 +132,7 @@ TEST_CASE("an http1_session ends when the request, its bytes or the server say s
     CHECK(one.serve() == http1_session::state::closing);
 }
 
-TEST_CASE("an http1_session holds its requests back while its answers are not taken", "[http1_session]") {
+TEST_CASE("a session stops handling requests while its output is not taken", "[http1_session]") {
     conversation one;
     one.receive("GET /large HTTP/1.1\r\nHost: x\r\n\r\n" + get);
     CHECK(one.session.serve(one.with, http::thread_kind::io) == http1_session::state::output_full);
@@ -142,7 +142,7 @@ TEST_CASE("an http1_session holds its requests back while its answers are not ta
     CHECK(one.session.responses() == 2);
 }
 
-TEST_CASE("an http1_session has capacity for the longest message and one more reading, and forgets it afterwards", "[http1_session]") {
+TEST_CASE("a session has capacity for the longest message and one more read, and releases it afterwards", "[http1_session]") {
     conversation one;
     const std::string body(64 * 1024, 'b');
     one.receive("POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 65536\r\n\r\n" + body + get);
@@ -174,7 +174,7 @@ struct post_blocks : tollgate_test::echo_handler {
 
 }  // namespace
 
-TEST_CASE("an http1_session stops at a request that needs a worker, and goes on there with all that came", "[http1_session]") {
+TEST_CASE("a session stops at a request that needs a worker, and continues there with everything received", "[http1_session]") {
     post_blocks handler;
     const std::atomic<bool> stopping = false;
     const server_detail::response_context with{handler, date, stopping};
@@ -264,14 +264,14 @@ const std::string chunked = " HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\
 
 }  // namespace
 
-TEST_CASE("a request that is refused by its head is answered before its body arrives", "[http1_session]") {
+TEST_CASE("a request rejected by its head is answered before its body arrives", "[http1_session]") {
     const bool bytewise = GENERATE(false, true);
     const std::string path = GENERATE("/refused", "/asks");
     const std::string calls = path == "/refused" ? "h" : "hH";
     stepping_conversation one;
     const auto receive = [&](std::string_view bytes) { bytewise ? one.receive_bytewise(bytes) : one.receive(bytes); };
 
-    SECTION("a body of known length is dropped as it arrives, and the connection goes on") {
+    SECTION("a body of known length is discarded as it arrives, and the connection continues") {
         receive("POST " + path + five);
         CHECK(one.output.starts_with("HTTP/1.1 401 "));
         CHECK_FALSE(one.holds("Connection: close"));
@@ -286,7 +286,7 @@ TEST_CASE("a request that is refused by its head is answered before its body arr
         receive(get);
         CHECK(one.output == answer_to_get);
     }
-    SECTION("no 100 Continue is sent, and the connection ends: the body may come or not") {
+    SECTION("with Expect: 100-continue no interim response is sent and the connection ends, because the body may or may not come") {
         receive("POST " + path + five_if_continued);
         CHECK(one.output.starts_with("HTTP/1.1 401 "));
         CHECK(one.holds("Connection: close"));
@@ -294,7 +294,7 @@ TEST_CASE("a request that is refused by its head is answered before its body arr
         CHECK(one.session.needs_linger());
         CHECK(one.handler.steps == calls);
     }
-    SECTION("a chunked body has no known end: the connection ends") {
+    SECTION("a chunked body has no known end, so the connection ends") {
         receive("POST " + path + chunked);
         CHECK(one.output.starts_with("HTTP/1.1 401 "));
         CHECK(one.holds("Connection: close"));
@@ -302,7 +302,7 @@ TEST_CASE("a request that is refused by its head is answered before its body arr
         receive(get);
         CHECK(one.session.responses() == 1);
     }
-    SECTION("one whose body has been too slow is closed without a second response") {
+    SECTION("after a body time-out the connection is closed without a second response") {
         receive("POST " + path + five + "hel");
         one.output.clear();
         one.session.refuse(http::status::request_timeout, "Too slow.", one.with);
@@ -313,7 +313,7 @@ TEST_CASE("a request that is refused by its head is answered before its body arr
     CHECK(one.handler.states == 0);
 }
 
-TEST_CASE("a body that came with a refused head is skipped, not taken for a request", "[http1_session]") {
+TEST_CASE("a body that came with a rejected head is skipped, not parsed as a request", "[http1_session]") {
     stepping_conversation one;
     one.receive("POST /refused" + five + "GET /" + get);
     CHECK(one.handler.steps == "bb");
@@ -326,12 +326,12 @@ TEST_CASE("a body that came with a refused head is skipped, not taken for a requ
     CHECK(one.session.empty());
 }
 
-TEST_CASE("a request that is not refused by its head gets its 100 Continue and is handled once its body is there", "[http1_session]") {
+TEST_CASE("a request not rejected by its head gets 100 Continue and is handled when its body is complete", "[http1_session]") {
     const bool bytewise = GENERATE(false, true);
     stepping_conversation one;
     const auto receive = [&](std::string_view bytes) { bytewise ? one.receive_bytewise(bytes) : one.receive(bytes); };
 
-    SECTION("in place") {
+    SECTION("on the I/O thread") {
         receive("POST /b" + five_if_continued);
         CHECK(one.output == "HTTP/1.1 100 Continue\r\n\r\n");
         CHECK(one.last == http1_session::state::in_body);
@@ -346,14 +346,14 @@ TEST_CASE("a request that is not refused by its head gets its 100 Continue and i
         CHECK(one.holds("POST /worker hello"));
         CHECK(one.handler.steps == "hbB");
     }
-    SECTION("chunked, and then too large") {
+    SECTION("chunked, then too large") {
         receive("POST /b" + chunked);
         CHECK(one.handler.states == 1);
         receive("FFFFFF\r\n");
         CHECK(one.output.starts_with("HTTP/1.1 413 "));
         CHECK(one.handler.steps == "hl");
     }
-    SECTION("and when it ends early, its state goes with it") {
+    SECTION("when the connection ends early, the handler's state is destroyed") {
         receive("POST /b" + five + "hel");
         CHECK(one.handler.states == 1);
         one.session.refuse(http::status::request_timeout, "Too slow.", one.with);
@@ -362,7 +362,7 @@ TEST_CASE("a request that is not refused by its head gets its 100 Continue and i
     CHECK(one.handler.states == 0);
 }
 
-TEST_CASE("a handler that asks for what it has is answered for with a 500", "[http1_session]") {
+TEST_CASE("a handler that requests what it already has results in a 500", "[http1_session]") {
     stepping_conversation one;
     one.receive("GET /wrong-body HTTP/1.1\r\nHost: x\r\n\r\n");
     CHECK(one.output.starts_with("HTTP/1.1 500 "));
@@ -373,7 +373,7 @@ TEST_CASE("a handler that asks for what it has is answered for with a 500", "[ht
     CHECK(one.handler.states == 0);
 }
 
-TEST_CASE("an http1_session goes on with all that came on a worker", "[http1_session]") {
+TEST_CASE("a session handles everything received on a worker", "[http1_session]") {
     post_blocks handler;
     const std::atomic<bool> stopping = false;
     const server_detail::response_context with{handler, date, stopping};

@@ -64,7 +64,7 @@ TEST_CASE("a request that waits too long for a worker gets 503 while the worker 
     CHECK(with.calls == 1);
 }
 
-TEST_CASE("requests whose clients have reset their connections are not run", "[server][workers]") {
+TEST_CASE("requests whose clients have reset the connection are not run", "[server][workers]") {
     one_worker with;
     server running{with.handler, with.settings};
     REQUIRE(running.start());
@@ -88,7 +88,7 @@ TEST_CASE("requests whose clients have reset their connections are not run", "[s
     CHECK(with.calls == 2);
 }
 
-TEST_CASE("a stop's deadline drops the requests that wait for a worker", "[server][workers][stop]") {
+TEST_CASE("at the deadline of stop, requests waiting for a worker are dropped", "[server][workers][stop]") {
     one_worker with;
     server running{with.handler, with.settings};
     REQUIRE(running.start());

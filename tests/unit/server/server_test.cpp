@@ -48,7 +48,7 @@ bool port_is_free(std::uint16_t port) {
 
 }  // namespace
 
-TEST_CASE("a server answers over and over on one connection", "[server]") {
+TEST_CASE("a server answers many requests on one connection", "[server]") {
     tollgate_test::echo_handler handler;
     server running{handler, one_thread()};
     REQUIRE(running.start());
@@ -69,7 +69,7 @@ TEST_CASE("a server answers over and over on one connection", "[server]") {
     CHECK(handler.requests == 200);
 }
 
-TEST_CASE("pipelined requests are answered in their order", "[server]") {
+TEST_CASE("pipelined requests are answered in order", "[server]") {
     tollgate_test::echo_handler handler;
     server running{handler, one_thread()};
     REQUIRE(running.start());
@@ -82,7 +82,7 @@ TEST_CASE("pipelined requests are answered in their order", "[server]") {
     writer.join();
 }
 
-TEST_CASE("bytes may come one by one", "[server]") {
+TEST_CASE("bytes may arrive one by one", "[server]") {
     tollgate_test::echo_handler handler;
     server running{handler, one_thread()};
     REQUIRE(running.start());
@@ -94,7 +94,7 @@ TEST_CASE("bytes may come one by one", "[server]") {
     CHECK(client.read_response().body == "POST /c abcde");
 }
 
-TEST_CASE("a response larger than any socket buffer arrives whole", "[server]") {
+TEST_CASE("a response larger than the socket buffers arrives complete", "[server]") {
     tollgate_test::echo_handler handler;
     server running{handler, one_thread()};
     REQUIRE(running.start());
@@ -105,7 +105,7 @@ TEST_CASE("a response larger than any socket buffer arrives whole", "[server]") 
     CHECK(client.read_response().body == "GET /a ");
 }
 
-TEST_CASE("a client that does not read is not read from", "[server]") {
+TEST_CASE("nothing is read from a client that does not read", "[server]") {
     tollgate_test::echo_handler handler;
     server running{handler, one_thread()};
     REQUIRE(running.start());
@@ -121,7 +121,7 @@ TEST_CASE("a client that does not read is not read from", "[server]") {
     running.stop(0ms);
 }
 
-TEST_CASE("HEAD gets GET's fields and no body", "[server]") {
+TEST_CASE("HEAD gets the fields of GET and no body", "[server]") {
     tollgate_test::echo_handler handler;
     server running{handler, one_thread()};
     REQUIRE(running.start());
@@ -133,7 +133,7 @@ TEST_CASE("HEAD gets GET's fields and no body", "[server]") {
     CHECK(client.read_response().body == "GET /a ");
 }
 
-TEST_CASE("a client that waits for 100 Continue gets it, and one that does not, does not", "[server]") {
+TEST_CASE("100 Continue is sent only to clients that wait for it", "[server]") {
     tollgate_test::echo_handler handler;
     server running{handler, one_thread()};
     REQUIRE(running.start());
@@ -147,7 +147,7 @@ TEST_CASE("a client that waits for 100 Continue gets it, and one that does not, 
     CHECK(client.read_response().status == 200);
 }
 
-TEST_CASE("HTTP/1.0 closes unless it is asked not to", "[server]") {
+TEST_CASE("HTTP/1.0 connections are closed unless keep-alive is requested", "[server]") {
     tollgate_test::echo_handler handler;
     server running{handler, one_thread()};
     REQUIRE(running.start());
@@ -174,7 +174,7 @@ TEST_CASE("HTTP/1.0 closes unless it is asked not to", "[server]") {
     }
 }
 
-TEST_CASE("malformed bytes are answered once, by the handler, and nothing behind them is", "[server]") {
+TEST_CASE("malformed bytes get one response, from the handler, and nothing after them is parsed", "[server]") {
     tollgate_test::echo_handler handler;
     server running{handler, one_thread()};
     REQUIRE(running.start());
@@ -202,7 +202,7 @@ TEST_CASE("malformed bytes are answered once, by the handler, and nothing behind
     CHECK(handler.requests == 0);
 }
 
-TEST_CASE("a body over its bound is answered at once, and the client may go on sending it", "[server]") {
+TEST_CASE("a body over its bound is answered at once, while the client may continue to send it", "[server]") {
     tollgate_test::echo_handler handler;
     server running{handler, one_thread()};
     REQUIRE(running.start());
@@ -216,7 +216,7 @@ TEST_CASE("a body over its bound is answered at once, and the client may go on s
     CHECK(handler.requests == 1);
 }
 
-TEST_CASE("a body of the largest allowed size is taken", "[server]") {
+TEST_CASE("a body of the maximum size is accepted", "[server]") {
     tollgate_test::echo_handler handler;
     server running{handler, one_thread()};
     REQUIRE(running.start());
@@ -227,7 +227,7 @@ TEST_CASE("a body of the largest allowed size is taken", "[server]") {
     CHECK(client.read_response().body == "GET /a ");
 }
 
-TEST_CASE("a body without a bound is taken whole", "[server]") {
+TEST_CASE("without a bound a body is read completely", "[server]") {
     tollgate_test::echo_handler handler;
     server_settings how = one_thread();
     how.body_bytes_max = how.header_bytes_max = std::numeric_limits<std::size_t>::max();
@@ -239,7 +239,7 @@ TEST_CASE("a body without a bound is taken whole", "[server]") {
     CHECK(client.read_response().body == "POST /b " + body);
 }
 
-TEST_CASE("a client may leave at any moment", "[server]") {
+TEST_CASE("a client may disconnect at any time", "[server]") {
     tollgate_test::echo_handler handler;
     server running{handler, one_thread()};
     REQUIRE(running.start());
@@ -258,7 +258,7 @@ TEST_CASE("a client may leave at any moment", "[server]") {
     CHECK(client.read_response().status == 200);
 }
 
-TEST_CASE("a client that ends its side first still gets its answers", "[server]") {
+TEST_CASE("a client that ends its sending side still gets its responses", "[server]") {
     tollgate_test::echo_handler handler;
     server running{handler, one_thread()};
     REQUIRE(running.start());
@@ -270,7 +270,7 @@ TEST_CASE("a client that ends its side first still gets its answers", "[server]"
     CHECK(client.ends_silently());
 }
 
-TEST_CASE("slow clients are cut off, and told if they had begun", "[server]") {
+TEST_CASE("slow clients are disconnected, with a response if they had begun a request", "[server]") {
     tollgate_test::echo_handler handler;
     server_settings how = one_thread();
     how.header_timeout = how.body_timeout = how.idle_timeout = how.write_timeout = 80ms;
@@ -281,31 +281,31 @@ TEST_CASE("slow clients are cut off, and told if they had begun", "[server]") {
         socket_client client{running.port()};
         CHECK(client.ends_silently());
     }
-    SECTION("a head trickles in") {
+    SECTION("a head arrives slowly") {
         socket_client client{running.port()};
         for (int i = 0; i < 500 && client.silent_for(10ms); ++i) client.write("G");
         CHECK(client.read_response().status == 408);
         CHECK(client.ends_silently());
     }
-    SECTION("a body trickles in") {
+    SECTION("a body arrives slowly") {
         socket_client client{running.port()};
         client.write("POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n\r\n");
         for (int i = 0; i < 500 && client.silent_for(10ms); ++i) client.write("b");
         CHECK(client.read_response().status == 408);
     }
-    SECTION("a second head trickles in") {
+    SECTION("a second head arrives slowly") {
         socket_client client{running.port()};
         client.write(get + "GET / HT");
         CHECK(client.read_response().status == 200);
         CHECK(client.read_response().status == 408);
     }
-    SECTION("nothing follows an answer") {
+    SECTION("nothing follows a response") {
         socket_client client{running.port()};
         client.write(get);
         CHECK(client.read_response().status == 200);
         CHECK(client.ends_silently());
     }
-    SECTION("answers are not read") {
+    SECTION("responses are not read") {
         socket_client client{running.port()};
         for (int i = 0; i < 50; ++i) client.write("GET /large HTTP/1.1\r\nHost: x\r\n\r\n");
         std::this_thread::sleep_for(400ms);
@@ -314,7 +314,7 @@ TEST_CASE("slow clients are cut off, and told if they had begun", "[server]") {
     }
 }
 
-TEST_CASE("a refused client that goes on talking is cut off", "[server]") {
+TEST_CASE("a refused client that continues to send is disconnected", "[server]") {
     tollgate_test::echo_handler handler;
     server_settings how = one_thread();
     how.linger_timeout = 80ms;
@@ -335,7 +335,7 @@ TEST_CASE("connections over a bound get 503", "[server]") {
     tollgate_test::echo_handler handler;
     server_settings how = one_thread();
     std::string next_head;
-    SECTION("in all, if none is idle") {
+    SECTION("in total, if none is idle") {
         how.connections_max = 2;
         next_head = "GET / HT";
     }
@@ -366,7 +366,7 @@ TEST_CASE("connections over a bound get 503", "[server]") {
     FAIL("the place was never given back");
 }
 
-TEST_CASE("a full server closes the connection that has been idle for longest for a new one", "[server]") {
+TEST_CASE("a full server closes the longest idle connection for a new one", "[server]") {
     tollgate_test::echo_handler handler;
     server_settings how = one_thread();
     how.connections_max = 3;
@@ -393,7 +393,7 @@ TEST_CASE("a full server closes the connection that has been idle for longest fo
     CHECK(busy.read_response().status == 200);
 }
 
-TEST_CASE("several threads share the connections of several addresses", "[server]") {
+TEST_CASE("several threads share the connections of several listen addresses", "[server]") {
     tollgate_test::echo_handler handler;
     server_settings how = one_thread();
     how.threads = 3;
@@ -416,7 +416,7 @@ TEST_CASE("several threads share the connections of several addresses", "[server
     CHECK(answered == 450);
 }
 
-TEST_CASE("what keeps a server from starting is said, and nothing is left open", "[server]") {
+TEST_CASE("start() reports why it failed and leaves no socket open", "[server]") {
     tollgate_test::echo_handler handler;
     SECTION("a port in use") {
         server first{handler, one_thread()};
@@ -429,13 +429,13 @@ TEST_CASE("what keeps a server from starting is said, and nothing is left open",
         CHECK(started.error().message.find("Cannot listen at 127.0.0.1 port") == 0);
         CHECK(second.endpoints().empty());
     }
-    SECTION("no address") {
+    SECTION("not an address") {
         server_settings how = one_thread();
         how.address = "localhost";
         server made{handler, how};
         CHECK_FALSE(made.start());
     }
-    SECTION("a second address that will not do") {
+    SECTION("an invalid second address") {
         std::uint16_t port;
         {
             server probe{handler, one_thread()};
@@ -449,7 +449,7 @@ TEST_CASE("what keeps a server from starting is said, and nothing is left open",
         CHECK_FALSE(made.start());
         CHECK(port_is_free(port));
     }
-    SECTION("a time-out of nothing") {
+    SECTION("a time-out of zero") {
         server_settings how = one_thread();
         how.idle_timeout = 0ms;
         server made{handler, how};
@@ -469,7 +469,7 @@ TEST_CASE("what keeps a server from starting is said, and nothing is left open",
     }
 }
 
-TEST_CASE("stop lets go of everything, at any time and as often as one likes", "[server][stop]") {
+TEST_CASE("stop() releases everything, at any time and repeatedly", "[server][stop]") {
     tollgate_test::echo_handler handler;
     SECTION("before start") {
         server made{handler, one_thread()};
@@ -524,7 +524,7 @@ TEST_CASE("stop lets go of everything, at any time and as often as one likes", "
             CHECK(run.get());
         }
     }
-    SECTION("a request under way is finished first") {
+    SECTION("a request in progress is completed first") {
         server made{handler, one_thread()};
         REQUIRE(made.start());
         socket_client client{made.port()};
@@ -539,7 +539,7 @@ TEST_CASE("stop lets go of everything, at any time and as often as one likes", "
         CHECK(client.ends_silently());
         stopped.get();
     }
-    SECTION("a request that never ends is cut off at the deadline") {
+    SECTION("a request that does not end is cut off at the deadline") {
         server made{handler, one_thread()};
         REQUIRE(made.start());
         socket_client client{made.port()};
@@ -548,7 +548,7 @@ TEST_CASE("stop lets go of everything, at any time and as often as one likes", "
         made.stop(100ms);
         CHECK(client.ends_silently());  // the body's own time-out would be answered
     }
-    SECTION("the earliest of several deadlines counts") {  // a later one would take an hour
+    SECTION("the earliest of several deadlines applies") {  // a later one would take an hour
         server_settings how = one_thread();
         how.header_timeout = 1h;
         server made{handler, how};
@@ -563,7 +563,7 @@ TEST_CASE("stop lets go of everything, at any time and as often as one likes", "
         other.get();
         CHECK(client.ends_silently());
     }
-    SECTION("the last answer is whole, even if the client has said more meanwhile") {
+    SECTION("the last response is complete even if the client has sent more") {
         server made{handler, one_thread()};
         REQUIRE(made.start());
         socket_client client{made.port()};
@@ -580,7 +580,7 @@ TEST_CASE("stop lets go of everything, at any time and as often as one likes", "
         stopped.get();
         CHECK(handler.requests == 1);
     }
-    SECTION("the last answer is whole, even for a client that takes its time and goes on talking") {
+    SECTION("the last response is complete for a slow client that continues to send") {
         server made{handler, one_thread()};
         REQUIRE(made.start());
         socket_client client{made.port()};
@@ -627,7 +627,7 @@ TEST_CASE("a handler may stop its own server", "[server][stop]") {
     }
 }
 
-TEST_CASE("a blocking handler is called beside the sockets' thread", "[server][workers]") {
+TEST_CASE("a blocking handler runs on a worker thread", "[server][workers]") {
     gate waiting;
     tollgate_test::blocking_handler handler;
     handler.answer = [&](const tollgate::http::request& asked, tollgate::http::response& out) {
@@ -639,7 +639,7 @@ TEST_CASE("a blocking handler is called beside the sockets' thread", "[server][w
     server running{handler, how};
     REQUIRE(running.start());
 
-    SECTION("a slow call holds up nobody else") {
+    SECTION("a slow call does not delay other requests") {
         socket_client slow{running.port()};
         slow.write("GET /slow HTTP/1.1\r\nHost: x\r\n\r\nGET /next HTTP/1.1\r\nHost: x\r\n\r\n");
         waiting.wait_for_calls(1);
@@ -662,7 +662,7 @@ TEST_CASE("a blocking handler is called beside the sockets' thread", "[server][w
         CHECK(client.read_response().status == 400);
         CHECK(client.ends_silently());
     }
-    SECTION("a client that leaves meanwhile") {
+    SECTION("a client that disconnects meanwhile") {
         {
             socket_client client{running.port()};
             client.write("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -671,7 +671,7 @@ TEST_CASE("a blocking handler is called beside the sockets' thread", "[server][w
         }
         waiting.open();
     }
-    SECTION("a stop waits for it") {
+    SECTION("stop() waits for it") {
         socket_client client{running.port()};
         client.write("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
         waiting.wait_for_calls(1);
@@ -681,7 +681,7 @@ TEST_CASE("a blocking handler is called beside the sockets' thread", "[server][w
         CHECK(client.read_response().body == "/slow");
         stopped.get();
     }
-    SECTION("a stop's deadline closes its connection, but cannot end it") {
+    SECTION("at the deadline its connection is closed, but the call cannot be ended") {
         socket_client client{running.port()};
         client.write("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
         waiting.wait_for_calls(1);
@@ -693,7 +693,7 @@ TEST_CASE("a blocking handler is called beside the sockets' thread", "[server][w
     }
 }
 
-TEST_CASE("a connection whose answer is out does not wait for its worker's next item", "[server][workers]") {
+TEST_CASE("a connection whose response was sent does not wait for its worker's next item", "[server][workers]") {
     gate first;
     gate other;
     gate slow;
@@ -735,7 +735,7 @@ TEST_CASE("a connection whose answer is out does not wait for its worker's next 
     CHECK(blocking.read_response().body == "/slow");
 }
 
-TEST_CASE("a full queue of workers answers 503", "[server][workers]") {
+TEST_CASE("a full queue of workers results in 503", "[server][workers]") {
     gate waiting;
     tollgate_test::blocking_handler handler;
     handler.answer = [&](const tollgate::http::request&, tollgate::http::response&) { waiting.wait(); };
@@ -762,7 +762,7 @@ TEST_CASE("a full queue of workers answers 503", "[server][workers]") {
     CHECK(queued.read_response().status == 200);
 }
 
-TEST_CASE("a server runs on the executor of its caller", "[server][asio]") {
+TEST_CASE("a server runs on its caller's executor", "[server][asio]") {
     tollgate_test::echo_handler handler;
     server_settings how = one_thread();
     how.threads = 2;
@@ -806,7 +806,7 @@ TEST_CASE("a server runs on the executor of its caller", "[server][asio]") {
         work.reset();
         for (auto& one : pool) one.join();
     }
-    SECTION("a strand, and a pool of threads that is no io_context") {
+    SECTION("a strand, and a thread pool that is not an io_context") {
         asio::thread_pool pool{3};
         {
             server running{pool.get_executor(), handler, how};
@@ -853,7 +853,7 @@ TEST_CASE("a server runs on the executor of its caller", "[server][asio]") {
         running.wait();
         pool.join();
     }
-    SECTION("stopped by many at once, over and over") {
+    SECTION("stopped by many threads at once, repeatedly") {
         asio::thread_pool pool{2};
         for (int i = 0; i < 20; ++i) {
             server running{pool.get_executor(), handler, how};
@@ -894,7 +894,7 @@ TEST_CASE("a server runs on the executor of its caller", "[server][asio]") {
         context.run();
         CHECK(idle.ends_silently());
     }
-    SECTION("an executor that never runs, or not to the end") {
+    SECTION("an executor that never runs, or stops early") {
         asio::io_context context;
         std::optional<socket_client> client;
         {
@@ -929,7 +929,7 @@ TEST_CASE("a server runs on the executor of its caller", "[server][asio]") {
     }
 }
 
-TEST_CASE("several servers live in one process", "[server]") {
+TEST_CASE("several servers run in one process", "[server]") {
     tollgate_test::echo_handler first_handler;
     tollgate_test::echo_handler second_handler;
     server first{first_handler, one_thread()};

@@ -112,7 +112,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("connections end although a child process has copies of their descriptors", "[server][fork]") {
+TEST_CASE("connections end even if a child process has copies of their descriptors", "[server][fork]") {
     tollgate_test::echo_handler handler;
     server running{handler, one_thread()};
     REQUIRE(running.start());
@@ -145,7 +145,7 @@ TEST_CASE("connections end although a child process has copies of their descript
     }
 }
 
-TEST_CASE("a client for whom no descriptor is left gets 503, and one line says so", "[server]") {
+TEST_CASE("a client for whom no descriptor is left gets 503, and a warning is reported once", "[server]") {
     tollgate_test::echo_handler handler;
     server_settings how = one_thread();
     std::atomic<int> warnings = 0;
@@ -168,7 +168,7 @@ TEST_CASE("a client for whom no descriptor is left gets 503, and one line says s
     CHECK(warnings == 1);
 }
 
-TEST_CASE("the bounds on connections leave room for other descriptors and other clients", "[server]") {
+TEST_CASE("the bounds on connections leave descriptors for other purposes and other clients", "[server]") {
     struct row {
         rlim_t files;
         std::size_t connections_max;
@@ -230,7 +230,7 @@ struct frugal_handler {
 
 }  // namespace
 
-TEST_CASE("on an executor without memory a client gets an answer or an end, and the server goes on afterwards", "[server][asio]") {
+TEST_CASE("on an executor without memory a client gets a response or a close, and the server continues afterwards", "[server][asio]") {
     frugal_handler handler;
     asio::io_context context;
     const auto work = asio::make_work_guard(context);

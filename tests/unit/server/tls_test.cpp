@@ -37,7 +37,7 @@ void write_file(const std::string& path, const std::string& text) { std::ofstrea
 
 }  // namespace
 
-TEST_CASE("TLS 1.2 and 1.3 carry requests, and nothing older does", "[server][tls]") {
+TEST_CASE("TLS 1.2 and 1.3 are accepted, older versions are not", "[server][tls]") {
     tollgate_test::echo_handler handler;
     server running{handler, with_tls()};
     REQUIRE(running.start());
@@ -55,7 +55,7 @@ TEST_CASE("TLS 1.2 and 1.3 carry requests, and nothing older does", "[server][tl
     CHECK_FALSE(tls_client{running.port(), TLS1_1_VERSION}.connected());
 }
 
-TEST_CASE("over TLS, too, bytes come one by one, in bulk, and leave in bulk", "[server][tls]") {
+TEST_CASE("over TLS, bytes arrive one by one or in bulk and are sent in bulk", "[server][tls]") {
     tollgate_test::echo_handler handler;
     server running{handler, with_tls()};
     REQUIRE(running.start());
@@ -74,7 +74,7 @@ TEST_CASE("over TLS, too, bytes come one by one, in bulk, and leave in bulk", "[
     for (int i = 0; i < 1500; ++i) REQUIRE(client.read_response().body == "GET /" + std::to_string(i) + " ");
 }
 
-TEST_CASE("http/1.1 is agreed on by ALPN, and a client that wants something else is told so", "[server][tls]") {
+TEST_CASE("ALPN selects http/1.1, and a client that offers only other protocols gets an alert", "[server][tls]") {
     tollgate_test::echo_handler handler;
     server running{handler, with_tls()};
     REQUIRE(running.start());
@@ -82,7 +82,7 @@ TEST_CASE("http/1.1 is agreed on by ALPN, and a client that wants something else
     CHECK_FALSE(tls_client{running.port(), 0, "\x02h2"}.connected());
 }
 
-TEST_CASE("both sides say goodbye", "[server][tls]") {
+TEST_CASE("both sides send close_notify", "[server][tls]") {
     tollgate_test::echo_handler handler;
     server running{handler, with_tls()};
     REQUIRE(running.start());
@@ -117,7 +117,7 @@ TEST_CASE("both sides say goodbye", "[server][tls]") {
     }
 }
 
-TEST_CASE("a goodbye right behind a request does not swallow its answer", "[server][tls]") {
+TEST_CASE("a close_notify right after a request does not suppress the response", "[server][tls]") {
     tollgate_test::echo_handler handler;
     server running{handler, with_tls()};
     REQUIRE(running.start());
@@ -132,7 +132,7 @@ TEST_CASE("a goodbye right behind a request does not swallow its answer", "[serv
     CHECK(client.ends_silently());
 }
 
-TEST_CASE("records without a request in them do not keep a connection", "[server][tls]") {
+TEST_CASE("records without a request do not keep a connection open", "[server][tls]") {
     tollgate_test::echo_handler handler;
     server_settings how = with_tls();
     how.idle_timeout = 80ms;
@@ -181,7 +181,7 @@ TEST_CASE("garbage inside a session ends it", "[server][tls]") {
     CHECK(handler.requests == 1);
 }
 
-TEST_CASE("over TLS, too, connections over a bound get 503", "[server][tls]") {
+TEST_CASE("over TLS, connections over a bound get 503", "[server][tls]") {
     tollgate_test::echo_handler handler;
     server_settings how = with_tls();
     how.connections_max = 1;
@@ -203,7 +203,7 @@ TEST_CASE("over TLS, too, connections over a bound get 503", "[server][tls]") {
     CHECK(handler.requests == 2);
 }
 
-TEST_CASE("a handshake has to be over in time", "[server][tls]") {
+TEST_CASE("a TLS handshake has a deadline", "[server][tls]") {
     tollgate_test::echo_handler handler;
     server_settings how = with_tls();
     how.handshake_timeout = how.header_timeout = 80ms;
@@ -227,7 +227,7 @@ TEST_CASE("a handshake has to be over in time", "[server][tls]") {
     }
 }
 
-TEST_CASE("a client may leave in the middle of a handshake", "[server][tls]") {
+TEST_CASE("a client may disconnect during the handshake", "[server][tls]") {
     tollgate_test::echo_handler handler;
     server running{handler, with_tls()};
     REQUIRE(running.start());
@@ -254,7 +254,7 @@ TEST_CASE("a blocking handler answers over TLS", "[server][tls]") {
     }
 }
 
-TEST_CASE("certificates are read again for new connections", "[server][tls]") {
+TEST_CASE("new connections use reloaded certificates", "[server][tls]") {
     const tollgate_test::temporary_directory directory;
     const std::string certificate_file = directory.file("cert.pem");
     const std::string key_file = directory.file("key.pem");
@@ -290,7 +290,7 @@ TEST_CASE("certificates are read again for new connections", "[server][tls]") {
     CHECK(tls_client{running.port()}.common_name() == "second");
 }
 
-TEST_CASE("a certificate that will not do keeps a server from starting", "[server][tls]") {
+TEST_CASE("an invalid certificate keeps a server from starting", "[server][tls]") {
     tollgate_test::echo_handler handler;
     const auto refuses = [&](tollgate::tls_settings tls, const std::string& what) {
         server_settings how;

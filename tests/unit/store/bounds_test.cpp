@@ -28,7 +28,7 @@ struct sqlite_case {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("of more codes than the bound the oldest goes, spent or not", "", memory_case, sqlite_case) {
+TEMPLATE_TEST_CASE("beyond the bound of codes the oldest is deleted, spent or not", "", memory_case, sqlite_case) {
     TestType given;
     auto& store = given.store;
     const auto application = create_sample_application(store);
@@ -51,7 +51,7 @@ TEMPLATE_TEST_CASE("of more codes than the bound the oldest goes, spent or not",
     expect_redemption(store, sample_redemption(9'000, application), redemption_result::redeemed);  // another user's
 }
 
-TEMPLATE_TEST_CASE("of more refresh tokens than the bound the one unused for the longest time goes", "", memory_case,
+TEMPLATE_TEST_CASE("beyond the bound of refresh tokens the least recently used is deleted", "", memory_case,
                    sqlite_case) {
     TestType given;
     auto& store = given.store;
@@ -78,7 +78,7 @@ TEMPLATE_TEST_CASE("of more refresh tokens than the bound the one unused for the
     CHECK(is_refreshable(store, 600, application));
 }
 
-TEMPLATE_TEST_CASE("of more access tokens than the bound the one that ends first goes", "", memory_case, sqlite_case) {
+TEMPLATE_TEST_CASE("beyond the bound of access tokens the one that expires first is deleted", "", memory_case, sqlite_case) {
     TestType given;
     auto& store = given.store;
     const auto application = create_sample_application(store);
@@ -104,7 +104,7 @@ TEMPLATE_TEST_CASE("of more access tokens than the bound the one that ends first
     CHECK_FALSE(has_access(store, 1, true));
 }
 
-TEMPLATE_TEST_CASE("of more sessions than the bound the one unused for the longest time goes", "", memory_case,
+TEMPLATE_TEST_CASE("beyond the bound of sessions the least recently used is deleted", "", memory_case,
                    sqlite_case) {
     TestType given;
     auto& store = given.store;

@@ -108,7 +108,7 @@ TEST_CASE_METHOD(fixture, "without trust nothing is given out, and what is kept 
     CHECK(queries_of(1) == 0);
 }
 
-TEST_CASE("a new one relies on nothing") {
+TEST_CASE("a new feed trusts nothing") {
     const cache_invalidation_feed changes;
     CHECK_FALSE(changes.read());
 }
@@ -245,7 +245,7 @@ TEST_CASE_METHOD(fixture, "whatever happens in whatever order, nothing older is 
     CHECK(served_from_cache > 1000);
 }
 
-TEST_CASE("of readers and writers on many threads none gets what was changed before it asked") {
+TEST_CASE("concurrent readers never get a row that was changed before they asked") {
     cache_invalidation_feed changes;
     changes.trust_until(steady::now() + seconds{3600});
     row_cache<user_id, row, cache_invalidation_feed> cache{changes, 64};

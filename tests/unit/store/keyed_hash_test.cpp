@@ -20,7 +20,7 @@ TEST_CASE("equal keys have equal hashes, wherever their bytes are") {
     CHECK(hash(sha256("a")) == hash(sha256("a")));
 }
 
-TEST_CASE("keys that are much alike have hashes that are not, in their upper bits and in their lower") {
+TEST_CASE("similar keys have hashes that differ in their upper and lower bits") {
     const keyed_hash hash;
     std::set<std::size_t> hashes, low, high;
     std::size_t count = 0;
@@ -51,7 +51,7 @@ TEST_CASE("keys that are much alike have hashes that are not, in their upper bit
     CHECK(high.size() > 6100);
 }
 
-TEST_CASE("two tables hash differently, so that no key is chosen to meet another") {
+TEST_CASE("two tables hash differently, so collisions cannot be chosen") {
     const keyed_hash one, other;
     CHECK(one("tgu_a") != other("tgu_a"));
     CHECK(one(user_id{1}) != other(user_id{1}));

@@ -16,7 +16,7 @@ TEST_CASE("the memory store passes the store suite") {
     tollgate_test::run_store_suite([] { return memory_store{}; });
 }
 
-TEST_CASE("a memory store refuses more than it may hold, and says which setting it was") {
+TEST_CASE("a full memory store refuses more rows and names the setting") {
     memory_settings settings;
     settings.personal_tokens_max = settings.access_tokens_max = settings.hooks_max = 2;
     memory_store store{settings};
@@ -49,7 +49,7 @@ TEST_CASE("a memory store refuses more than it may hold, and says which setting 
     value_of(store.create_hook(sample_hook(account), 20));
 }
 
-TEST_CASE("a memory store refuses more of OAuth and of sessions than it may hold, and says which setting it was") {
+TEST_CASE("a full memory store refuses more OAuth rows and sessions and names the setting") {
     memory_settings settings;
     settings.applications_max = settings.grants_max = settings.codes_max = settings.refresh_tokens_max = 2;
     settings.sessions_max = 2;
@@ -97,7 +97,7 @@ TEST_CASE("a memory store refuses more of OAuth and of sessions than it may hold
     value_of(store.create_session(sample_session(3)));
 }
 
-TEST_CASE("one user may have a quarter of a memory store's codes, access and refresh tokens, others the rest") {
+TEST_CASE("one user may have a quarter of a memory store's codes, access and refresh tokens") {
     memory_settings settings;
     settings.access_tokens_max = settings.codes_max = settings.refresh_tokens_max = 8;
     memory_store store{settings};
@@ -147,7 +147,7 @@ TEST_CASE("one user may have a quarter of a memory store's codes, access and ref
     expect_share(store.create_access_token(sample_access_token(32)), "access tokens", "access_tokens_max");
 }
 
-TEST_CASE("a user whose share of a memory store is used up still replaces codes and tokens of a full grant") {
+TEST_CASE("a user at the bound still replaces codes and tokens of a full grant") {
     memory_settings settings;
     settings.codes_max = 4 * limits::codes_per_grant_max;
     settings.refresh_tokens_max = 4 * limits::refresh_tokens_per_grant_max;
@@ -167,7 +167,7 @@ TEST_CASE("a user whose share of a memory store is used up still replaces codes 
     expect_error(store.create_access_token(another), error_kind::unavailable);
 }
 
-TEST_CASE("in a full memory store access tokens that have expired make room") {
+TEST_CASE("in a full memory store expired access tokens are removed first") {
     memory_settings settings;
     settings.access_tokens_max = 1;
     memory_store store{settings};
@@ -180,7 +180,7 @@ TEST_CASE("in a full memory store access tokens that have expired make room") {
     CHECK_FALSE(value_of(store.find_access_token(sample_access_token(1).token_digest)));
 }
 
-TEST_CASE("a memory store's outbox has a bound of bytes: what ended makes room, what is still to be sent does not") {
+TEST_CASE("the outbox of a memory store is bounded in bytes; ended deliveries are removed, waiting ones are not") {
     using namespace tollgate::testing::detail;
     memory_settings settings;
     settings.outbox_bytes_max = 80'000;
@@ -235,7 +235,7 @@ TEST_CASE("a memory store's outbox has a bound of bytes: what ended makes room, 
     expect_error(append(), error_kind::unavailable);
 }
 
-TEST_CASE("no account and no host fills a memory store's outbox: whoever holds a quarter of it makes room first") {
+TEST_CASE("no account and no host can fill the outbox of a memory store") {
     using namespace tollgate::testing::detail;
     memory_settings settings;
     settings.outbox_bytes_max = 80'000;
@@ -296,7 +296,7 @@ TEST_CASE("no account and no host fills a memory store's outbox: whoever holds a
     CHECK(deliveries(store, other, lucky).size() == 2);
 }
 
-TEST_CASE("a deleted hook with a large backlog is gone at once, and its backlog bit by bit") {
+TEST_CASE("a deleted hook with a large backlog disappears at once, and its backlog in steps") {
     using namespace tollgate::testing::detail;
     memory_store store;
     const auto account = sample_account(), other = sample_account("sitesmaker", 43);

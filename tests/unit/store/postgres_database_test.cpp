@@ -53,7 +53,7 @@ milliseconds time_of(const std::function<void()>& work) {
 
 }  // namespace
 
-TEST_CASE("a pool has as many connections as it may, and waits for one no longer than it may") {
+TEST_CASE("a pool is bounded in connections and in waiting time") {
     auto& server = postgres_server::shared();
     auto pool = open_pool(server.connection_string(), {.connections_max = 2, .connection_wait_max = milliseconds{200}});
     std::atomic<int> asleep{0}, woken{0};
@@ -81,7 +81,7 @@ TEST_CASE("a pool has as many connections as it may, and waits for one no longer
     CHECK(one(pool));
 }
 
-TEST_CASE("a connection that comes free goes to whoever waits") {
+TEST_CASE("a returned connection goes to a waiting caller") {
     auto& server = postgres_server::shared();
     auto pool = open_pool(server.connection_string(), {.connections_max = 1, .connection_wait_max = seconds{10}});
     std::atomic<int> done{0};
@@ -95,7 +95,7 @@ TEST_CASE("a connection that comes free goes to whoever waits") {
     CHECK(done == 160);
 }
 
-TEST_CASE("a batch is one round trip, also when its statements are new to the connection") {
+TEST_CASE("a batch takes one round trip, even if its statements are new to the connection") {
     auto& server = postgres_server::shared();
     tcp_proxy proxy{server.socket_path()};
     auto pool = open_pool(proxy.connection_string(), {.connections_max = 1});
@@ -116,7 +116,7 @@ TEST_CASE("a batch is one round trip, also when its statements are new to the co
     CHECK(proxy.turns() - before == 3);
 }
 
-TEST_CASE("a batch is one transaction: all of it happens, or nothing") {
+TEST_CASE("a batch is one transaction: all or nothing") {
     auto& server = postgres_server::shared();
     auto pool = open_pool(server.fresh());
     REQUIRE(pool.change("CREATE TABLE things (name text PRIMARY KEY)"));
@@ -147,7 +147,7 @@ TEST_CASE("a batch is one transaction: all of it happens, or nothing") {
     CHECK(count() == 5);
 }
 
-TEST_CASE("a transaction that fails only when it is committed has failed") {
+TEST_CASE("a transaction that fails at COMMIT is reported as failed") {
     auto& server = postgres_server::shared();
     auto pool = open_pool(server.fresh(), {.connections_max = 1});
     auto made = pool.make_batch();
@@ -164,7 +164,7 @@ TEST_CASE("a transaction that fails only when it is committed has failed") {
     CHECK(std::get<0>(*pool.ask("SELECT count(*) FROM things")->only<std::int64_t>()) == 0);
 }
 
-TEST_CASE("what two transactions did to each other is tried again") {
+TEST_CASE("a transaction rolled back because of another one is repeated") {
     auto& server = postgres_server::shared();
     auto pool = open_pool(server.fresh(), {.each = {seconds{3}, seconds{20}}});
     auto made = pool.make_batch();
@@ -190,7 +190,7 @@ TEST_CASE("what two transactions did to each other is tried again") {
     for (int i = 0; i < 2; ++i) CHECK(std::get<0>(**counts->next<std::int64_t>()) == 8);
 }
 
-TEST_CASE("a statement that takes too long is given up, and its connection stays") {
+TEST_CASE("a slow statement is cancelled, and its connection is kept") {
     auto& server = postgres_server::shared();
     tcp_proxy proxy{server.socket_path()};
     auto pool = open_pool(proxy.connection_string(), {.connections_max = 1, .each = {seconds{3}, milliseconds{400}}});
@@ -202,7 +202,7 @@ TEST_CASE("a statement that takes too long is given up, and its connection stays
     CHECK(proxy.accepted() == 1);
 }
 
-TEST_CASE("a lock that somebody holds is waited for no longer than a request may") {
+TEST_CASE("waiting for a lock is bounded by the time of a request") {
     auto& server = postgres_server::shared();
     const auto where = server.fresh();
     postgres_server::run(where, "CREATE TABLE things (id bigint); CREATE TABLE others (id bigint)");
@@ -307,7 +307,7 @@ TEST_CASE("look-ups that come during another one share a round trip, and each ge
     CHECK_FALSE(find(1));
 }
 
-TEST_CASE("a connection that hangs is given up in time, and those beside it before they hold up anybody") {
+TEST_CASE("a hanging connection is closed in time, and so are the others") {
     auto& server = postgres_server::shared();
     tcp_proxy proxy{server.socket_path()};
     auto pool =
@@ -342,7 +342,7 @@ TEST_CASE("a connection that hangs is given up in time, and those beside it befo
     CHECK(eventually([&] { return one(pool).has_value(); }));
 }
 
-TEST_CASE("a connection that broke while nobody used it is replaced before anybody does") {
+TEST_CASE("a connection that broke while idle is replaced before it is used") {
     auto& server = postgres_server::shared();
     tcp_proxy proxy{server.socket_path()};
     auto pool = open_pool(proxy.connection_string(), {.connections_max = 1});
@@ -354,7 +354,7 @@ TEST_CASE("a connection that broke while nobody used it is replaced before anybo
     CHECK(proxy.accepted() == 2);
 }
 
-TEST_CASE("of a connection that breaks under way, what reads is asked again, and what writes is not") {
+TEST_CASE("when a connection breaks, reads are repeated and writes are not") {
     auto& server = postgres_server::shared();
     tcp_proxy proxy{server.socket_path()};
     const auto direct = server.fresh();
@@ -395,7 +395,7 @@ TEST_CASE("of a connection that breaks under way, what reads is asked again, and
     CHECK(proxy.accepted() == before + 1);
 }
 
-TEST_CASE("a server that stops is told of at once, and found again when it is back") {
+TEST_CASE("a stopped server is reported at once, and found again when it is back") {
     postgres_server server;
     auto pool = open_pool(server.connection_string(), {.connections_max = 3});
     REQUIRE(one(pool));
@@ -415,7 +415,7 @@ TEST_CASE("a server that stops is told of at once, and found again when it is ba
     CHECK(eventually([&] { return one(pool).has_value(); }, seconds{4}));
 }
 
-TEST_CASE("a pool that cannot be opened says why, and never the password") {
+TEST_CASE("a pool that cannot be opened reports why, without the password") {
     auto& server = postgres_server::shared();
     tcp_proxy proxy{server.socket_path()};
     struct row {
@@ -446,7 +446,7 @@ TEST_CASE("a pool that cannot be opened says why, and never the password") {
     CHECK(time_of([&] { CHECK_FALSE(postgres_database::open(proxy.connection_string(), settings)); }) < milliseconds{700});
 }
 
-TEST_CASE("of several servers the one that takes writes is found, and one that hangs costs its own share of time") {
+TEST_CASE("of several servers the one that accepts writes is found, and a hanging one uses only its share of time") {
     auto& server = postgres_server::shared();
     tcp_proxy hanging{server.socket_path()};
     hanging.behave(tcp_proxy::way::hangs);
@@ -467,7 +467,7 @@ TEST_CASE("of several servers the one that takes writes is found, and one that h
     CHECK_THAT(read_only.error().cause, Catch::Contains("read-only"));
 }
 
-TEST_CASE("sessions wait for the disk, see what is committed, and end with their node") {
+TEST_CASE("sessions wait for the disk, see committed data, and end with their node") {
     auto& server = postgres_server::shared();  // which has synchronous_commit=off
     auto pool = open_pool(server.connection_string());
     const auto setting = [&](std::string_view name) {
@@ -489,7 +489,7 @@ TEST_CASE("sessions wait for the disk, see what is committed, and end with their
     CHECK_THAT(latin.error().cause, Catch::Contains("LATIN1"));
 }
 
-TEST_CASE("over TLS a connection is used again, and a server with another certificate is refused") {
+TEST_CASE("over TLS a connection is reused, and a server with another certificate is refused") {
     postgres_server server{tollgate_test::make_certificate("db.example", "IP:127.0.0.1")};
     const auto where = "host=127.0.0.1 port=" + std::to_string(server.port()) +
                        " user=postgres dbname=postgres sslmode=verify-full sslrootcert=";
@@ -512,7 +512,7 @@ TEST_CASE("over TLS a connection is used again, and a server with another certif
     CHECK_THAT(refused.error().cause, Catch::Contains("certificate"));
 }
 
-TEST_CASE("what is not committed in a transaction is rolled back") {
+TEST_CASE("an uncommitted transaction is rolled back") {
     auto& server = postgres_server::shared();
     auto pool = open_pool(server.fresh(), {.connections_max = 1});
     REQUIRE(pool.change("CREATE TABLE things (id bigint)"));
@@ -539,7 +539,7 @@ TEST_CASE("what is not committed in a transaction is rolled back") {
     CHECK(count() == 1);
 }
 
-TEST_CASE("values come back as they went") {
+TEST_CASE("values are read as they were written") {
     auto& server = postgres_server::shared();
     auto pool = open_pool(server.connection_string());
     auto asked = pool.ask("SELECT $1::bigint, $2::bigint, $3::boolean, $4::text, $5::bytea, $6::bigint, $7::text",
@@ -569,7 +569,7 @@ TEST_CASE("values come back as they went") {
                            ->only<std::int64_t>()) == 0);
 }
 
-TEST_CASE("a column that does not hold what it should is a problem, and so is a row that is not there") {
+TEST_CASE("a column of another type is an error, and so is a missing row") {
     auto& server = postgres_server::shared();
     auto pool = open_pool(server.connection_string());
     const auto kind_of = [](const auto& given) {

@@ -67,7 +67,7 @@ void wait_until_it_listens(postgres_store& store) {
 
 }  // namespace
 
-TEST_CASE("of nodes that claim at once no two get one delivery, and all is delivered") {
+TEST_CASE("nodes that claim at once never get the same delivery, and everything is delivered") {
     constexpr int node_count = 4, host_count = 5, event_count = 60;
     auto& server = postgres_server::shared();
     const auto where = server.fresh();
@@ -114,7 +114,7 @@ TEST_CASE("of nodes that claim at once no two get one delivery, and all is deliv
     CHECK(all.size() == count);
 }
 
-TEST_CASE("a host has no more leases than the terms say, of all nodes together, while they race") {
+TEST_CASE("a host never has more leases than requested, over all nodes") {
     constexpr std::size_t per_host_max = 3;
     auto& server = postgres_server::shared();
     const auto where = server.fresh();
@@ -153,7 +153,7 @@ TEST_CASE("a host has no more leases than the terms say, of all nodes together, 
     CHECK(delivered == 200);
 }
 
-TEST_CASE("a host that somebody has locked holds up nobody who claims, and is looked at again in a moment") {
+TEST_CASE("a locked host delays no other claim, and is tried again shortly after") {
     auto& server = postgres_server::shared();
     const auto where = server.fresh();
     postgres_store store{where};
@@ -172,7 +172,7 @@ TEST_CASE("a host that somebody has locked holds up nobody who claims, and is lo
     CHECK(claim_one(store, noon).target_url == "https://one.example/");
 }
 
-TEST_CASE("a node that hangs with deliveries in hand loses them when their lease is over") {
+TEST_CASE("a node that hangs loses its deliveries when their leases end") {
     auto& server = postgres_server::shared();
     tcp_proxy proxy{server.socket_path()};
     const auto where = server.fresh();
@@ -191,7 +191,7 @@ TEST_CASE("a node that hangs with deliveries in hand loses them when their lease
     CHECK(claim_one(good, noon + seconds{30}).lease.delivery == claimed.lease.delivery);
 }
 
-TEST_CASE("events that were acknowledged are delivered, whoever is killed") {
+TEST_CASE("acknowledged events are delivered, whichever node is killed") {
     postgres_server server{postgres_server::disk::waited_for};
     const auto where = server.fresh();
     const auto account = sample_account();
@@ -226,7 +226,7 @@ TEST_CASE("events that were acknowledged are delivered, whoever is killed") {
     CHECK(messages.size() <= acknowledged + 2);
 }
 
-TEST_CASE("an event that is reported in somebody's transaction is theirs: with their rows, or not at all") {
+TEST_CASE("an event in a caller's transaction commits together with the caller's rows, or not at all") {
     auto& server = postgres_server::shared();
     const auto where = server.fresh();
     postgres_store store{where};
@@ -263,7 +263,7 @@ TEST_CASE("an event that is reported in somebody's transaction is theirs: with t
                    error_kind::invalid);
 }
 
-TEST_CASE("after a problem somebody's transaction goes on, and nothing of the event is there") {
+TEST_CASE("after an error the caller's transaction continues without the event") {
     auto& server = postgres_server::shared();
     const auto where = server.fresh();
     postgres_store store{where};
@@ -297,7 +297,7 @@ TEST_CASE("after a problem somebody's transaction goes on, and nothing of the ev
     CHECK(claim_one(store, noon).message_id == message_id_of(sample_seed(2), hook_id{1}));
 }
 
-TEST_CASE("what any node reports is told of at once, also from within a transaction, and after the server was away") {
+TEST_CASE("events of any node are notified at once, also from a transaction and after an outage") {
     postgres_server server;
     const auto where = server.fresh();
     postgres_store listening{where}, reporting{where};
@@ -346,7 +346,7 @@ TEST_CASE("what any node reports is told of at once, also from within a transact
     expect_told("append_event again", [&] { report(reporting, account); });
 }
 
-TEST_CASE("nothing is left of what was forgotten: neither events nor attempts nor hosts nor notices") {
+TEST_CASE("nothing remains of swept deliveries: no events, attempts, hosts or notices") {
     auto& server = postgres_server::shared();
     const auto where = server.fresh();
     postgres_store store{where};
@@ -384,7 +384,7 @@ TEST_CASE("nothing is left of what was forgotten: neither events nor attempts no
     CHECK(count_of(where, "hosts") == "1");
 }
 
-TEST_CASE("hooks come and go while others send to the same host") {
+TEST_CASE("hooks are created and deleted while others send to the same host") {
     auto& server = postgres_server::shared();
     const auto where = server.fresh();
     std::atomic<bool> over{false};
@@ -427,7 +427,7 @@ TEST_CASE("hooks come and go while others send to the same host") {
     }
 }
 
-TEST_CASE("a backlog of any size is let go, held and released bit by bit, and told of as if it were done") {
+TEST_CASE("a backlog of any size is removed, held and released in steps, and listed as if it were done") {
     constexpr std::size_t waiting = 3500;
     auto& server = postgres_server::shared();
     const auto where = server.fresh();
@@ -508,7 +508,7 @@ TEST_CASE("a backlog of any size is let go, held and released bit by bit, and to
     CHECK(count_of(where, "hooks") == "1");
 }
 
-TEST_CASE("of what a hook has ended no more is kept than the bound, and a little") {
+TEST_CASE("of a hook's ended deliveries slightly more than the bound are kept at most") {
     constexpr std::size_t kept = limits::ended_deliveries_per_hook_max;
     auto& server = postgres_server::shared();
     const auto where = server.fresh();
@@ -534,7 +534,7 @@ TEST_CASE("of what a hook has ended no more is kept than the bound, and a little
     }
 }
 
-TEST_CASE("a database of version 3 is brought up to date, and what waits there is sent") {
+TEST_CASE("a database of version 3 is migrated, and its waiting deliveries are sent") {
     auto& server = postgres_server::shared();
     const auto where = server.fresh();
     const std::string at = std::to_string(to_unix_milliseconds(noon));

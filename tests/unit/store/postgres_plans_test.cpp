@@ -32,16 +32,16 @@ std::set<std::string> tables_read_whole(const std::string& log) {
 
 }  // namespace
 
-TEST_CASE("no statement of the store reads a table from end to end") {
+TEST_CASE("no statement of the store scans a table") {
     postgres_server server{postgres_server::disk::ignored,
                            {"session_preload_libraries=auto_explain", "auto_explain.log_min_duration=0",
                             "auto_explain.log_nested_statements=on", "enable_seqscan=off"}};
-    SECTION("which would show") {
+    SECTION("a scan would be detected") {
         postgres_store store{server.fresh()};
         server.run("SET search_path = test_1; SELECT count(*) FROM tollgate_hooks WHERE secret = 'x'");
         CHECK(tables_read_whole(server.log()) == std::set<std::string>{"tollgate_hooks"});
     }
-    SECTION("in all that the store suite does") {
+    SECTION("in all statements of the store suite") {
         for (const auto& each : cases([&] { return postgres_store{server.fresh()}; })) {
             tollgate_test::stall_guard::progress(each.name());
             const auto verdict = each.run();

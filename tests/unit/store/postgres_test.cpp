@@ -56,7 +56,7 @@ TEST_CASE("the PostgreSQL store passes the store suite") {
                                    [&] { return postgres_store{server.last()}; });
 }
 
-TEST_CASE("on PostgreSQL a store that cannot be opened says why, thrown or returned") {
+TEST_CASE("a PostgreSQL store that cannot be opened reports why, by exception or result") {
     const std::string nowhere = "host=/nowhere/at/all user=postgres password=hunter2";
     CHECK_THROWS_WITH(postgres_store{nowhere}, Catch::Contains("/nowhere/at/all") && !Catch::Contains("hunter2"));
     CHECK_THROWS_AS(postgres_store{"nonsense"}, store_error);
@@ -64,7 +64,7 @@ TEST_CASE("on PostgreSQL a store that cannot be opened says why, thrown or retur
     CHECK(kind_of(postgres_store::open("nonsense")) == error_kind::invalid);
 }
 
-TEST_CASE("on PostgreSQL a store moves, and takes another's place") {
+TEST_CASE("a PostgreSQL store can be moved and move-assigned") {
     auto& server = postgres_server::shared();
     postgres_store store{server.fresh()};
     value_of(store.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
@@ -74,14 +74,14 @@ TEST_CASE("on PostgreSQL a store moves, and takes another's place") {
     CHECK_FALSE(value_of(moved.find_personal_token("tgu_a")));
 }
 
-TEST_CASE("stores in two schemas of one database know nothing of each other") {
+TEST_CASE("stores in two schemas of one database are independent") {
     auto& server = postgres_server::shared();
     postgres_store one{server.fresh()}, other{server.fresh()};
     value_of(one.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
     CHECK_FALSE(value_of(other.find_personal_token("tgu_a")));
 }
 
-TEST_CASE("every verb of a request is one round trip, from the first time on") {
+TEST_CASE("every verb of a request takes one round trip, from its first use") {
     auto& server = postgres_server::shared();
     tcp_proxy proxy{server.socket_path()};
     postgres_settings settings;
@@ -184,7 +184,7 @@ TEST_CASE("every verb of a request is one round trip, from the first time on") {
     CHECK(turns_of([&] { CHECK(value_of(store.sweep_deliveries(noon + seconds{1}, 100)) == 0); }) == 1);
 }
 
-TEST_CASE("while the server is away every verb says so at once, and when it is back all is there") {
+TEST_CASE("while the server is away every verb fails at once, and afterwards all data is there") {
     postgres_server server;
     const auto where = server.fresh();
     postgres_store store{where};
@@ -214,7 +214,7 @@ TEST_CASE("while the server is away every verb says so at once, and when it is b
     CHECK(claim_at(store, noon).size() == 1);
 }
 
-TEST_CASE("what was acknowledged is there after the server was killed, and its node, too") {
+TEST_CASE("acknowledged changes survive killing the server and the node") {
     postgres_server server{postgres_server::disk::waited_for};
     const auto where = server.fresh();
     { postgres_store made{where}; }
@@ -255,7 +255,7 @@ TEST_CASE("what was acknowledged is there after the server was killed, and its n
     }
 }
 
-TEST_CASE("of nodes that create at the bound exactly as many win as there is room") {
+TEST_CASE("nodes that create at the bound never exceed it") {
     constexpr int process_count = 4, each_tries = 10, bound = 20;
     auto& server = postgres_server::shared();
     const auto where = server.fresh();
@@ -279,7 +279,7 @@ TEST_CASE("of nodes that create at the bound exactly as many win as there is roo
     CHECK(value_of(postgres_store{where}.hooks_of(sample_account())).size() == bound);
 }
 
-TEST_CASE("of nodes that redeem one code at once exactly one wins, and reuse leaves it nothing") {
+TEST_CASE("nodes that redeem one code at once: exactly one succeeds, and reuse revokes its tokens") {
     constexpr int process_count = 6;
     auto& server = postgres_server::shared();
     const auto where = server.fresh();
@@ -319,7 +319,7 @@ TEST_CASE("of nodes that redeem one code at once exactly one wins, and reuse lea
         }
 }
 
-TEST_CASE("what one node revokes lets nobody in at another from the next call on") {
+TEST_CASE("a credential revoked on one node is refused by others from the next call") {
     auto& server = postgres_server::shared();
     postgres_store one{server.fresh()}, other{server.last()};
     const auto access = sample_access_token(1);
@@ -349,7 +349,7 @@ postgres_store node_with(const std::string& where, instant (*node_clock)() noexc
 
 }  // namespace
 
-TEST_CASE("nodes whose clocks are minutes off agree on how long things last") {
+TEST_CASE("nodes whose clocks differ by minutes agree on expiry") {
     auto& server = postgres_server::shared();
     const auto where = server.fresh();
     struct node {
@@ -402,7 +402,7 @@ TEST_CASE("nodes whose clocks are minutes off agree on how long things last") {
         }
 }
 
-TEST_CASE("the store's clock is the server's, and outlives the store") {
+TEST_CASE("the store's clock is the server's and may outlive the store") {
     auto& server = postgres_server::shared();
     std::optional<postgres_clock> clock;
     {
@@ -420,7 +420,7 @@ TEST_CASE("the store's clock is the server's, and outlives the store") {
     CHECK(off > milliseconds{-100});
 }
 
-TEST_CASE("text that cannot be kept is the client's mistake, and what cannot be there is not found") {
+TEST_CASE("text that cannot be stored is the client's error, and is never found") {
     auto& server = postgres_server::shared();
     postgres_store store{server.fresh()};
     for (const std::string& text : {std::string{"a\0b", 3}, std::string{"\xff"}, std::string{"\xed\xa0\x80"}}) {

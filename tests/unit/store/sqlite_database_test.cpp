@@ -26,7 +26,7 @@ sqlite_database open_pool(const temporary_directory& in, std::size_t readers_max
 
 }  // namespace
 
-TEST_CASE("a pool lends as many readers as it may, and waits no longer than it may") {
+TEST_CASE("a pool is bounded in readers and in waiting time") {
     temporary_directory directory;
     auto pool = open_pool(directory, 2, milliseconds{5});
     auto first = pool.reader();
@@ -56,14 +56,14 @@ TEST_CASE("a pool lends one writer at a time") {
     CHECK(pool.writer());
 }
 
-TEST_CASE("a pool lends the connection that was used last, so that its memory is warm") {
+TEST_CASE("a pool lends the most recently used connection") {
     temporary_directory directory;
     auto pool = open_pool(directory, 4);
     const sqlite::database* used = &**pool.reader();
     for (int i = 0; i < 3; ++i) CHECK(&**pool.reader() == used);
 }
 
-TEST_CASE("the schema of a file is told without changing it, or making one") {
+TEST_CASE("reading the schema status neither changes nor creates a file") {
     temporary_directory directory;
     static constexpr sqlite::statement_text steps[] = {"CREATE TABLE a (b); CREATE TABLE c (d)", "CREATE TABLE e (f)"};
     const std::span<const sqlite::statement_text> all{steps};
@@ -86,14 +86,14 @@ TEST_CASE("the schema of a file is told without changing it, or making one") {
     CHECK(sqlite_database::check_schema(directory.file(""), "shop", all).error().kind != error_kind::not_found);
 }
 
-TEST_CASE("readers of a pool change nothing") {
+TEST_CASE("readers cannot write") {
     temporary_directory directory;
     auto pool = open_pool(directory, 1);
     REQUIRE((*pool.writer())->run("CREATE TABLE t (a INTEGER) STRICT"));
     CHECK_FALSE((*pool.reader())->run("INSERT INTO t VALUES (1)"));
 }
 
-TEST_CASE("a pool without readers, or without a file, is none") {
+TEST_CASE("a pool without readers, or without a file, is refused") {
     temporary_directory directory;
     const auto none = sqlite_database::open(directory.file("test.db"), {.readers_max = 0});
     REQUIRE_FALSE(none);
@@ -101,7 +101,7 @@ TEST_CASE("a pool without readers, or without a file, is none") {
     CHECK_FALSE(sqlite_database::open(directory.file("missing/test.db")));
 }
 
-TEST_CASE("a pool moves, and its change stamp stays where it is") {
+TEST_CASE("a pool can be moved, and its change stamp keeps its address") {
     temporary_directory directory;
     auto pool = open_pool(directory, 1);
     const sqlite::change_stamp* changes = &pool.changes();
@@ -111,7 +111,7 @@ TEST_CASE("a pool moves, and its change stamp stays where it is") {
     CHECK(moved.reader());
 }
 
-TEST_CASE("threads share a pool: whoever waits gets a connection, and every write counts") {
+TEST_CASE("threads share a pool: all get a connection, and no write is lost") {
     temporary_directory directory;
     auto pool = open_pool(directory, 2);
     REQUIRE((*pool.writer())->run("CREATE TABLE t (a INTEGER) STRICT"));

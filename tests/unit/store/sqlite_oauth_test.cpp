@@ -205,7 +205,7 @@ TEST_CASE("a disk that fails at the nth change: each verb of OAuth and of sessio
     }
 }
 
-TEST_CASE("no statement of the store reads a table from end to end, or sorts more than it gives") {
+TEST_CASE("no statement of the store scans a table or sorts more rows than it returns") {
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");
     // The store's connections are looked at as SQLite opens them.
@@ -303,7 +303,7 @@ TEST_CASE("no statement of the store reads a table from end to end, or sorts mor
     CHECK(looked_at > 80);
 }
 
-TEST_CASE("of processes that redeem one code at once exactly one wins, and reuse leaves it nothing") {
+TEST_CASE("processes that redeem one code at once: exactly one succeeds, and reuse revokes its tokens") {
     constexpr int process_count = 6;
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");
@@ -343,7 +343,7 @@ TEST_CASE("of processes that redeem one code at once exactly one wins, and reuse
     }
 }
 
-TEST_CASE("processes that refresh one token at once all get theirs") {
+TEST_CASE("processes that refresh one token at once all succeed") {
     constexpr std::uint64_t process_count = 4, each_times = 5;
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");
@@ -369,7 +369,7 @@ TEST_CASE("processes that refresh one token at once all get theirs") {
     CHECK(is_refreshable(store, 1, first_application));
 }
 
-TEST_CASE("tokens that were handed out are there after kill -9, and their codes are spent") {
+TEST_CASE("issued tokens survive kill -9, and their codes are spent") {
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");
     {
@@ -415,7 +415,7 @@ TEST_CASE("tokens that were handed out are there after kill -9, and their codes 
     CHECK_FALSE(has_token(store, last));
 }
 
-TEST_CASE("what one process revokes lets nobody in at another from the next call on") {
+TEST_CASE("a credential revoked in one process is refused by others from the next call") {
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");
     sqlite_store one{path}, other{path};
@@ -441,7 +441,7 @@ TEST_CASE("what one process revokes lets nobody in at another from the next call
     }
 }
 
-TEST_CASE("what is not worth waiting for does not wait until another process has written") {
+TEST_CASE("optional writes do not wait for another process") {
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");
     sqlite_store store{path};  // waits for five seconds otherwise
@@ -475,7 +475,7 @@ TEST_CASE("what is not worth waiting for does not wait until another process has
     CHECK(other.wait() == 0);
 }
 
-TEST_CASE("a hook keeps the secrets that were replaced, as many as there may be, until it is deleted") {
+TEST_CASE("a hook keeps its replaced secrets, up to the bound, until it is deleted") {
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");
     sqlite_store store{path};

@@ -197,7 +197,7 @@ TEST_CASE("a disk that fails at the nth change: each verb of the outbox is done 
     }
 }
 
-TEST_CASE("a file that may not grow is a problem that the publisher is told of, and no half event") {
+TEST_CASE("a file that cannot grow is an error for the publisher, and no partial event is left") {
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");
     number_pipe told;
@@ -242,7 +242,7 @@ TEST_CASE("a file that may not grow is a problem that the publisher is told of, 
     CHECK(count_in(file, "SELECT count(*) FROM tollgate_events") == static_cast<std::int64_t>(acknowledged / 3));
 }
 
-TEST_CASE("of processes that claim at once no two get one delivery, and all is delivered") {
+TEST_CASE("processes that claim at once never get the same delivery, and everything is delivered") {
     constexpr int process_count = 4;
     constexpr std::int64_t delivery_count = 300;
     temporary_directory directory;
@@ -337,7 +337,7 @@ TEST_CASE(
         CHECK(due.count(std::string{message_id_of(sample_seed(seed), *hook).view()}) == 1);
 }
 
-TEST_CASE("what another process appends shows without a claim, and a claim that finds nothing changes nothing") {
+TEST_CASE("events of another process are visible without a claim, and an empty claim writes nothing") {
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");
     sqlite_store store{path};
@@ -374,7 +374,7 @@ TEST_CASE("what another process appends shows without a claim, and a claim that 
     CHECK(value_of(store.due_hooks(noon, 10)).next_at == noon + seconds{20});
 }
 
-TEST_CASE("nothing is left of what was forgotten: neither events nor attempts") {
+TEST_CASE("nothing remains of swept deliveries: no events or attempts") {
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");
     sqlite_store store{path};
@@ -422,7 +422,7 @@ void add_deliveries(sqlite::database& file, hook_id to, std::int64_t count, std:
 
 }  // namespace
 
-TEST_CASE("a deleted hook with a large backlog on disk is gone at once, and its backlog bit by bit") {
+TEST_CASE("a deleted hook with a large backlog on disk disappears at once, and its backlog in steps") {
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");
     sqlite_store store{path};
@@ -475,7 +475,7 @@ TEST_CASE("a deleted hook with a large backlog on disk is gone at once, and its 
     CHECK(count_in(file, "SELECT count(*) FROM tollgate_attempts") == 1);
 }
 
-TEST_CASE("of a hook's deliveries that ended the newest are kept, as many as may be") {
+TEST_CASE("of a hook's ended deliveries the newest are kept, up to the bound") {
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");
     sqlite_store store{path};
@@ -501,7 +501,7 @@ TEST_CASE("of a hook's deliveries that ended the newest are kept, as many as may
     CHECK(count_in(file, "SELECT count(*) FROM tollgate_events") == 2 * kept + 50);
 }
 
-TEST_CASE("a store of version 3 is brought up to date, and hooks that were failing go on failing") {
+TEST_CASE("a store of version 3 is migrated, and failing hooks stay failing") {
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");
     {
@@ -539,7 +539,7 @@ TEST_CASE("a store of version 3 is brought up to date, and hooks that were faili
     CHECK(listed_hook(store, sample_account(), hook_id{2}).failing_since == noon + seconds{10});
 }
 
-TEST_CASE("a store of version 2 is brought up to date, and its hooks get events") {
+TEST_CASE("a store of version 2 is migrated, and its hooks get events") {
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");
     {

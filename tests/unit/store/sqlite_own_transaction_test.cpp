@@ -60,7 +60,7 @@ constexpr const char* add_site = "INSERT INTO sites (name) VALUES ('a site')";
 
 }  // namespace
 
-TEST_CASE("an event and a row of the integrator's own commit together, or neither does") {
+TEST_CASE("an event and the caller's row are committed together, or not at all") {
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");
     sqlite_store store{path};
@@ -98,7 +98,7 @@ TEST_CASE("an event and a row of the integrator's own commit together, or neithe
     for (const due_delivery& each : due) CHECK(each.message_id == message_id_of(sample_seed(1), each.hook));
 }
 
-TEST_CASE("a file without the store's tables, or with later ones, takes no event, and says so") {
+TEST_CASE("a file without the store's tables, or with later ones, is refused") {
     temporary_directory directory;
     const auto path = directory.file("own.db");
     own_connection mine{path};
@@ -120,7 +120,7 @@ TEST_CASE("a file without the store's tables, or with later ones, takes no event
     CHECK_THAT(refused.error().cause, Catch::Contains("version 1000"));
 }
 
-TEST_CASE("while the store writes, an own transaction waits as its connection says, and the other way round") {
+TEST_CASE("the store and a caller's transaction wait for each other") {
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");
     sqlite_settings settings;
@@ -177,7 +177,7 @@ TEST_CASE("a disk that fails at the nth change of an own transaction: all of it 
     }
 }
 
-TEST_CASE("a process that dies before its own commit has told nobody, and one that dies after it has told everybody") {
+TEST_CASE("a process that dies before its commit has published nothing, and one that dies after it has published everything") {
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");
     {

@@ -68,7 +68,7 @@ TEST_CASE("the SQLite store passes the store suite without its cache") {
                                    [&] { return sqlite_store{files.last(), settings}; });
 }
 
-TEST_CASE("the SQLite store passes the store suite with one reader and next to no cache") {
+TEST_CASE("the SQLite store passes the store suite with one reader and a minimal cache") {
     files files;
     sqlite_settings settings;
     settings.readers_max = 1;
@@ -77,7 +77,7 @@ TEST_CASE("the SQLite store passes the store suite with one reader and next to n
                                    [&] { return sqlite_store{files.last(), settings}; });
 }
 
-TEST_CASE("a store that cannot be opened says why, thrown or returned") {
+TEST_CASE("a SQLite store that cannot be opened reports why, by exception or result") {
     temporary_directory directory;
     const auto path = directory.file("missing/tollgate.db");
     CHECK_THROWS_WITH(sqlite_store{path}, Catch::Contains(path) && Catch::Contains("No such file or directory"));
@@ -89,7 +89,7 @@ TEST_CASE("a store that cannot be opened says why, thrown or returned") {
     REQUIRE(sqlite_store::open(directory.file("tollgate.db")));
 }
 
-TEST_CASE("a directory that nobody may write to has no store") {
+TEST_CASE("a directory without write permission is refused") {
     temporary_directory directory;
     namespace fs = std::filesystem;
     fs::permissions(directory.path(), fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read |
@@ -106,7 +106,7 @@ TEST_CASE("a directory that nobody may write to has no store") {
     CHECK(somebody.wait() == 0);
 }
 
-TEST_CASE("a store moves, and takes another's place") {
+TEST_CASE("a SQLite store can be moved and move-assigned") {
     files files;
     sqlite_store store{files.next()};
     value_of(store.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
@@ -116,7 +116,7 @@ TEST_CASE("a store moves, and takes another's place") {
     CHECK_FALSE(value_of(moved.find_personal_token("tgu_a")));
 }
 
-TEST_CASE("two stores on one file see each other's changes with the next call") {
+TEST_CASE("two stores on one file see each other's changes in the next call") {
     files files;
     sqlite_store one{files.next()}, other{files.last()};
     const auto made = sample_personal_token("tgu_a");
@@ -136,7 +136,7 @@ TEST_CASE("two stores on one file see each other's changes with the next call") 
     }
 }
 
-TEST_CASE("what a store recalls is what it would find, and nothing once anything was committed") {
+TEST_CASE("cached rows equal stored rows, and are invalid after any commit") {
     files files;
     sqlite_store one{files.next()}, other{files.last()};
     const auto access = sample_access_token(1);
@@ -161,7 +161,7 @@ TEST_CASE("what a store recalls is what it would find, and nothing once anything
     CHECK(one.cached_personal_token(std::string(999, 'x')).is_unknown());
 }
 
-TEST_CASE("processes that open one new store at once all get it, and all they create is there") {
+TEST_CASE("processes that open one new store at once all succeed, and no row is lost") {
     constexpr int process_count = 6;
     for (int round = 0; round < 3; ++round) {
         files files;
@@ -184,7 +184,7 @@ TEST_CASE("processes that open one new store at once all get it, and all they cr
     }
 }
 
-TEST_CASE("of processes that create hooks at the bound exactly as many win as there is room") {
+TEST_CASE("processes that create hooks at the bound never exceed it") {
     constexpr int process_count = 4, each_tries = 10, bound = 20;
     files files;
     const auto path = files.next();
@@ -207,7 +207,7 @@ TEST_CASE("of processes that create hooks at the bound exactly as many win as th
     CHECK(value_of(sqlite_store{path}.hooks_of(sample_account())).size() == bound);
 }
 
-TEST_CASE("what was acknowledged is there after kill -9") {
+TEST_CASE("acknowledged changes survive kill -9") {
     files files;
     const auto path = files.next();
     std::set<std::int64_t> acknowledged;
@@ -303,7 +303,7 @@ TEST_CASE("a disk that fails at the nth change: each verb is done or not, says w
     }
 }
 
-TEST_CASE("a file that may not grow is a problem that passes, and no half hook") {
+TEST_CASE("a file that cannot grow is a temporary error, and no partial hook is left") {
     files files;
     const auto path = files.next();
     number_pipe told;
@@ -349,7 +349,7 @@ TEST_CASE("a file that may not grow is a problem that passes, and no half hook")
     }
 }
 
-TEST_CASE("a damaged file is a problem that says so, in whatever verb meets the damage") {
+TEST_CASE("a damaged file is reported by every verb that meets the damage") {
     files files;
     const auto path = files.next();
     {
@@ -388,7 +388,7 @@ TEST_CASE("a damaged file is a problem that says so, in whatever verb meets the 
     CHECK(problems > 0);
 }
 
-TEST_CASE("a row that somebody else wrote is not taken for what it is not") {
+TEST_CASE("a row of an unexpected type is an error") {
     files files;
     sqlite_store store{files.next()};
     value_of(store.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
@@ -402,7 +402,7 @@ TEST_CASE("a row that somebody else wrote is not taken for what it is not") {
     CHECK_FALSE(stranger.run("UPDATE tollgate_personal_tokens SET user = 'text'"));
 }
 
-TEST_CASE("a store of a later release is left alone, and the problem names the file") {
+TEST_CASE("a store of a later release is not changed, and the error names the file") {
     files files;
     const auto path = files.next();
     { sqlite_store made{path}; }
@@ -413,7 +413,7 @@ TEST_CASE("a store of a later release is left alone, and the problem names the f
     CHECK(opened.error().kind == error_kind::internal);
 }
 
-TEST_CASE("a store of version 1 is brought up to date and keeps what it holds") {
+TEST_CASE("a store of version 1 is migrated and keeps its data") {
     files files;
     const auto path = files.next();
     const auto personal = sample_personal_token("tgu_a");
@@ -490,7 +490,7 @@ TEST_CASE("a store of version 1 is brought up to date and keeps what it holds") 
     CHECK_FALSE(value_of(store.find_access_token(access.token_digest)));
 }
 
-TEST_CASE("a store of version 1 whose applications have the largest numbers still takes one") {
+TEST_CASE("a store of version 1 with the largest application ids can still create one") {
     files files;
     const auto path = files.next();
     const auto access = sample_access_token(1);
@@ -505,7 +505,7 @@ TEST_CASE("a store of version 1 whose applications have the largest numbers stil
     CHECK(value_of(store.find_access_token(access.token_digest)));
 }
 
-TEST_CASE("a store waits for another process that writes, and says so when that takes too long") {
+TEST_CASE("a store waits for another writing process, and reports when that takes too long") {
     files files;
     sqlite_settings settings;
     settings.busy_wait_max = milliseconds{20};

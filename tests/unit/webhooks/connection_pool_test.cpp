@@ -17,7 +17,7 @@ using tollgate_test::allocations_left;
 using webhooks::connection_pool;
 using webhooks::hook_connection;
 
-TEST_CASE("a connection pool that runs out of memory while it keeps a connection is as it was before") {
+TEST_CASE("a pool that runs out of memory while it adds a connection is unchanged") {
     asio::io_context context;
     const webhooks::client_executor executor{asio::any_io_executor{context.get_executor()}};
     const std::string origin = "https://a-name-that-is-not-stored-in-place.example:8443";

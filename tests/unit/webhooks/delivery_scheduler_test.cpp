@@ -120,7 +120,7 @@ const std::string shared_host = "https://shared.example";
 
 }  // namespace
 
-TEST_CASE("an event is sent at once, and nothing is asked of the store in vain afterwards") {
+TEST_CASE("an event is sent at once, and the store is not called without need afterwards") {
     simulation of;
     const auto hook = of.hook(1, "https://one.example/");
     of.run_until(milliseconds{5});
@@ -132,7 +132,7 @@ TEST_CASE("an event is sent at once, and nothing is asked of the store in vain a
     CHECK(of.listings - before < 10);
 }
 
-TEST_CASE("fifty hanging hooks of one account delay another account's hook on the same host by one attempt at most") {
+TEST_CASE("fifty hanging hooks of one account delay another account's hook on the same host by at most one attempt") {
     for (const bool host_was_quick : {false, true}) {
         CAPTURE(host_was_quick);
         simulation of;
@@ -153,7 +153,7 @@ TEST_CASE("fifty hanging hooks of one account delay another account's hook on th
     }
 }
 
-TEST_CASE("accounts that share a host share its places, whatever backlog one of them has") {
+TEST_CASE("accounts that share a host share its slots, whatever the backlog of each") {
     simulation of;
     of.durations[shared_host] = milliseconds{100};
     const auto busy = of.hook(1, shared_host + "/busy"), calm = of.hook(2, shared_host + "/calm");
@@ -169,7 +169,7 @@ TEST_CASE("accounts that share a host share its places, whatever backlog one of 
     CHECK(of.started[busy].size() == 500);
 }
 
-TEST_CASE("hosts that hang delay no other host, and leave slots for it") {
+TEST_CASE("hanging hosts delay no other host and leave slots for it") {
     hook_dispatch_settings with;
     with.attempts_max = 64;
     with.slow_attempts_max = 32;
@@ -194,7 +194,7 @@ TEST_CASE("hosts that hang delay no other host, and leave slots for it") {
     CHECK(of.at_once_max["https://healthy.example"] <= with.per_host_max);
 }
 
-TEST_CASE("an unknown host gets few deliveries at once, a quick one more, and one that turns slow few again") {
+TEST_CASE("an unknown host gets few deliveries at once, a quick one more, and one that becomes slow few again") {
     simulation of;
     const std::string host = "https://one.example";
     of.hook(1, host + "/");
@@ -211,7 +211,7 @@ TEST_CASE("an unknown host gets few deliveries at once, a quick one more, and on
     CHECK(of.at_once_max[host] == of.settings.per_slow_host_max);
 }
 
-TEST_CASE("more hooks wait for a host than are remembered: each gets its turn") {
+TEST_CASE("when more hooks wait for a host than are remembered, each gets its turn") {
     simulation of;
     of.durations[shared_host] = milliseconds{50};
     std::vector<hook_id> all;
@@ -222,7 +222,7 @@ TEST_CASE("more hooks wait for a host than are remembered: each gets its turn") 
     CHECK(of.at_once_max[shared_host] <= of.settings.per_host_max);
 }
 
-TEST_CASE("no more deliveries are leased than there are slots and bytes for") {
+TEST_CASE("leases are bounded by slots and bytes") {
     hook_dispatch_settings with;
     with.attempts_max = 5;
     with.data_bytes_max = 2 * limits::event_data_bytes_max;
@@ -286,7 +286,7 @@ TEST_CASE("a failure is retried after the planned wait, and not before") {
     CHECK(at[2] - at[1] >= seconds{315});
 }
 
-TEST_CASE("while this machine cannot connect, the store is asked rarely and nothing is counted") {
+TEST_CASE("while this machine cannot connect, the store is rarely called and no attempt is counted") {
     simulation of;
     std::vector<hook_id> hooks;
     for (int i = 0; i < 100; ++i) hooks.push_back(of.hook(1, "https://h" + std::to_string(i) + ".example/"));
@@ -305,7 +305,7 @@ TEST_CASE("while this machine cannot connect, the store is asked rarely and noth
         CHECK(only_delivery(of.store, sample_account("sitesmaker", 1), each).state == delivery_state::delivered);
 }
 
-TEST_CASE("a scheduler that stops leases nothing more, and completes what ends") {
+TEST_CASE("a stopping scheduler leases nothing more and completes what ends") {
     simulation of;
     of.durations["https://one.example"] = milliseconds{100};
     const auto hook = of.hook(1, "https://one.example/");

@@ -108,7 +108,7 @@ auto says(std::string text) {
 
 }  // namespace
 
-TEST_CASE("a request says all that a receiver needs, and an answer comes back with its status and text") {
+TEST_CASE("a request has all required fields, and the response returns with its status and body") {
     std::string seen;
     scripted_peer peer{[&](peer_line& line, int) {
         seen = line.read_request();
@@ -125,7 +125,7 @@ TEST_CASE("a request says all that a receiver needs, and an answer comes back wi
                       "\r\nUser-Agent: Tollgate/" TOLLGATE_VERSION "\r\nwebhook-id: msg_1\r\nContent-Length: 7\r\n\r\n{\"a\":1}");
 }
 
-TEST_CASE("a connection carries one request after the other, as long as nothing speaks against it") {
+TEST_CASE("a connection is reused as long as nothing forbids it") {
     scripted_peer peer{[](peer_line& line, int) {
         while (!line.read_request().empty()) line.write(fine);
     }};
@@ -133,18 +133,18 @@ TEST_CASE("a connection carries one request after the other, as long as nothing 
     for (int i = 0; i < 5; ++i) CHECK(of.post(at(peer, "/" + std::to_string(i))).status == 200);
     CHECK(peer.connections() == 1);
 
-    SECTION("nor to another port, which is another host") {
+    SECTION("not for another port, which is another host") {
         scripted_peer other{says(std::string{fine})};
         CHECK(of.post(at(other)).status == 200);
         CHECK(other.connections() == 1);
     }
-    SECTION("unless the address is not allowed any more") {
+    SECTION("not if the address is no longer allowed") {
         of.owner->rule = [](const ip_address&) { return false; };
         CHECK(of.post(at(peer)).end == attempt_end::refused_address);
     }
 }
 
-TEST_CASE("a connection is not used again after what leaves doubt") {
+TEST_CASE("a connection is not reused after an unclean response") {
     const auto text = GENERATE(as<std::string>{},
                                "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok",
                                "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok",
@@ -159,12 +159,12 @@ TEST_CASE("a connection is not used again after what leaves doubt") {
     CHECK(peer.connections() == 2);
 }
 
-TEST_CASE("idle connections are bounded, for each host and in all") {
+TEST_CASE("idle connections are bounded per host and in total") {
     hook_client_settings with;
-    SECTION("none for a host") { with.idle_per_host_max = 0; }
-    SECTION("none in all") { with.idle_connections_max = 0; }
-    SECTION("none for any time") { with.idle_timeout = milliseconds{0}; }
-    SECTION("none of any age") { with.connection_age_max = milliseconds{0}; }
+    SECTION("zero per host") { with.idle_per_host_max = 0; }
+    SECTION("zero in total") { with.idle_connections_max = 0; }
+    SECTION("zero idle time") { with.idle_timeout = milliseconds{0}; }
+    SECTION("zero age") { with.connection_age_max = milliseconds{0}; }
     scripted_peer peer{[](peer_line& line, int) {
         while (!line.read_request().empty()) line.write(fine);
     }};
@@ -174,7 +174,7 @@ TEST_CASE("idle connections are bounded, for each host and in all") {
     CHECK(peer.connections() == 2);
 }
 
-TEST_CASE("a connection that was used and then ends before an answer is tried again once, on a new one") {
+TEST_CASE("a reused connection that ends before a response is retried once on a new connection") {
     std::mutex mutex;
     std::vector<std::string> seen;
     std::atomic<int> deaths = 0;
@@ -201,14 +201,14 @@ TEST_CASE("a connection that was used and then ends before an answer is tried ag
     CHECK(seen.front().ends_with("\r\n\r\n2"));
 }
 
-TEST_CASE("a connection that ends before an answer, and was new, is a failure at once") {
+TEST_CASE("a new connection that ends before a response is a failure") {
     scripted_peer peer{[](peer_line& line, int) { line.read_request(); }};
     fixture of;
     CHECK(of.post(at(peer)).end == attempt_end::broken_off);
     CHECK(peer.connections() == 1);
 }
 
-TEST_CASE("one that ends after the first byte of an answer is a failure, whether it was used before or not") {
+TEST_CASE("a connection that ends after the first byte of a response is a failure, reused or not") {
     scripted_peer peer{[](peer_line& line, int) {
         line.read_request();
         line.write(fine);
@@ -223,7 +223,7 @@ TEST_CASE("one that ends after the first byte of an answer is a failure, whether
     CHECK(peer.connections() == 1);
 }
 
-TEST_CASE("a redirect is an answer, and nobody goes where it leads") {
+TEST_CASE("a redirect is a response and is not followed") {
     scripted_peer inside{says(std::string{fine})};
     const int status = GENERATE(301, 302, 303, 307, 308);
     scripted_peer peer{says("HTTP/1.1 " + std::to_string(status) + " X\r\nLocation: " + at(inside) + "\r\nContent-Length: 0\r\n\r\n")};
@@ -234,7 +234,7 @@ TEST_CASE("a redirect is an answer, and nobody goes where it leads") {
     CHECK(inside.connections() == 0);
 }
 
-TEST_CASE("no proxy is taken out of the environment") {
+TEST_CASE("proxy settings of the environment are ignored") {
     scripted_peer proxy{says(std::string{fine})};
     scripted_peer peer{says(std::string{fine})};
     for (const char* const name : {"http_proxy", "HTTP_PROXY", "ALL_PROXY", "all_proxy"}) ::setenv(name, at(proxy, "").c_str(), 1);
@@ -244,7 +244,7 @@ TEST_CASE("no proxy is taken out of the environment") {
     CHECK(proxy.connections() == 0);
 }
 
-TEST_CASE("what is no HTTP answer is told as such") {
+TEST_CASE("a response that is not HTTP is reported as such") {
     const auto text = GENERATE(as<std::string>{}, "SSH-2.0-OpenSSH_9.2\r\n", "HTTP/2 200\r\n\r\n",
                                "HTTP/1.1 200 OK\nContent-Length: 0\n\n", "HTTP/1.1 101 Switching\r\n\r\n",
                                "HTTP/1.1 200 OK\r\nno field\r\n\r\n");
@@ -255,7 +255,7 @@ TEST_CASE("what is no HTTP answer is told as such") {
     CHECK_FALSE(got.why.empty());
 }
 
-TEST_CASE("a status counts once the head is here, whatever becomes of the body") {
+TEST_CASE("the status counts once the head is complete, whatever happens to the body") {
     const auto head = GENERATE(as<std::string>{}, "HTTP/1.1 200 OK\r\n\r\nok",
                                "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok",
                                "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nok",
@@ -281,7 +281,7 @@ TEST_CASE("a status counts once the head is here, whatever becomes of the body")
     CHECK(peer.connections() == 2);
 }
 
-TEST_CASE("a head that ends too early, or never, is no answer") {
+TEST_CASE("an incomplete head is not a response") {
     scripted_peer peer{[](peer_line& line, int connection) {
         line.read_request();
         line.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n");
@@ -292,7 +292,7 @@ TEST_CASE("a head that ends too early, or never, is no answer") {
     CHECK(of.post(at(peer)).end == attempt_end::timed_out);
 }
 
-TEST_CASE("what can be known too late only is not begun, and not the receiver's failure") {
+TEST_CASE("an attempt with too little time left is not started and not blamed on the receiver") {
     scripted_peer peer{says(std::string{fine})};
     fixture of{hasty()};
     of.done_by = std::chrono::steady_clock::now() - std::chrono::seconds{1};
@@ -304,7 +304,7 @@ TEST_CASE("what can be known too late only is not begun, and not the receiver's 
     CHECK(of.post(at(peer)).status == 200);
 }
 
-TEST_CASE("an attempt ends when its sender must know") {
+TEST_CASE("an attempt ends when its sender needs the result") {
     scripted_peer peer{[](peer_line& line, int) { line.wait_for_the_end(); }};
     hook_client_settings with;
     with.attempt_timeout = seconds{5};
@@ -315,7 +315,7 @@ TEST_CASE("an attempt ends when its sender must know") {
     CHECK(got.duration < milliseconds{3000});
 }
 
-TEST_CASE("endless answers are cut off early") {
+TEST_CASE("endless responses are cut off early") {
     fixture of;
     SECTION("fields") {
         scripted_peer peer{[](peer_line& line, int) {
@@ -326,7 +326,7 @@ TEST_CASE("endless answers are cut off early") {
         }};
         CHECK(of.post(at(peer)).end == attempt_end::bad_answer);
     }
-    SECTION("a body, of which the beginning is kept") {
+    SECTION("a body, whose beginning is kept") {
         const auto head = GENERATE(as<std::string>{}, "HTTP/1.1 200 OK\r\n\r\n",
                                    "HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n");
         scripted_peer peer{[&](peer_line& line, int) {
@@ -342,9 +342,9 @@ TEST_CASE("endless answers are cut off early") {
     }
 }
 
-TEST_CASE("whoever does not answer in time is let go, wherever they stop") {
+TEST_CASE("an attempt times out wherever the receiver stops") {
     fixture of{hasty()};
-    SECTION("before the answer") {
+    SECTION("before the response") {
         scripted_peer peer{[](peer_line& line, int) { line.wait_for_the_end(); }};
         CHECK(of.post(at(peer)).end == attempt_end::timed_out);
     }
@@ -356,7 +356,7 @@ TEST_CASE("whoever does not answer in time is let go, wherever they stop") {
         const auto got = of.post(at(peer));
         CHECK((got.end == attempt_end::timed_out || got.end == attempt_end::bad_answer));
     }
-    SECTION("in the body, after a good status") {
+    SECTION("in the body, after a 2xx status") {
         scripted_peer peer{[](peer_line& line, int) {
             line.read_request();
             line.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n123");
@@ -382,7 +382,7 @@ TEST_CASE("whoever does not answer in time is let go, wherever they stop") {
     }
 }
 
-TEST_CASE("an answer before the request has been read is heard") {
+TEST_CASE("a response sent before the request was read is received") {
     scripted_peer peer{[](peer_line& line, int) {
         line.write("HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n");
         line.wait_for_the_end();
@@ -391,7 +391,7 @@ TEST_CASE("an answer before the request has been read is heard") {
     CHECK(of.post(at(peer), std::string(16 * 1024 * 1024, 'x')).status == 413);
 }
 
-TEST_CASE("nobody who listens, and no such host") {
+TEST_CASE("nothing listens, and no such host") {
     std::uint16_t free_port;
     {
         scripted_peer gone{says("")};
@@ -410,7 +410,7 @@ TEST_CASE("nobody who listens, and no such host") {
     CHECK(of.post("http://throws.example/").end == attempt_end::no_address);
 }
 
-TEST_CASE("of a name's addresses those that answer are found, in turn and in time") {
+TEST_CASE("the addresses of a name are tried in turn, within the time limit") {
     scripted_peer peer{says(std::string{fine})};
     std::vector<ip_address> leads_to;
     auto with = hasty();
@@ -418,12 +418,12 @@ TEST_CASE("of a name's addresses those that answer are found, in turn and in tim
     with.look_up = [&](const std::string&) { return leads_to; };
     fixture of{with};
     const std::string to = "http://name.example:" + std::to_string(peer.port());
-    SECTION("one that refuses before it") { leads_to = {ip_address::v4(127, 0, 0, 77), ip_address::v4(127, 0, 0, 1)}; }
+    SECTION("one that refuses comes first") { leads_to = {ip_address::v4(127, 0, 0, 77), ip_address::v4(127, 0, 0, 1)}; }
     SECTION("the mapped spelling") { leads_to = {*ip_address::parse("::ffff:127.0.0.1")}; }
     CHECK(of.post(to).status == 200);
 }
 
-TEST_CASE("a name that leads inside is refused at connect, whatever it was before") {
+TEST_CASE("a name that resolves to a private address is refused when connecting") {
     scripted_peer peer{says(std::string{fine})};
     const public_targets rule;
     std::vector<ip_address> leads_to;
@@ -446,7 +446,7 @@ TEST_CASE("a name that leads inside is refused at connect, whatever it was befor
     CHECK(peer.connections() == 0);
 }
 
-TEST_CASE("of a name's addresses only those that the rule admits are tried") {
+TEST_CASE("only addresses that the rule allows are tried") {
     scripted_peer peer{says(std::string{fine})};
     hook_client_settings with;
     with.look_up = [](const std::string&) {
@@ -467,7 +467,7 @@ TEST_CASE("every spelling of an address is judged as that address") {
     CHECK(of.post(std::string{"http://"} + spelling + "/").end == attempt_end::refused_address);
 }
 
-TEST_CASE("names that are slow to look up keep nobody from those that are not") {
+TEST_CASE("names that are slow to resolve do not delay others") {
     scripted_peer peer{says(std::string{fine})};
     hook_client_settings with;
     with.lookup_threads_max = 4;
@@ -491,7 +491,7 @@ TEST_CASE("names that are slow to look up keep nobody from those that are not") 
     std::this_thread::sleep_for(std::chrono::milliseconds{20});  // the lookup above ends: it uses what is here
 }
 
-TEST_CASE("one domain's names cannot keep others from being looked up, were there ever so many of them") {
+TEST_CASE("the names of one domain cannot block other look-ups, however many they are") {
     struct shared {
         std::atomic<bool> go_on = false;
         std::atomic<int> at_once = 0, at_once_max = 0;
@@ -520,7 +520,7 @@ TEST_CASE("one domain's names cannot keep others from being looked up, were ther
     seen->go_on = true;
 }
 
-TEST_CASE("a pool that has stopped holds nothing of those who asked, though a look-up goes on") {
+TEST_CASE("a stopped pool keeps no callbacks, even while a look-up is running") {
     const auto go_on = std::make_shared<std::atomic<bool>>(false);
     const auto begun = std::make_shared<std::atomic<bool>>(false);
     const auto asker = std::make_shared<int>(0);
@@ -539,7 +539,7 @@ TEST_CASE("a pool that has stopped holds nothing of those who asked, though a lo
     *go_on = true;
 }
 
-TEST_CASE("a domain is what one can buy") {
+TEST_CASE("domain_of returns the registrable domain") {
     struct row {
         const char *host, *domain;
     };
@@ -550,7 +550,7 @@ TEST_CASE("a domain is what one can buy") {
         CHECK(tollgate::webhooks::detail::domain_of(host) == domain);
 }
 
-TEST_CASE("a name that nobody came to look up is no attempt, one whose server is silent is") {
+TEST_CASE("a name that was never looked up counts no attempt; one whose name server is silent does") {
     hook_client_settings with = hasty();
     with.lookup_threads_max = 2;
     const auto go_on = std::make_shared<std::atomic<bool>>(false);
@@ -575,7 +575,7 @@ TEST_CASE("a name that nobody came to look up is no attempt, one whose server is
     *go_on = true;
 }
 
-TEST_CASE("TLS: the certificate must be believed, and be the host's") {
+TEST_CASE("TLS: the certificate must be trusted and match the host") {
     const tollgate_test::temporary_directory directory;
     const auto one = tollgate_test::make_certificate("ours", "DNS:ours.example,IP:127.0.0.1");
     const std::string file = directory.file("authority.pem");
@@ -603,13 +603,13 @@ TEST_CASE("TLS: the certificate must be believed, and be the host's") {
         CHECK(got.why.find("ostname") != std::string::npos);
         CHECK(of.post(at("127.1.1.1")).end == attempt_end::no_tls);
     }
-    SECTION("an authority that nobody knows") {
+    SECTION("an unknown authority") {
         fixture of{with};
         const auto got = of.post(at("ours.example"));
         CHECK(got.end == attempt_end::no_tls);
         CHECK(got.why.find("self-signed") != std::string::npos);
     }
-    SECTION("no TLS at all") {
+    SECTION("no TLS") {
         scripted_peer plain{[](peer_line& line, int) {
             line.write("HTTP/1.1 400 Bad Request\r\n\r\n");
             line.wait_for_the_end();
@@ -619,7 +619,7 @@ TEST_CASE("TLS: the certificate must be believed, and be the host's") {
     }
 }
 
-TEST_CASE("authorities that cannot be read, and an agent that is no line, are a problem at once") {
+TEST_CASE("unreadable authorities and an invalid user agent are reported at once") {
     asio::io_context context;
     hook_client_settings with;
     SECTION("authorities") { with.authorities_file = "/nowhere/at/all.pem"; }
@@ -630,7 +630,7 @@ TEST_CASE("authorities that cannot be read, and an agent that is no line, are a 
     CHECK(made.error().kind == error_kind::invalid);
 }
 
-TEST_CASE("what is cut off says so, and what comes later is not tried") {
+TEST_CASE("a cut-off attempt says so, and later ones are not attempted") {
     scripted_peer peer{[](peer_line& line, int) { line.wait_for_the_end(); }};
     fixture of;
     const auto first = of.send(at(peer));
@@ -641,7 +641,7 @@ TEST_CASE("what is cut off says so, and what comes later is not tried") {
     CHECK_FALSE(of.owner->wait_for(second).tried);
 }
 
-TEST_CASE("what was asked for already and is cut off says so") {
+TEST_CASE("a cut-off attempt whose request was sent says so") {
     scripted_peer peer{[](peer_line& line, int) { line.wait_for_the_end(); }};
     fixture of;
     const auto first = of.send(at(peer));
@@ -653,7 +653,7 @@ TEST_CASE("what was asked for already and is cut off says so") {
     CHECK(got.end == attempt_end::broken_off);
 }
 
-TEST_CASE("a client whose executor never runs is destroyed like any other") {
+TEST_CASE("a client whose executor never runs can be destroyed") {
     asio::io_context context;
     auto made = hook_client::make(context.get_executor(), {}, std::make_shared<office>());
     REQUIRE(made);

@@ -195,7 +195,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("an event arrives at once, signed, and as the format says") {
+TEST_CASE("an event is delivered at once, signed and in the payload format") {
     office of;
     receiver there;
     const auto id = of.hook(there.url("/in?x=y"));
@@ -232,7 +232,7 @@ TEST_CASE("an event arrives at once, signed, and as the format says") {
     CHECK(of.store.deliveries_of(shop, id, 10)->front().state == delivery_state::delivered);
 }
 
-TEST_CASE("while a secret is replaced both sign, and afterwards the new one alone") {
+TEST_CASE("while a secret is being replaced both sign, and afterwards only the new one") {
     office of;
     receiver there;
     const auto id = of.hook(there.url());
@@ -250,7 +250,7 @@ TEST_CASE("while a secret is replaced both sign, and afterwards the new one alon
     }
 }
 
-TEST_CASE("a failure is tried again as planned: the same id, another time and signature, and at last given up") {
+TEST_CASE("a failure is retried as planned, with the same id and a new timestamp and signature, and finally given up") {
     office of;
     receiver there;
     there.status = 503;
@@ -289,7 +289,7 @@ TEST_CASE("a failure is tried again as planned: the same id, another time and si
     CHECK(of.store.attempts_of(shop, id, 100)->size() == 8);
 }
 
-TEST_CASE("410 ends a hook, and 120 hours without a success disable one") {
+TEST_CASE("a 410 disables a hook, and so do 120 hours without a success") {
     office of;
     receiver there;
     hook_dispatcher dispatcher{of.store, quick(), of.policies()};
@@ -319,7 +319,7 @@ TEST_CASE("410 ends a hook, and 120 hours without a success disable one") {
         CHECK(told->result == completion::hook_disabled);
         CHECK(of.publish(dispatcher) == 0);
     }
-    SECTION("a success in between begins the time anew") {
+    SECTION("a success in between restarts the time") {
         of.hook(there.url());
         struct step {
             unsigned status;
@@ -334,7 +334,7 @@ TEST_CASE("410 ends a hook, and 120 hours without a success disable one") {
     }
 }
 
-TEST_CASE("a hook that was deleted gets no further attempt") {
+TEST_CASE("a deleted hook gets no further attempt") {
     office of;
     receiver there;
     there.status = 500;
@@ -351,7 +351,7 @@ TEST_CASE("a hook that was deleted gets no further attempt") {
     CHECK(there.next(milliseconds{60}).empty());
 }
 
-TEST_CASE("where hooks may not go is refused by text and by address, and recorded") {
+TEST_CASE("forbidden targets are refused by URL and by address, and recorded") {
     office of;
     receiver there;
     of.hook(there.url());
@@ -360,7 +360,7 @@ TEST_CASE("where hooks may not go is refused by text and by address, and recorde
     const auto port = there.url().substr(there.url().rfind(':'));
     hook_dispatcher dispatcher{of.store, with, of.policies(public_targets{})};
     REQUIRE(dispatcher.start());
-    SECTION("the text") {
+    SECTION("the URL") {
         of.publish(dispatcher);
         const auto told = of.seen.next();
         CHECK(told->made.end == attempt_end::refused_address);
@@ -376,7 +376,7 @@ TEST_CASE("where hooks may not go is refused by text and by address, and recorde
     CHECK(there.count() == 0);
 }
 
-TEST_CASE("healthy hosts are served while others hang, and no host gets more than its share") {
+TEST_CASE("other hosts are served while some hang, and no host exceeds its share") {
     office of;
     receiver healthy, hanging;
     hanging.hangs = true;
@@ -398,7 +398,7 @@ TEST_CASE("healthy hosts are served while others hang, and no host gets more tha
     dispatcher.stop(milliseconds{0});
 }
 
-TEST_CASE("a stop lets what is under way end, or cuts it off when its time is over") {
+TEST_CASE("a stop lets running attempts end, or cuts them off at its deadline") {
     office of;
     receiver there;
     const auto id = of.hook(there.url());
@@ -414,7 +414,7 @@ TEST_CASE("a stop lets what is under way end, or cuts it off when its time is ov
         CHECK(of.store.attempts_of(shop, id, 10)->size() == 1);
         CHECK(of.store.attempts_of(shop, id, 10)->front().made.end == attempt_end::timed_out);
     }
-    SECTION("it is cut off, which is on record, and sent again at once by whoever comes then") {
+    SECTION("it is cut off, recorded, and sent again by the next dispatcher") {
         with.client.attempt_timeout = seconds{15};
         const auto began = std::chrono::steady_clock::now();
         {
@@ -434,7 +434,7 @@ TEST_CASE("a stop lets what is under way end, or cuts it off when its time is ov
         REQUIRE(next.start());
         CHECK_FALSE(there.next().empty());
     }
-    SECTION("before the start") {
+    SECTION("before start") {
         hook_dispatcher dispatcher{of.store, with, of.policies()};
         dispatcher.stop();
         CHECK_FALSE(dispatcher.start());
@@ -493,7 +493,7 @@ struct no_format {
 
 }  // namespace
 
-TEST_CASE("a store that fails for a while, or throws, loses nothing") {
+TEST_CASE("a store that fails or throws for a while loses nothing") {
     office of;
     receiver there;
     const auto id = of.hook(there.url());
@@ -513,7 +513,7 @@ TEST_CASE("a store that fails for a while, or throws, loses nothing") {
     CHECK(of.only_delivery(id).state == delivery_state::delivered);
 }
 
-TEST_CASE("what cannot be put into its format is given up, and the operator hears why") {
+TEST_CASE("a delivery that the payload format refuses is given up, and the reason is reported") {
     office of;
     receiver there;
     of.hook(there.url());
@@ -537,7 +537,7 @@ TEST_CASE("an observer may stop the dispatcher that calls it") {
     dispatcher.stop();
 }
 
-TEST_CASE("what another process appends is found without being told") {
+TEST_CASE("events of another process are found without a notification") {
     office of;
     receiver there;
     of.hook(there.url());
@@ -564,7 +564,7 @@ static_assert(shared_outbox<telling_store>);
 
 }  // namespace
 
-TEST_CASE("a store that tells of changes is asked for deliveries when there was one") {
+TEST_CASE("a store that reports changes is queried only after a change") {
     office of;
     receiver there;
     of.hook(there.url());
@@ -581,7 +581,7 @@ TEST_CASE("a store that tells of changes is asked for deliveries when there was 
     CHECK_FALSE(there.next().empty());
 }
 
-TEST_CASE("a guest on an executor delivers with whoever runs it, and stops whether or not anybody does") {
+TEST_CASE("a dispatcher on an executor delivers while it runs, and stops even if it does not") {
     office of;
     receiver there;
     of.hook(there.url());
@@ -599,7 +599,7 @@ TEST_CASE("a guest on an executor delivers with whoever runs it, and stops wheth
         one.join();
         other.join();
     }
-    SECTION("nobody") {
+    SECTION("no thread") {
         const auto began = std::chrono::steady_clock::now();
         dispatcher.stop(milliseconds{50});
         CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds{5});
@@ -609,7 +609,7 @@ TEST_CASE("a guest on an executor delivers with whoever runs it, and stops wheth
     }
 }
 
-TEST_CASE("a guest whose executor comes too late sends each delivery once") {
+TEST_CASE("a dispatcher whose executor runs late sends each delivery once") {
     office of;
     receiver there;
     const auto id = of.hook(there.url());
@@ -635,7 +635,7 @@ TEST_CASE("a guest whose executor comes too late sends each delivery once") {
     CHECK(of.only_delivery(id).state == delivery_state::delivered);
 }
 
-TEST_CASE("a guest's executor may end before its dispatcher does") {
+TEST_CASE("the executor may end before its dispatcher") {
     office of;
     receiver there;
     there.hangs = true;
@@ -649,7 +649,7 @@ TEST_CASE("a guest's executor may end before its dispatcher does") {
     CHECK(there.count() == 1);
 }
 
-TEST_CASE("while this machine cannot connect, deliveries wait in the store and nobody hammers it") {
+TEST_CASE("while this machine cannot connect, deliveries wait in the store and retries are rare") {
     office of;
     receiver there;
     telling_store store{of.store};

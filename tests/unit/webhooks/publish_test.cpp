@@ -35,7 +35,7 @@ struct full_outbox {
 
 }  // namespace
 
-TEST_CASE("an event that is published has a delivery for each hook, and each event ids of its own") {
+TEST_CASE("a published event has one delivery per hook, and its own ids") {
     memory_store store;
     const auto services = two_services();
     const auto account = sample_account();
@@ -53,7 +53,7 @@ TEST_CASE("an event that is published has a delivery for each hook, and each eve
     CHECK(ids.size() == 4);
 }
 
-TEST_CASE("an event that nobody could report is refused, with the member's name, and writes nothing") {
+TEST_CASE("an invalid event is refused with the member's name, and nothing is written") {
     memory_store store;
     const auto services = two_services();
     const auto account = sample_account();
@@ -89,7 +89,7 @@ TEST_CASE("an event that nobody could report is refused, with the member's name,
     }
 }
 
-TEST_CASE("without randomness, or without room, nothing is published") {
+TEST_CASE("without randomness or capacity nothing is published") {
     memory_store store;
     const auto services = two_services();
     listen(store, sample_account());

@@ -40,18 +40,18 @@ TEST_CASE("a 2xx delivers, whichever attempt it was") {
         }
 }
 
-TEST_CASE("a status delivers nothing unless the attempt was answered") {
+TEST_CASE("a status counts only if there was a response") {
     for (const auto end : {attempt_end::timed_out, attempt_end::broken_off, attempt_end::bad_answer}) {
         CHECK(judge(0, 200, middle, {}, end).outcome == delivery_outcome::retry);
         CHECK(judge(0, 410, middle, {}, end).outcome == delivery_outcome::retry);
     }
 }
 
-TEST_CASE("410 ends the hook") {
+TEST_CASE("410 disables the hook") {
     for (const unsigned attempts_made : {0U, 7U}) CHECK(judge(attempts_made, 410).outcome == delivery_outcome::gone);
 }
 
-TEST_CASE("anything else is tried again as planned, seven times, and then given up") {
+TEST_CASE("anything else is retried as planned, seven times, and then given up") {
     const milliseconds planned[] = {seconds{5}, minutes{5}, minutes{30}, hours{2}, hours{5}, hours{10}, hours{10}};
     for (const unsigned status : {0U, 199U, 300U, 301U, 302U, 307U, 308U, 400U, 401U, 404U, 408U, 429U, 500U, 503U, 599U, 999U}) {
         const auto end = status == 0 ? attempt_end::no_connection : attempt_end::answered;
@@ -67,7 +67,7 @@ TEST_CASE("anything else is tried again as planned, seven times, and then given 
     }
 }
 
-TEST_CASE("a wait is a fifth longer or shorter by chance") {
+TEST_CASE("a wait varies randomly by a fifth") {
     CHECK(is_about(judge(1, 500, least).retry_at, minutes{4}));
     CHECK(is_about(judge(1, 500, most).retry_at, minutes{6}));
     for (std::uint32_t chance = 1; chance < 4'000'000'000U; chance += 199'999'999U) {
@@ -77,7 +77,7 @@ TEST_CASE("a wait is a fifth longer or shorter by chance") {
     }
 }
 
-TEST_CASE("Retry-After is heeded between the planned wait and twice as long, and a little later by chance") {
+TEST_CASE("Retry-After is honoured between the planned wait and twice that wait, plus jitter") {
     struct row {
         const char* said;
         milliseconds earliest, latest;

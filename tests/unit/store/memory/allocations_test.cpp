@@ -21,7 +21,7 @@ using tollgate_test::allocations_made;
 using namespace tollgate;
 using namespace tollgate::testing;
 
-TEST_CASE("a memory store allocates nothing to find a credential") {
+TEST_CASE("a memory store finds credentials without allocating") {
     memory_store store;
     const auto personal = sample_personal_token("tgu_a");
     const auto access = sample_access_token(1);
@@ -64,7 +64,7 @@ void fail_each_allocation(Verb verb, Check nothing_happened) {
 
 }  // namespace
 
-TEST_CASE("a memory store that runs out of memory in the middle of a verb has done nothing of it") {
+TEST_CASE("a memory store that runs out of memory within a verb has done nothing") {
     memory_store store;
     const auto kept = sample_personal_token("tgu_kept");
     value_of(store.create_personal_token(kept, tokens_max));
@@ -100,7 +100,7 @@ TEST_CASE("a memory store that runs out of memory in the middle of a verb has do
     fail_each_allocation([&] { return store.hooks_of(made.account); }, [] {});
 }
 
-TEST_CASE("a memory store that runs out of memory in the middle of OAuth has done nothing of the verb") {
+TEST_CASE("a memory store that runs out of memory within an OAuth verb has done nothing") {
     memory_store store;
     const auto asked = sample_application("tgi_a");
     fail_each_allocation([&] { return store.create_application(asked, 100); },
@@ -161,7 +161,7 @@ TEST_CASE("a memory store that runs out of memory in the middle of OAuth has don
     for (std::uint64_t seed = 1; seed <= 15; ++seed) CHECK_FALSE(has_token(seed));
 }
 
-TEST_CASE("a memory store that runs out of memory in the middle of a session's verb has done nothing of it") {
+TEST_CASE("a memory store that runs out of memory within a session verb has done nothing") {
     memory_store store;
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
         const auto made = sample_session(seed);
@@ -184,7 +184,7 @@ TEST_CASE("a memory store that runs out of memory in the middle of a session's v
         CHECK_FALSE(value_of(store.find_session(sample_session(seed).cookie_digest)));
 }
 
-TEST_CASE("a memory store that runs out of memory in the middle of an outbox's verb has done nothing of it") {
+TEST_CASE("a memory store that runs out of memory within an outbox verb has done nothing") {
     using namespace tollgate::testing::detail;
     using enum delivery_outcome;
     memory_store store;

@@ -25,7 +25,7 @@ std::optional<int> find(const table& in, std::string_view key) {
 
 }  // namespace
 
-TEST_CASE("a sharded table is a table") {
+TEST_CASE("a sharded table inserts, finds, changes and erases") {
     table rows;
     CHECK_FALSE(find(rows, "a"));
     CHECK(rows.insert(*name::from("a"), 1));
@@ -42,7 +42,7 @@ TEST_CASE("a sharded table is a table") {
     CHECK_FALSE(find(rows, "a"));
 }
 
-TEST_CASE("a sharded table says what a map says") {
+TEST_CASE("a sharded table behaves like a map") {
     table rows;
     std::map<std::string, int> truth;
     std::mt19937 random{Catch::rngSeed()};
@@ -65,7 +65,7 @@ TEST_CASE("a sharded table says what a map says") {
     }
 }
 
-TEST_CASE("threads share a sharded table") {
+TEST_CASE("a sharded table is thread-safe") {
     table rows;
     constexpr int threads = 6, keys = 500;
     std::atomic<int> inserted{0};

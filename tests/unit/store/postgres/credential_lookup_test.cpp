@@ -121,7 +121,7 @@ http::response balance_with(Api& api, const std::string& authorization) {
 
 }  // namespace
 
-TEST_CASE("a balance takes two round trips, whatever the credential", "[postgres]") {
+TEST_CASE("a balance request takes two round trips, whatever the credential", "[postgres]") {
     auto& server = postgres_server::shared();
     const auto where = server.fresh();
     postgres_server::run(where, tables);
@@ -148,7 +148,7 @@ TEST_CASE("a balance takes two round trips, whatever the credential", "[postgres
     CHECK(balance_with(api, credential).find("X-RateLimit-Limit") == "9");
 }
 
-TEST_CASE("of an owner who is gone nothing is told, and the directory says so", "[postgres]") {
+TEST_CASE("no quota is returned for a deleted owner, and the directory reports it", "[postgres]") {
     auto& server = postgres_server::shared();
     const auto where = server.fresh();
     postgres_server::run(where, tables);
@@ -160,7 +160,7 @@ TEST_CASE("of an owner who is gone nothing is told, and the directory says so", 
     CHECK(users.asked_for_quota == 2);
 }
 
-TEST_CASE("a quota comes with the credential, or is not told", "[postgres]") {
+TEST_CASE("a quota is returned with the credential, or is unknown", "[postgres]") {
     struct row {
         const char* query;
         known_quota told;
@@ -182,7 +182,7 @@ TEST_CASE("a quota comes with the credential, or is not told", "[postgres]") {
     CHECK((*found)->owner_quota == each.told);
 }
 
-TEST_CASE("numbers that are no quota are a problem of ours", "[postgres]") {
+TEST_CASE("numbers that are not a quota are an internal error", "[postgres]") {
     using columns = postgres::credential_lookup::quota_columns;
     const auto each = GENERATE(columns{true, -1, 60}, columns{true, 1, 0}, columns{true, 1, -1},
                                columns{true, 4'294'967'296, 60}, columns{true, 1, std::nullopt},
@@ -192,7 +192,7 @@ TEST_CASE("numbers that are no quota are a problem of ours", "[postgres]") {
     CHECK(read.error().kind == error_kind::internal);
 }
 
-TEST_CASE("a query that will not do is known when the store is opened", "[postgres]") {
+TEST_CASE("an invalid query is reported when the store is opened", "[postgres]") {
     auto& server = postgres_server::shared();
     const char* query = GENERATE("SELECT requests, seconds FROM nowhere WHERE id = owner.id", "SELECT 1", "nonsense");
     const auto opened = postgres_store::open(server.fresh(), with_quota(query));

@@ -146,7 +146,7 @@ TEST_CASE_METHOD(two_nodes, "a credential that is remembered takes no round trip
     proxy.behave(way::forwards);
 }
 
-TEST_CASE("a store that remembers passes for one that does not") {
+TEST_CASE("a caching store behaves like one without a cache") {
     auto& server = postgres_server::shared();
     const auto where = server.fresh();
     postgres_store here{where, remembering()}, other{where, remembering()}, without{where};
@@ -378,7 +378,7 @@ TEST_CASE_METHOD(two_nodes_alone, "when the server starts again, or takes the co
     CHECK(remembers("tgu_b"));
 }
 
-TEST_CASE("once a revocation has returned, no thread of that store finds the token") {
+TEST_CASE("after a revocation has returned, no thread of that store finds the token") {
     auto& server = postgres_server::shared();
     postgres_store store{server.fresh(), remembering()};
     REQUIRE(eventually([&] { return store.changes()->read().has_value(); }));

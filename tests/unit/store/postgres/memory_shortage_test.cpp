@@ -28,7 +28,7 @@ new_access_token token_of(std::uint64_t seed, user_id user) {
 
 }  // namespace
 
-TEST_CASE("whoever asks after memory ran out in the middle of an answer gets their own answer") {
+TEST_CASE("after memory ran out in the middle of a response, the next call gets its own response") {
     postgres_settings settings;
     settings.connections_max = 1;  // so that it is the same connection, if it was kept
     postgres_store store{postgres_server::shared().fresh(), settings};

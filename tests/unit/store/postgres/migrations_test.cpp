@@ -50,7 +50,7 @@ std::int64_t version(postgres_database& on) {
 
 }  // namespace
 
-TEST_CASE("steps are run once, in order, and only those that were not before") {
+TEST_CASE("steps run once and in order") {
     auto& server = postgres_server::shared();
     auto pool = open_pool(server.fresh());
     REQUIRE(pool.migrate("things", first(1)));
@@ -69,7 +69,7 @@ TEST_CASE("steps are run once, in order, and only those that were not before") {
     REQUIRE(pool.migrate("nothing", {}));
 }
 
-TEST_CASE("a step that fails leaves all as it was, and says so") {
+TEST_CASE("a failing step leaves everything unchanged and is reported") {
     auto& server = postgres_server::shared();
     auto pool = open_pool(server.fresh());
     REQUIRE(pool.migrate("things", first(1)));
@@ -84,7 +84,7 @@ TEST_CASE("a step that fails leaves all as it was, and says so") {
     REQUIRE(pool.migrate("things", first(2)));
 }
 
-TEST_CASE("an older node goes on beside tables of a newer one, unless a step broke them for it") {
+TEST_CASE("an older node continues beside newer tables, unless a step broke compatibility") {
     auto& server = postgres_server::shared();
     const auto where = server.fresh();
     auto old_node = open_pool(where), newer_node = open_pool(where);
@@ -115,7 +115,7 @@ TEST_CASE("an older node goes on beside tables of a newer one, unless a step bro
     CHECK(newest_node.open_another());
 }
 
-TEST_CASE("of nodes that start at once one does the work: processes and threads") {
+TEST_CASE("of nodes that start at once one migrates: processes and threads") {
     auto& server = postgres_server::shared();
     constexpr std::array counting{
         schema_step{"CREATE TABLE runs (id bigint GENERATED ALWAYS AS IDENTITY); SELECT pg_sleep(0.2)"},
@@ -150,7 +150,7 @@ TEST_CASE("of nodes that start at once one does the work: processes and threads"
     }
 }
 
-TEST_CASE("where there is nothing to do, no right to make tables is needed") {
+TEST_CASE("without pending steps no right to create tables is needed") {
     auto& server = postgres_server::shared();
     const auto where = server.fresh();
     auto pool = open_pool(where);
@@ -167,7 +167,7 @@ TEST_CASE("where there is nothing to do, no right to make tables is needed") {
     server.run("DROP OWNED BY " + role + "; DROP ROLE " + role);
 }
 
-TEST_CASE("a table that somebody has locked keeps the others waiting no longer than a request takes") {
+TEST_CASE("waiting for a locked table is bounded by the time of a request") {
     auto& server = postgres_server::shared();
     const auto where = server.fresh();
     auto pool = open_pool(where);

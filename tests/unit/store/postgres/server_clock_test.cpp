@@ -30,7 +30,7 @@ bool is_about(milliseconds given, milliseconds wanted) {
 
 }  // namespace
 
-TEST_CASE("before the server was asked, and without a difference, nothing is shifted") {
+TEST_CASE("before the first observation, and without a difference, nothing is shifted") {
     off_by = 300'000;
     server_clock by{&node_that_is_off};
     CHECK(by.shift() == milliseconds{0});
@@ -40,7 +40,7 @@ TEST_CASE("before the server was asked, and without a difference, nothing is shi
     CHECK(is_about(by.now() - server_clock::node_now(), milliseconds{0}));
 }
 
-TEST_CASE("a node that is off is shifted by as much, in either direction") {
+TEST_CASE("the shift equals the difference, in either direction") {
     for (const auto off : {minutes{5}, minutes{-5}, minutes{60 * 24 * 365}}) {
         server_clock by{&node_that_is_off};
         off_by = milliseconds{off}.count();
@@ -50,7 +50,7 @@ TEST_CASE("a node that is off is shifted by as much, in either direction") {
     }
 }
 
-TEST_CASE("clocks that are close are taken for equal, and a shift stays while it is about right") {
+TEST_CASE("small differences are ignored, and a shift is kept while it is about right") {
     server_clock by{&node_that_is_off};
     observe(by);
     for (const int small : {0, 1, -1, 1900, -1900}) {
@@ -70,7 +70,7 @@ TEST_CASE("clocks that are close are taken for equal, and a shift stays while it
     CHECK(by.shift() == milliseconds{0});
 }
 
-TEST_CASE("of a slow answer nobody knows when it was right") {
+TEST_CASE("a slow response is not used") {
     server_clock by{&node_that_is_off};
     off_by = 0;
     observe(by);
@@ -82,7 +82,7 @@ TEST_CASE("of a slow answer nobody knows when it was right") {
     CHECK(first.shift() > seconds{55});
 }
 
-TEST_CASE("callers who tell the time by the server are not shifted") {
+TEST_CASE("callers that use the server's clock are not shifted") {
     server_clock by{nullptr};
     const auto now = server_clock::steady::now();
     by.observe({now, now, server_clock::node_now() + minutes{5}});
@@ -90,7 +90,7 @@ TEST_CASE("callers who tell the time by the server are not shifted") {
     CHECK(is_about(by.now() - server_clock::node_now(), minutes{5}));
 }
 
-TEST_CASE("an observation is asked for once, by one, and again after a while") {
+TEST_CASE("an observation is requested once, by one caller, and again later") {
     server_clock by{&node_that_is_off};
     std::atomic<int> asked{0};
     std::vector<std::thread> threads;

@@ -33,7 +33,7 @@ TEST_CASE("statements of a script are counted", "[schema_status]") {
     }
 }
 
-TEST_CASE("what is pending are the statements of the steps to come", "[schema_status]") {
+TEST_CASE("the pending statements are those of the steps to come", "[schema_status]") {
     const std::vector<std::string_view> steps{"a; b", "c", "d; e; f"};
     const auto at = [&](std::int64_t version) { return sql::status_at(version, steps, [](std::string_view step) { return step; }); };
     CHECK(at(0).pending_statements == 6);

@@ -78,7 +78,7 @@ TEST_CASE_METHOD(fixture, "no two contents have one mark, whatever checkpoints d
     }
 }
 
-TEST_CASE("a new database has a mark from the start, and so has one whose log was cleared away") {
+TEST_CASE("a new database has a mark from the start, and so has one whose log was removed") {
     temporary_directory directory;
     const auto path = directory.file("test.db");
     for (int round = 0; round < 2; ++round) {
@@ -88,7 +88,7 @@ TEST_CASE("a new database has a mark from the start, and so has one whose log wa
     }
 }
 
-TEST_CASE("to watch through a connection that may not write changes nothing, and knows marks after the first commit") {
+TEST_CASE("watching through a read-only connection changes nothing, and has marks after the first commit") {
     temporary_directory directory;
     const auto path = directory.file("test.db");
     { auto closed = fixture::prepared(path); }

@@ -32,7 +32,7 @@ std::int64_t number(sqlite::database& of, sqlite::statement_text query) {
 
 }  // namespace
 
-TEST_CASE("a new database is its owner's alone, with its log, whatever the umask says") {
+TEST_CASE("a new database and its log are accessible to the owner only, whatever the umask") {
     temporary_directory directory;
     const auto path = directory.file("new.db");
     const auto before = ::umask(0);
@@ -45,7 +45,7 @@ TEST_CASE("a new database is its owner's alone, with its log, whatever the umask
     CHECK(mode_of(path + "-shm") == 0600);
 }
 
-TEST_CASE("the mode of a file that is there already is left alone") {
+TEST_CASE("the mode of an existing file is not changed") {
     temporary_directory directory;
     const auto path = directory.file("shared.db");
     std::ofstream{path}.flush();
@@ -54,7 +54,7 @@ TEST_CASE("the mode of a file that is there already is left alone") {
     CHECK(mode_of(path) == 0640);
 }
 
-TEST_CASE("a database is what it should be: logged, synchronous, with foreign keys") {
+TEST_CASE("a database has a write-ahead log, full synchronisation and foreign keys") {
     temporary_directory directory;
     auto database = *sqlite::database::open(directory.file("test.db"));
     auto mode = database.prepare("PRAGMA journal_mode").next<std::string>();
@@ -72,7 +72,7 @@ TEST_CASE("a database is what it should be: logged, synchronous, with foreign ke
     CHECK(orphan.error().kind == error_kind::conflict);
 }
 
-TEST_CASE("what is no database says so") {
+TEST_CASE("a file that is not a database is reported") {
     temporary_directory directory;
     std::ofstream{directory.file("garbage.db")} << std::string(5000, 'x');
     struct row {
@@ -97,7 +97,7 @@ TEST_CASE("what is no database says so") {
     }
 }
 
-TEST_CASE("a file system without shared memory is refused, since no log is possible there") {
+TEST_CASE("a file system without shared memory is refused, because the log needs it") {
     temporary_directory directory;
     faulty_vfs vfs{false};
     const auto opened = sqlite::database::open(directory.file("test.db"), {.vfs = vfs.name()});
@@ -106,7 +106,7 @@ TEST_CASE("a file system without shared memory is refused, since no log is possi
     CHECK_THAT(opened.error().cause, Catch::Contains("no write-ahead log is possible"));
 }
 
-TEST_CASE("a read-only database reads, and changes nothing") {
+TEST_CASE("a read-only database can be read and not changed") {
     temporary_directory directory;
     const auto path = directory.file("test.db");
     CHECK_FALSE(sqlite::database::open(path, {.read_only = true}));
@@ -120,7 +120,7 @@ TEST_CASE("a read-only database reads, and changes nothing") {
     CHECK(number(reading, "SELECT count(*) FROM t") == 1);
 }
 
-TEST_CASE("a statement is prepared once, and twice when it is in use") {
+TEST_CASE("a statement is prepared once, and twice if it is in use") {
     temporary_directory directory;
     auto database = *sqlite::database::open(directory.file("test.db"));
     const auto prepared_count = [&] {
@@ -173,7 +173,7 @@ TEST_CASE("a transaction is all or nothing") {
     CHECK(number(database, "SELECT count(*) FROM t") == 2);
 }
 
-TEST_CASE("who waits too long for another writer is told so, and may try again") {
+TEST_CASE("waiting for another writer too long is an error, and a retry may succeed") {
     temporary_directory directory;
     const auto path = directory.file("test.db");
     auto first = *sqlite::database::open(path);
@@ -194,7 +194,7 @@ TEST_CASE("who waits too long for another writer is told so, and may try again")
     CHECK(number(first, "SELECT count(*) FROM t") == 2);
 }
 
-TEST_CASE("who waits for another writer goes on as soon as it is done") {
+TEST_CASE("a waiting writer continues as soon as the other one is done") {
     temporary_directory directory;
     const auto path = directory.file("test.db");
     auto first = *sqlite::database::open(path);
@@ -213,7 +213,7 @@ TEST_CASE("who waits for another writer goes on as soon as it is done") {
     CHECK(number(first, "SELECT count(*) FROM t") == 2);
 }
 
-TEST_CASE("a full disk is told as what may pass, and leaves nothing half done") {
+TEST_CASE("a full disk is a temporary error and leaves nothing half done") {
     temporary_directory directory;
     faulty_vfs vfs;
     auto database = *sqlite::database::open(directory.file("test.db"), {.vfs = vfs.name()});

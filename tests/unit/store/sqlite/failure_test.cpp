@@ -8,7 +8,7 @@
 
 using namespace tollgate;
 
-TEST_CASE("a failure tells what was done in one line of bearable length", "[sqlite]") {
+TEST_CASE("a failure names the statement in one short line", "[sqlite]") {
     struct {
         std::string doing;
         std::string told;

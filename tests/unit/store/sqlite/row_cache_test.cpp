@@ -234,7 +234,7 @@ TEST_CASE_METHOD(fixture, "no thread reads less than was committed before it ask
     CHECK(failures == 0);
 }
 
-TEST_CASE("no process reads less than another committed before it asked") {
+TEST_CASE("no process reads older data than another committed before") {
     // Memory that both processes have: what was committed, told right after the commit.
     void* block = ::mmap(nullptr, sizeof(std::atomic<std::int64_t>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     REQUIRE(block != MAP_FAILED);
