@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <initializer_list>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -43,6 +45,25 @@ inline void check_caught(const std::vector<tollgate::testing::verdict>& failed, 
     REQUIRE(caught != failed.end());
     CHECK_FALSE(caught->message.empty());
     CHECK_THAT(caught->message, Catch::Contains(std::string{message_has}));
+}
+
+/// A mistake of an adapter, and the rule of the store suite that catches it.
+template <class Mistake>
+struct mutant {
+    Mistake made;
+    const char* caught_by;
+    const char* message_has = "testing/detail/";
+};
+
+/// The store suite passes an `Adapter` without a mistake, and catches each mutant. An adapter is made of its mistake.
+template <class Adapter, class Mistake>
+void check_mutants(std::initializer_list<mutant<Mistake>> all) {
+    const auto failures = [](Mistake made) { return suite_failures([made] { return std::make_unique<Adapter>(made); }); };
+    for (const auto& each : failures(Mistake::none)) FAIL_CHECK(each.name << ": " << each.message);
+    for (const mutant<Mistake>& each : all) {
+        CAPTURE(static_cast<int>(each.made));
+        check_caught(failures(each.made), each.caught_by, each.message_has);
+    }
 }
 
 }  // namespace tollgate_test

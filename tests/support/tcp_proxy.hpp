@@ -68,6 +68,8 @@ public:
     /// How often a client has said something after a server had, or for the first time: round trips.
     [[nodiscard]] std::size_t turns() const noexcept { return turns_; }
     [[nodiscard]] std::size_t accepted() const noexcept { return accepted_; }
+    /// Connections that are open now.
+    [[nodiscard]] std::size_t open() const noexcept { return open_; }
 
 private:
     struct pair {
@@ -86,6 +88,7 @@ private:
         while (!stops_) {
             std::vector<pollfd> polled{{listening_, POLLIN, 0}};
             if (way_ == way::cuts) drop_all();
+            open_ = pairs_.size();
             if (way_ != way::hangs)
                 for (const pair& each : pairs_) {
                     polled.push_back({each.client, POLLIN, 0});
@@ -158,7 +161,7 @@ private:
     std::uint16_t port_ = 0;
     std::atomic<way> way_{way::forwards};
     std::atomic<bool> stops_{false}, hears_out_{false};
-    std::atomic<std::size_t> turns_{0}, accepted_{0};
+    std::atomic<std::size_t> turns_{0}, accepted_{0}, open_{0};
     std::list<pair> pairs_;
     std::thread thread_;
 };

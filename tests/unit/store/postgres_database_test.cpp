@@ -347,8 +347,9 @@ TEST_CASE("a connection that broke while idle is replaced before it is used") {
     tcp_proxy proxy{server.socket_path()};
     auto pool = open_pool(proxy.connection_string(), {.connections_max = 1});
     REQUIRE(pool.change("CREATE TEMPORARY TABLE here (id bigint)"));
+    REQUIRE(eventually([&] { return proxy.open() == 1; }));
     proxy.behave(tcp_proxy::way::cuts);
-    std::this_thread::sleep_for(milliseconds{50});
+    REQUIRE(eventually([&] { return proxy.open() == 0; }));
     proxy.behave(tcp_proxy::way::forwards);
     CHECK(pool.change("CREATE TEMPORARY TABLE here (id bigint)"));  // in another session
     CHECK(proxy.accepted() == 2);
@@ -406,13 +407,12 @@ TEST_CASE("a stopped server is reported at once, and found again when it is back
         REQUIRE_FALSE(given);
         CHECK(given.error().kind == error_kind::unavailable);
     }
-    std::this_thread::sleep_for(milliseconds{300});
     server.start();
-    CHECK(eventually([&] { return one(pool).has_value(); }, seconds{4}));
+    CHECK(eventually([&] { return one(pool).has_value(); }));
     server.kill();
-    CHECK(eventually([&] { return !one(pool).has_value(); }, seconds{4}));
+    CHECK(eventually([&] { return !one(pool).has_value(); }));
     server.start();
-    CHECK(eventually([&] { return one(pool).has_value(); }, seconds{4}));
+    CHECK(eventually([&] { return one(pool).has_value(); }));
 }
 
 TEST_CASE("a pool that cannot be opened reports why, without the password") {

@@ -61,6 +61,30 @@ std::string count_of(const std::string& where, const std::string& table) {
     return postgres_server::run(where, "SELECT count(*) FROM tollgate_" + table).at(0);
 }
 
+/// Counts what any connection sends on the channel of due deliveries.
+class notice_counter {
+public:
+    explicit notice_counter(const std::string& where) : on_{where} { REQUIRE(on_.run("LISTEN tollgate_deliveries")); }
+
+    /// Those that were sent since the last time. PostgreSQL hands out notices in the order of their commits, those of a
+    /// session to itself among them, so none that was sent before is still on its way.
+    std::size_t count() {
+        REQUIRE(on_.run("NOTIFY tollgate_deliveries, 'end'"));
+        std::size_t counted = 0;
+        bool ended = false;
+        while (PGnotify* const each = PQnotifies(on_.handle())) {
+            ended = std::string{each->extra} == "end";
+            counted += ended ? 0 : 1;
+            PQfreemem(each);
+        }
+        REQUIRE(ended);
+        return counted;
+    }
+
+private:
+    own_connection on_;
+};
+
 void wait_until_it_listens(postgres_store& store) {
     REQUIRE(eventually([&] { return store.changes_seen().has_value(); }));
 }
@@ -323,25 +347,24 @@ TEST_CASE("events of any node are notified at once, also from a transaction and 
     });
     CHECK(claim_at(listening, noon).size() == 1);
     own_connection own{where};
+    notice_counter notices{where};
     REQUIRE(own.run("BEGIN"));
-    const auto before = listening.changes_seen();
     value_of(
         postgres_own_transaction(reporting, own.handle()).append_event(sample_event(account), sample_seed(100), noon));
-    std::this_thread::sleep_for(milliseconds{100});
-    CHECK(listening.changes_seen() == before);
+    CHECK(notices.count() == 0);
     expect_told("COMMIT", [&] { REQUIRE(own.run("COMMIT")); });
+    CHECK(notices.count() == 1);
     CHECK(claim_at(listening, noon).size() == 1);
 
-    const auto quiet = listening.changes_seen();
     report(reporting, sample_account("sitesmaker", 999));  // nobody listens
-    std::this_thread::sleep_for(milliseconds{100});
-    CHECK(listening.changes_seen() == quiet);
+    CHECK(notices.count() == 0);
 
+    const auto before_the_stop = listening.changes_seen();
     server.stop();
     CHECK(eventually([&] { return !listening.changes_seen(); }));
     server.start();
     wait_until_it_listens(listening);
-    CHECK(listening.changes_seen() != quiet);  // something may have been missed
+    CHECK(listening.changes_seen() != before_the_stop);  // something may have been missed
     REQUIRE(eventually([&] { return reporting.hooks_of(account).has_value(); }));
     expect_told("append_event again", [&] { report(reporting, account); });
 }

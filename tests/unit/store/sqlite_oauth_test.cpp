@@ -1,5 +1,5 @@
 #include <support/child_process.hpp>
-#include <support/faulty_vfs.hpp>
+#include <support/disk_faults.hpp>
 #include <support/temporary_directory.hpp>
 #include <tollgate/store/sqlite.hpp>
 #include <tollgate/store/sqlite_database.hpp>
@@ -23,23 +23,12 @@ using namespace tollgate;
 using namespace tollgate::testing;
 using namespace tollgate::testing::detail;
 using tollgate_test::child_process;
-using tollgate_test::faulty_vfs;
+using tollgate_test::all_or_nothing;
+using tollgate_test::progress;
 using tollgate_test::number_pipe;
 using tollgate_test::temporary_directory;
 
 namespace {
-
-/// What a verb that writes has done: all of it, nothing of it, or (none) something in between.
-using progress = std::optional<bool>;
-
-progress all_or_nothing(std::initializer_list<bool> parts) {
-    bool any = false, all = true;
-    for (const bool each : parts) {
-        any = any || each;
-        all = all && each;
-    }
-    return any == all ? progress{all} : std::nullopt;
-}
 
 constexpr application_id first_application{1};
 
@@ -178,31 +167,18 @@ TEST_CASE("a disk that fails at the nth change: each verb of OAuth and of sessio
     const int code = GENERATE(SQLITE_FULL, SQLITE_IOERR_FSYNC);
     CAPTURE(each.name, code);
 
-    temporary_directory directory;
-    for (long n = 0;; ++n) {
-        REQUIRE(n < 100);
-        CAPTURE(n);
-        faulty_vfs vfs;
-        sqlite_settings settings;
-        settings.vfs = vfs.name();
-        const auto path = directory.file(std::to_string(n) + ".db");
-        {
+    tollgate_test::fail_each_disk_change(
+        code,
+        [](const std::string& path, const sqlite_settings& settings) {
             sqlite_store store{path, settings};
             furnish(store);
-            REQUIRE(each.done(store) == progress{false});
-
-            vfs.fail_after(n, code);
-            const auto done = each.act(store);
-            if (!done) CHECK(done.error().kind == error_kind::unavailable);
-            CHECK(each.done(store) == progress{done.has_value()});  // reading needs no disk that can be written to
-            vfs.heal();
-            if (done) break;
-            value_of(each.act(store));
-            CHECK(each.done(store) == progress{true});
-        }
-        sqlite_store again{path, settings};
-        CHECK(each.done(again) == progress{true});
-    }
+            return store;
+        },
+        each.act, each.done,
+        [&](const std::string& path) {
+            sqlite_store again{path};
+            CHECK(each.done(again) == progress{true});
+        });
 }
 
 TEST_CASE("no statement of the store scans a table or sorts more rows than it returns") {

@@ -1,7 +1,7 @@
 #include <tollgate/store/sqlite.hpp>
 
 #include <support/child_process.hpp>
-#include <support/faulty_vfs.hpp>
+#include <support/disk_faults.hpp>
 #include <support/temporary_directory.hpp>
 #include <tollgate/store/detail/sqlite/statement.hpp>
 #include <tollgate/store/detail/sqlite/database.hpp>
@@ -29,7 +29,8 @@ using namespace tollgate;
 using namespace tollgate::testing;
 using namespace tollgate::testing::detail;
 using tollgate_test::child_process;
-using tollgate_test::faulty_vfs;
+using tollgate_test::all_or_nothing;
+using tollgate_test::progress;
 using tollgate_test::number_pipe;
 using tollgate_test::temporary_directory;
 
@@ -73,15 +74,6 @@ result<void> expected(result<bool> given) {
     if (!given) return std::move(given).error();
     if (!*given) return internal_error("the verb found nothing to do");
     return {};
-}
-
-/// What a verb that writes has done: all of it, nothing of it, or (none) something in between.
-using progress = std::optional<bool>;
-
-progress all_or_nothing(std::initializer_list<bool> parts) {
-    const auto done = std::count(parts.begin(), parts.end(), true);
-    if (done == 0) return false;
-    return done == static_cast<std::ptrdiff_t>(parts.size()) ? progress{true} : std::nullopt;
 }
 
 struct verb {
@@ -162,39 +154,18 @@ TEST_CASE("a disk that fails at the nth change: each verb of the outbox is done 
     const int code = GENERATE(SQLITE_FULL, SQLITE_IOERR_WRITE, SQLITE_IOERR_FSYNC);
     CAPTURE(each.name, code);
 
-    temporary_directory directory;
-    for (long n = 0;; ++n) {
-        REQUIRE(n < 100);
-        CAPTURE(n);
-        faulty_vfs vfs;
-        sqlite_settings settings;
-        settings.vfs = vfs.name();
-        const auto path = directory.file(std::to_string(n) + ".db");
-        furnished on{path, settings};
-        REQUIRE(each.done(on) == progress{false});
-
-        vfs.fail_after(n, code);
-        const auto done = each.act(on);
-        if (!done) {
-            CHECK(done.error().kind == error_kind::unavailable);
-            CHECK_THAT(done.error().cause, Catch::StartsWith("SQLite: "));
-        }
-        CHECK(each.done(on) == progress{done.has_value()});  // reading needs no disk that can be written to
-        vfs.heal();
-        if (!done) {
-            value_of(each.act(on));
-            CHECK(each.done(on) == progress{true});
-        }
-        auto file = *sqlite::database::open(path);
-        CHECK(count_in(file, "SELECT count(*) FROM pragma_foreign_key_check") == 0);
-        CHECK(count_in(file,
-                       "SELECT count(*) FROM tollgate_events WHERE id NOT IN "
-                       "(SELECT event FROM tollgate_deliveries)") == 0);
-        CHECK(count_in(file,
-                       "SELECT count(*) FROM tollgate_deliveries WHERE ended_at IS NULL AND NOT EXISTS "
-                       "(SELECT 1 FROM tollgate_hooks WHERE id = hook AND ready_at IS NOT NULL)") == 0);
-        if (done) break;
-    }
+    tollgate_test::fail_each_disk_change(
+        code, [](const std::string& path, const sqlite_settings& settings) { return furnished{path, settings}; }, each.act,
+        each.done, [](const std::string& path) {
+            auto file = *sqlite::database::open(path);
+            CHECK(count_in(file, "SELECT count(*) FROM pragma_foreign_key_check") == 0);
+            CHECK(count_in(file,
+                           "SELECT count(*) FROM tollgate_events WHERE id NOT IN "
+                           "(SELECT event FROM tollgate_deliveries)") == 0);
+            CHECK(count_in(file,
+                           "SELECT count(*) FROM tollgate_deliveries WHERE ended_at IS NULL AND NOT EXISTS "
+                           "(SELECT 1 FROM tollgate_hooks WHERE id = hook AND ready_at IS NOT NULL)") == 0);
+        });
 }
 
 TEST_CASE("a file that cannot grow is an error for the publisher, and no partial event is left") {

@@ -8,6 +8,7 @@
 #include <tollgate/store/detail/sqlite/schema.hpp>
 
 #include <support/child_process.hpp>
+#include <support/disk_faults.hpp>
 #include <support/faulty_vfs.hpp>
 #include <support/run_store_suite.hpp>
 #include <support/temporary_directory.hpp>
@@ -36,6 +37,7 @@ using namespace tollgate::testing;
 using tollgate_test::child_process;
 using tollgate_test::faulty_vfs;
 using tollgate_test::number_pipe;
+using tollgate_test::progress;
 using tollgate_test::temporary_directory;
 
 static_assert(sqlite_store::blocking);
@@ -275,32 +277,20 @@ TEST_CASE("a disk that fails at the nth change: each verb is done or not, says w
     const int code = GENERATE(SQLITE_FULL, SQLITE_IOERR_WRITE, SQLITE_IOERR_FSYNC);
     CAPTURE(each.name, code);
 
-    files files;
-    for (long n = 0;; ++n) {
-        REQUIRE(n < 100);
-        CAPTURE(n);
-        faulty_vfs vfs;
-        sqlite_settings settings;
-        settings.vfs = vfs.name();
-        {
-            sqlite_store store{files.next(), settings};
+    tollgate_test::fail_each_disk_change(
+        code,
+        [](const std::string& path, const sqlite_settings& settings) {
+            sqlite_store store{path, settings};
             value_of(store.create_personal_token(sample_personal_token("tgu_old"), tokens_max));
             value_of(store.create_access_token(sample_access_token(1)));
             value_of(store.create_hook(sample_hook(sample_account()), 20));
-            REQUIRE_FALSE(each.is_done(store));
-
-            vfs.fail_after(n, code);
-            const auto done = each.act(store);
-            if (!done) CHECK(done.error().kind == error_kind::unavailable);
-            CHECK(each.is_done(store) == done.has_value());  // reading needs no disk that can be written to
-            vfs.heal();
-            if (done) break;
-            value_of(each.act(store));
-            CHECK(each.is_done(store));
-        }
-        sqlite_store again{files.last(), settings};
-        CHECK(each.is_done(again));
-    }
+            return store;
+        },
+        each.act, [&](sqlite_store& store) { return progress{each.is_done(store)}; },
+        [&](const std::string& path) {
+            sqlite_store again{path};
+            CHECK(each.is_done(again));
+        });
 }
 
 TEST_CASE("a file that cannot grow is a temporary error, and no partial hook is left") {

@@ -247,10 +247,6 @@ private:
 static_assert(token_store<adapter> && use_recorder<adapter> && oauth_store<adapter> && session_store<adapter>);
 static_assert(!hook_store<adapter>);
 
-std::vector<testing::verdict> failures(mistake made) {
-    return tollgate_test::suite_failures([made] { return std::make_unique<adapter>(made); });
-}
-
 struct sessions_alone {
     memory_store inner;
 
@@ -267,16 +263,9 @@ static_assert(session_store<sessions_alone> && !oauth_store<sessions_alone>);
 
 }  // namespace
 
-TEST_CASE("the store suite passes an OAuth adapter that is right") {
-    for (const auto& each : failures(mistake::none)) FAIL_CHECK(each.name << ": " << each.message);
-}
-
 TEST_CASE("the store suite catches what adapters get wrong of OAuth, in the case that is about it") {
-    struct row {
-        mistake made;
-        const char* caught_by;
-    };
-    const auto each = GENERATE(
+    using row = tollgate_test::mutant<mistake>;
+    tollgate_test::check_mutants<adapter, mistake>({
         row{mistake::finds_clients_in_any_case, "application: a client_id is compared byte for byte"},
         row{mistake::takes_no_redirect_for_an_empty_one,
             "application: text comes back byte for byte, none is not empty"},
@@ -324,9 +313,7 @@ TEST_CASE("the store suite catches what adapters get wrong of OAuth, in the case
         row{mistake::forgets_what_was_seen, "session: a use is remembered"},
         row{mistake::brings_sessions_back, "session: ended, it lets nobody in"},
         row{mistake::ends_one_session_for_all, "session: all of one user's are ended, and nobody else's"},
-        row{mistake::sweeps_used_sessions, "session: swept when it began or was used before the moment, not at it"});
-    CAPTURE(static_cast<int>(each.made));
-    tollgate_test::check_caught(failures(each.made), each.caught_by);
+        row{mistake::sweeps_used_sessions, "session: swept when it began or was used before the moment, not at it"}});
 }
 
 TEST_CASE("the store suite takes a store that keeps sessions and nothing else") {

@@ -298,22 +298,11 @@ private:
 static_assert(hook_store<adapter> && outbox<adapter>);
 static_assert(!token_store<adapter> && !session_store<adapter>);
 
-std::vector<testing::verdict> failures(mistake made) {
-    return tollgate_test::suite_failures([made] { return std::make_unique<adapter>(made); });
-}
-
 }  // namespace
 
-TEST_CASE("the store suite passes an outbox that is right") {
-    for (const auto& each : failures(mistake::none)) FAIL_CHECK(each.name << ": " << each.message);
-}
-
 TEST_CASE("the store suite catches what adapters get wrong of an outbox, in the case that is about it") {
-    struct row {
-        mistake made;
-        const char* caught_by;
-    };
-    const auto each = GENERATE(
+    using row = tollgate_test::mutant<mistake>;
+    tollgate_test::check_mutants<adapter, mistake>({
         row{mistake::takes_events_in_any_case, "event: goes to each hook of its account and name, once"},
         row{mistake::delivers_to_disabled_hooks, "hook: disabled at once when its target is gone, and gets no event"},
         row{mistake::is_due_when_it_happened,
@@ -381,7 +370,5 @@ TEST_CASE("the store suite catches what adapters get wrong of an outbox, in the 
         row{mistake::sweeps_too_early, "sweep: what ended before the moment is forgotten, not at it, a few at a time"},
         row{mistake::sweeps_too_much, "sweep: what ended before the moment is forgotten, not at it, a few at a time"},
         row{mistake::sweeps_without_attempts,
-            "sweep: what ended before the moment is forgotten, not at it, a few at a time"});
-    CAPTURE(static_cast<int>(each.made));
-    tollgate_test::check_caught(failures(each.made), each.caught_by);
+            "sweep: what ended before the moment is forgotten, not at it, a few at a time"}});
 }

@@ -188,23 +188,12 @@ struct hooks_alone {
 };
 static_assert(hook_store<hooks_alone> && !token_store<hooks_alone>);
 
-std::vector<testing::verdict> failures(mistake made) {
-    return tollgate_test::suite_failures([made] { return adapter{made}; });
-}
-
 }  // namespace
 
-TEST_CASE("the store suite passes an adapter that is right") {
-    CHECK(failures(mistake::none).empty());
-}
-
 TEST_CASE("the store suite catches what adapters get wrong, in the case that is about it") {
-    struct row {
-        mistake made;
-        const char* caught_by;
-    };
-    const auto each = GENERATE(
-        row{mistake::throws, "personal token: what was created is found"},
+    using row = tollgate_test::mutant<mistake>;
+    tollgate_test::check_mutants<adapter, mistake>({
+        row{mistake::throws, "personal token: what was created is found", ""},
         row{mistake::forgets_scopes, "personal token: scopes come back in their order, none and all"},
         row{mistake::forgets_the_application, "access token: what was created is found"},
         row{mistake::ignores_case, "personal token: a username is compared byte for byte"},
@@ -226,9 +215,7 @@ TEST_CASE("the store suite catches what adapters get wrong, in the case that is 
         row{mistake::uses_hook_ids_again, "hook: ids are never used again"},
         row{mistake::takes_one_token_too_many, "personal token: not more than the bound for one user"},
         row{mistake::replaces_secrets_of_others, "hook: a secret is replaced at its own account only, and nothing else is"},
-        row{mistake::forgets_when_it_was_used, "access token: when it was used is kept"});
-    CAPTURE(static_cast<int>(each.made));
-    tollgate_test::check_caught(failures(each.made), each.caught_by, each.made == mistake::throws ? "" : "testing/detail/");
+        row{mistake::forgets_when_it_was_used, "access token: when it was used is kept"}});
 }
 
 TEST_CASE("the store suite catches a bound that is counted first and created upon then") {

@@ -86,11 +86,19 @@ struct two_nodes {
     /// Once it is remembered, it still is after a while in which changes would have been heard.
     template <class Name>
     bool keeps(const Name& name, const std::function<void()>& meanwhile) {
-        std::this_thread::sleep_for(milliseconds{20});  // what happened before is heard
+        hear_all();
         REQUIRE(finds(name));
         meanwhile();
-        std::this_thread::sleep_for(milliseconds{50});
+        hear_all();
         return remembers(name);
+    }
+    /// Until all that was committed so far is heard: changes are told in the order of their commits.
+    void hear_all() {
+        const auto name = "tgu_marker" + std::to_string(++markers);
+        const auto marker = value_of(other.create_personal_token(sample_personal_token(name, user_id{999}), tokens_max));
+        REQUIRE(finds(name));
+        CHECK(value_of(other.revoke_personal_token(marker)));
+        REQUIRE(eventually([&] { return !here.cached_personal_token(name).is_hit(); }));
     }
     /// For how long it was given out after `change` had returned.
     template <class Name>
@@ -105,6 +113,7 @@ struct two_nodes {
         return std::chrono::duration_cast<milliseconds>(last_seen_at - changed_at);
     }
     bool proxy_forwards = true;
+    int markers = 0;
 };
 
 /// For a test that stops the server.
@@ -398,8 +407,9 @@ TEST_CASE("after a revocation has returned, no thread of that store finds the to
         });
     for (std::uint64_t round = 1; round <= rounds; ++round) {
         value_of(store.create_access_token(access_token(round)));
+        const int found_before = found_there;
         current = round;
-        std::this_thread::sleep_for(milliseconds{2});
+        CHECK(eventually([&] { return found_there > found_before; }));
         CHECK(value_of(store.revoke_access_token(sample_digest(round))));
         revoked = round;
         CHECK_FALSE(value_of(store.find_access_token(sample_digest(round))));

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <tollgate/store/sqlite.hpp>
+#include <tollgate/testing/detail/expect.hpp>
+
+#include <support/faulty_vfs.hpp>
+#include <support/temporary_directory.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <initializer_list>
+#include <optional>
+#include <string>
+
+namespace tollgate_test {
+
+/// What a verb has done: all of it, nothing of it, or (none) something in between.
+using progress = std::optional<bool>;
+
+inline progress all_or_nothing(std::initializer_list<bool> parts) {
+    const auto done = std::count(parts.begin(), parts.end(), true);
+    if (done == 0) return false;
+    return done == static_cast<std::ptrdiff_t>(parts.size()) ? progress{true} : std::nullopt;
+}
+
+/// Calls a verb on a disk that fails at its nth change with `code`, for n = 0, 1, 2, ..., on a new file each time, until the
+/// verb succeeds. It is done or not, as it says, never half, and it is done when it is called again on a healthy disk.
+///
+/// `make(path, settings)` returns what the verb works on, `act(on)` is the verb and returns a `result<void>`, and `done(on)`
+/// says what it has done. `check_file(path)` looks at the file afterwards.
+template <class Make, class Act, class Done, class CheckFile>
+void fail_each_disk_change(int code, Make make, Act act, Done done, CheckFile check_file) {
+    temporary_directory directory;
+    for (long n = 0;; ++n) {
+        REQUIRE(n < 100);
+        CAPTURE(n);
+        faulty_vfs vfs;
+        tollgate::sqlite_settings settings;
+        settings.vfs = vfs.name();
+        const auto path = directory.file(std::to_string(n) + ".db");
+        bool was_done = false;
+        {
+            auto on = make(path, settings);
+            REQUIRE(done(on) == progress{false});
+            vfs.fail_after(n, code);
+            const tollgate::result<void> acted = act(on);
+            was_done = acted.has_value();
+            if (!acted) {
+                CHECK(acted.error().kind == tollgate::error_kind::unavailable);
+                CHECK_THAT(acted.error().cause, Catch::StartsWith("SQLite: "));
+            }
+            CHECK(done(on) == progress{was_done});  // reading needs no disk that can be written to
+            vfs.heal();
+            if (!was_done) {
+                tollgate::testing::value_of(act(on));
+                CHECK(done(on) == progress{true});
+            }
+        }
+        check_file(path);
+        if (was_done) return;
+    }
+}
+
+}  // namespace tollgate_test
