@@ -107,4 +107,23 @@ std::optional<std::string> read_private_file(const std::filesystem::path& file) 
     }
 }
 
+tollgate::secret_keys read_secret_keys(const std::filesystem::path& file) {
+    if (file.empty()) return {};
+    std::optional<std::string> text;
+    try {
+        text = read_private_file(file);
+    } catch (const run_error& why) {
+        throw usage_error{std::string{"--secret-key-file: "} + why.what()};
+    }
+    if (!text) throw usage_error{"--secret-key-file: there is no file '" + file.string() + "'."};
+    auto keys = tollgate::secret_keys::parse(*text);
+    tollgate::secure_wipe(*text);
+    if (!keys) throw usage_error{"--secret-key-file: '" + file.string() + "': " + keys.error().message};
+    struct stat found {};
+    if (::stat(file.c_str(), &found) == 0 && (found.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+        std::cerr << "warning: --secret-key-file: other users can access '" << file.string()
+                  << "'. Restrict it with: chmod 600\n";
+    return *std::move(keys);
+}
+
 }  // namespace reference

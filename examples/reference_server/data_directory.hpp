@@ -1,5 +1,7 @@
 #pragma once
 
+#include <tollgate/base/secret.hpp>
+
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -30,5 +32,9 @@ void write_private_file(const std::filesystem::path& file, std::string_view cont
 
 /// The content; none when there is no such file. Throws `run_error` when it is there and cannot be read.
 [[nodiscard]] std::optional<std::string> read_private_file(const std::filesystem::path& file);
+
+/// The keys of `--secret-key-file`; none for an empty path. Warns on stderr when other users can read the file. Throws
+/// `usage_error`.
+[[nodiscard]] tollgate::secret_keys read_secret_keys(const std::filesystem::path& file);
 
 }  // namespace reference

@@ -1,3 +1,4 @@
+#include "data_directory.hpp"
 #include "failure.hpp"
 #include "postgres_directory.hpp"
 #include "serve_from.hpp"
@@ -11,9 +12,10 @@ namespace reference {
 void serve_on_postgres(const settings& with, const tollgate::service_catalog& services, const signals& told) {
     const auto to = with.store_location().connection_string;
     const auto for_users = with.store_connections / 2;  // a request uses one at a time of either
+    tollgate::postgres_settings kept_as;
+    kept_as.hook_secret_keys = read_secret_keys(with.secret_key_file);
     auto users = expect(postgres_directory::open(to, for_users), "--store: cannot open the database");
 
-    tollgate::postgres_settings kept_as;
     kept_as.connections_max = with.store_connections - for_users;
     kept_as.callers_clock = nullptr;  // everybody here goes by the store's clock
     if (with.remembered_for > tollgate::milliseconds{0}) {

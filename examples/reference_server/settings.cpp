@@ -186,6 +186,9 @@ constexpr flag flags[] = {
      [](string_view text, settings& into) {
          return assign(parse_whole_number(text, 1, 31'536'000), into.access_token_lifetime);
      }},
+    {"secret-key-file", "FILE", "",
+     "Keys that encrypt webhook secrets in the store: one a line, 64 hexadecimal digits; a second one is the previous one.", a_path,
+     flag_type::text, [](string_view text, settings& into) { return assign_path(text, into.secret_key_file); }},
     {"allow-private-targets", "", "", "Webhooks may go to private addresses.", true_or_false, flag_type::toggle,
      [](string_view text, settings& into) { return assign_toggle(text, into.allow_private_targets); }},
     {"webhook-retry", "LIST", "5s,5m,30m,2h,5h,10h,10h", "Planned waits between the attempts of a delivery.",
@@ -254,6 +257,8 @@ void check_together(const settings& all, const std::function<std::string(string_
         throw usage_error{name_of("limits-ca") + " needs --limits rediss://... beside it."};
     if (all.cors_origins.size() > 1 && std::count(all.cors_origins.begin(), all.cors_origins.end(), cors_off) > 0)
         throw usage_error{name_of("cors-origin") + ": 'none' and origins exclude each other."};
+    if (!all.secret_key_file.empty() && all.store_location().kind == location::kind::memory)
+        throw usage_error{name_of("secret-key-file") + " needs a store in SQLite or PostgreSQL beside it."};
     if (all.listen.empty()) throw usage_error{name_of("listen") + " must name one address at the least."};
     // Both are on one listener, which tells them apart by their paths.
     const auto api_path = tollgate::path_of(all.base_url);

@@ -45,6 +45,7 @@ struct settings {
     tollgate::quota anonymous_limit;
     tollgate::quota user_limit;
     tollgate::seconds access_token_lifetime{3600};
+    std::filesystem::path secret_key_file;  ///< empty: webhook secrets are stored in plain text
     bool allow_private_targets = false;
     std::vector<tollgate::milliseconds> webhook_retry;
     std::size_t header_bytes_max = tollgate::limits::header_bytes_default;

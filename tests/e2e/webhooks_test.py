@@ -16,8 +16,9 @@ import subprocess
 import threading
 import time
 
+import harness
 import node_packages
-from harness import PLENTY, Case, Server, main, run_command, temporary_directory
+from harness import PLENTY, Case, Server, flags_for, main, on_postgres, run_command, temporary_directory
 from receiver import OK, Receiver, answer, hang, make_certificate, reset
 
 SOON = ["--webhook-retry", "300ms,300ms,300ms"]
@@ -375,6 +376,79 @@ class KillNine(Case):
                 ids.setdefault(json.loads(each.body)["data"], set()).add(each.id)
             self.assertEqual({1}, {len(each) for each in ids.values()}, "one event came with two ids")
             self.assertEqual(len(ids), len({one for each in ids.values() for one in each}), "two events came with one id")
+
+
+def write_keys(path, *keys):
+    path.write_text("# made by a test\n" + "".join(f"{key}\n" for key in keys))
+    path.chmod(0o600)
+    return ["--secret-key-file", path]
+
+
+class EncryptedSecrets(Case):
+    """--secret-key-file: the store alone does not give away what signs webhooks."""
+
+    def stored(self, data):
+        """Every byte of the store."""
+        if not on_postgres:
+            return b"".join(path.read_bytes() for path in data.glob("tollgate.db*"))
+        return harness.postgres.query(flags_for(data)[-1], "SELECT secret FROM tollgate_hooks UNION ALL "
+                                      "SELECT secret FROM tollgate_hook_secrets").encode()
+
+    def test_secrets_are_encrypted_and_keys_rotated(self):
+        first, second = "a" * 64, "b" * 64
+        with temporary_directory() as directory, Receiver() as receiver:
+            data, file = directory / "data", directory / "keys"
+
+            def serve(*flags):
+                return Shop(*flags, data=data)
+
+            def arrives(shop, secret):
+                before = len(receiver.seen)
+                shop.emit()
+                got = receiver.wait(before + 1)[before]
+                self.assertEqual(signature_of(secret, got), got.fields["webhook-signature"])
+
+            with serve() as shop:
+                _, secret = shop.hook(receiver.url())
+                arrives(shop, secret)
+                self.assertIn(secret[6:].encode(), self.stored(data))
+            with serve(*write_keys(file, first)) as shop:
+                self.assertNotIn(secret[6:].encode(), self.stored(data), "what was there is encrypted")
+                _, other = shop.hook(receiver.url(), event="site.published")
+                self.assertNotIn(other[6:].encode(), self.stored(data))
+                self.assertIn(b"aes256gcm.", self.stored(data))
+                arrives(shop, secret)
+                self.assertNotIn(secret[6:].encode(), self.stored(data))
+            with serve(*write_keys(file, second, first)) as shop:
+                arrives(shop, secret)
+            with serve(*write_keys(file, second)) as shop:
+                arrives(shop, secret)
+            for flags in ([], write_keys(file, first)):
+                done = run_command("serve", *flags_for(data), "--listen", "127.0.0.1:0", *flags)
+                self.assertEqual((1, ""), (done.returncode, done.stdout))
+                self.assertIn("which is not among the", done.stderr)
+                self.assertNotIn(first, done.stderr)
+
+    def test_what_is_wrong_with_the_file_is_said(self):
+        with temporary_directory() as directory:
+            file = directory / "keys"
+            for text, mentions in ((None, "no file"), ("", "holds no key"), ("x" * 64, "line 1"), ("a" * 64 + "\n" + "b" * 63, "line 2")):
+                with self.subTest(text=text):
+                    if text is not None:
+                        file.write_text(text)
+                    done = run_command("serve", *flags_for(directory / "data"), "--secret-key-file", file)
+                    self.assertEqual((2, ""), (done.returncode, done.stdout))
+                    self.assertRegex(done.stderr, rf"\A[^\n]*--secret-key-file: [^\n]*{mentions}[^\n]*\n\Z")
+                    self.assertNotIn("b" * 63, done.stderr)
+            done = run_command("serve", "--store", "memory:", *write_keys(file, "a" * 64))
+            self.assertEqual(2, done.returncode)
+            self.assertIn("--secret-key-file", done.stderr)
+            file.chmod(0o644)
+            with Server("--secret-key-file", file) as server:
+                self.assertIn("warning: --secret-key-file: other users can access", server.log_after("warning"))
+            file.chmod(0o600)
+            with Server("--secret-key-file", file) as server:
+                self.assertNotIn("warning", server.errors.decode())
 
 
 if __name__ == "__main__":

@@ -137,6 +137,9 @@ struct due_delivery {
     std::string secret;
     std::vector<std::string> previous_secrets{};  ///< still valid, so they sign too; most recently replaced first
     unsigned attempts_made = 0;  ///< before this one, since it was created or last resent
+    /// Why the secret cannot be read, for the operator, if it cannot: its key is missing, for example. Such a delivery is not
+    /// sent until it can.
+    std::string unreadable_secret{};
 };
 
 /// What a delivery becomes after an attempt.

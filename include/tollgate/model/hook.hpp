@@ -49,8 +49,8 @@ struct hook {
     std::optional<instant> failing_since{};  ///< time of the first failed attempt since the last success
 };
 
-/// A hook to be stored. `secret` signs deliveries, so it is stored in plain text; it is shown once and never listed.
-/// After a replacement the store keeps the previous one as long as both sign.
+/// A hook to be stored. `secret` signs deliveries, so a store keeps it in a form that it can read (see `secret_keys`); it is
+/// shown once and never listed. After a replacement the store keeps the previous one as long as both sign.
 struct new_hook {
     account_ref account;
     std::string event;
@@ -66,6 +66,11 @@ struct new_hook {
 [[nodiscard]] inline std::string delivery_host(const std::string& target_url) {
     const auto url = http::url::parse(target_url);
     return url ? url->origin() : target_url;
+}
+
+/// The context in which `secret_keys` encrypt a hook's secret: its account. The hook's id is not known before it is stored.
+[[nodiscard]] inline std::string hook_secret_context(const account_ref& account) {
+    return "webhook " + std::string{account.service.view()} + ' ' + std::to_string(account.account.value());
 }
 
 /// The form of a secret (Standard Webhooks): the prefix, then this many random bytes in Base64.

@@ -2,6 +2,7 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
+#include <tollgate/base/secret.hpp>
 #include <tollgate/contract/hook_store.hpp>
 #include <tollgate/contract/oauth_store.hpp>
 #include <tollgate/contract/outbox.hpp>
@@ -54,6 +55,11 @@ struct postgres_settings {
     std::size_t cached_credentials_max = 0;
     /// How long one is returned without news of it.
     milliseconds cached_for{30'000};
+    /// Keys that encrypt webhook secrets in the database; `secret_keys{}` has none. Set it where webhooks are delivered:
+    /// opening the store then encrypts the secrets that are not encrypted with the first key, and fails (unavailable) if the
+    /// key of one is missing. Unset, secrets are stored in plain text, and opening does not read them; deliveries whose
+    /// secret is encrypted wait.
+    std::optional<secret_keys> hook_secret_keys{};
 };
 
 /// The time of a `postgres_store`'s server, without a round trip. Nodes that use it agree, whatever their own clocks

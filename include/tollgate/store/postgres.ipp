@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/store/detail/postgres/schema.hpp>
+#include <tollgate/store/detail/sql/hook_secrets.hpp>
 #include <tollgate/store/detail/postgres/store_impl.hpp>
 #include <tollgate/store/postgres.hpp>
 
@@ -40,6 +41,8 @@ TOLLGATE_DECL result<std::unique_ptr<postgres_store::impl>> postgres_store::open
     if (!settings.owner_quota_query.empty())
         if (auto tried = made->database.ask(made->lookup.personal(), std::vector<token_username>{}); !tried)
             return std::move(tried).error();
+    if (settings.hook_secret_keys)
+        if (auto done = made->encrypt_hook_secrets(); !done) return std::move(done).error();
     return made;
 }
 
@@ -90,7 +93,11 @@ TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::
 }
 TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<const lease_request> requests,
                                                                       const lease_time& lease) noexcept {
-    return detail::without_exceptions([&] { return impl_->leases.lease(requests, lease); });
+    return detail::without_exceptions([&] {
+        auto leased = impl_->leases.lease(requests, lease);
+        if (leased) sql::decrypt_all(impl_->keys, *leased);
+        return leased;
+    });
 }
 TOLLGATE_DECL result<std::vector<completion>> postgres_store::complete(std::span<const attempt_result> ended,
                                                                        instant now) noexcept {

@@ -2,6 +2,7 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
+#include <tollgate/base/secret.hpp>
 #include <tollgate/contract/hook_store.hpp>
 #include <tollgate/contract/oauth_store.hpp>
 #include <tollgate/contract/outbox.hpp>
@@ -33,6 +34,11 @@ struct sqlite_settings {
     std::size_t cached_credentials_max = 4096;
     /// The virtual file system that SQLite uses; empty for the system's own.
     std::string vfs{};
+    /// Keys that encrypt webhook secrets in the database; `secret_keys{}` has none. Set it where webhooks are delivered:
+    /// opening the store then encrypts the secrets that are not encrypted with the first key, and fails (unavailable) if the
+    /// key of one is missing. Unset, secrets are stored in plain text, and opening does not read them; deliveries whose
+    /// secret is encrypted wait.
+    std::optional<secret_keys> hook_secret_keys{};
 };
 
 /// The store on SQLite: one file and its log, durable when a verb returns, also against kill -9 and power failures. Any

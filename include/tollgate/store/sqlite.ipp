@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/store/detail/sql/hook_secrets.hpp>
 #include <tollgate/store/detail/sqlite/migrations.hpp>
 #include <tollgate/store/detail/sqlite/schema.hpp>
 #include <tollgate/store/detail/sqlite/store_impl.hpp>
@@ -17,7 +18,13 @@ TOLLGATE_DECL result<std::unique_ptr<sqlite_store::impl>> sqlite_store::open_imp
         done.error().cause += ": " + path;
         return std::move(done).error();
     }
-    return std::make_unique<impl>(*std::move(opened), settings.cached_credentials_max);
+    auto made = std::make_unique<impl>(*std::move(opened), settings);
+    if (settings.hook_secret_keys)
+        if (auto done = made->encrypt_hook_secrets(); !done) {
+            done.error().cause += ": " + path;
+            return std::move(done).error();
+        }
+    return made;
 }
 
 TOLLGATE_DECL sqlite_store::sqlite_store(const std::string& path, const sqlite_settings& settings) {
@@ -57,7 +64,11 @@ TOLLGATE_DECL result<due_hook_page> sqlite_store::due_hooks(instant now, std::si
 }
 TOLLGATE_DECL result<std::vector<due_delivery>> sqlite_store::lease(std::span<const lease_request> requests,
                                                                     const lease_time& lease) noexcept {
-    return detail::without_exceptions([&] { return impl_->deliveries.lease(requests, lease); });
+    return detail::without_exceptions([&] {
+        auto leased = impl_->deliveries.lease(requests, lease);
+        if (leased) sql::decrypt_all(impl_->keys, *leased);
+        return leased;
+    });
 }
 TOLLGATE_DECL result<std::vector<completion>> sqlite_store::complete(std::span<const attempt_result> ended,
                                                                      instant now) noexcept {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/aes_gcm.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/contract/random_source.hpp>
 #include <tollgate/model/detail/session.hpp>
@@ -21,7 +22,7 @@ namespace tollgate::inline v0::web {
 /// How long a sealed text can be opened: a redirect takes seconds, a slow connection perhaps a minute.
 inline constexpr seconds sealed_text_lifetime{300};
 
-using seal_nonce = std::array<std::byte, 12>;
+using seal_nonce = aes_gcm_nonce;
 
 /// Encrypts and authenticates a text (AES-256-GCM) with a key of the session, so that a redirect can carry it in its
 /// URL: only this session can read it, on any node. `[A-Za-z0-9_-]` only. Empty if OpenSSL fails, or the session has no

@@ -307,6 +307,12 @@ TOLLGATE_DECL std::optional<outgoing_request> delivery_worker::impl::prepare(
         instead.why = checked.error().message;
         return std::nullopt;
     }
+    if (!each.what->unreadable_secret.empty()) {
+        environment_.on_problem(unavailable(each.what->unreadable_secret));
+        instead.tried = false;
+        instead.why = "the secret that signs it cannot be read";
+        return std::nullopt;
+    }
     fields_.clear();
     std::string body;
     if (const auto written = environment_.write(*each.what, environment_.now(), fields_, body); !written) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/limits.hpp>
+#include <tollgate/store/detail/sql/hook_secrets.hpp>
 #include <tollgate/store/detail/postgres/delivery_columns.hpp>
 #include <tollgate/store/detail/postgres/removal.hpp>
 #include <tollgate/store/detail/postgres/store_impl.hpp>
@@ -12,6 +13,8 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL result<hook_id> postgres_store::create_hook(
     const new_hook& made, std::size_t hooks_per_event_max) noexcept {
     return detail::without_exceptions([&]() -> result<hook_id> {
+        const auto secret = impl_->keys.encrypt(made.secret, hook_secret_context(made.account));
+        if (!secret) return secret.error();
         auto batch = impl_->database.make_batch();
         const std::string host = delivery_host(made.target_url);
         postgres::lock_for_counting(batch, "hooks " + std::string{made.account.service.view()} + " " +
@@ -27,7 +30,7 @@ TOLLGATE_DECL result<hook_id> postgres_store::create_hook(
             "(service, account_id, event, source, type, target_url, host_id, secret, created_at) "
             "SELECT $1, $2, $3, $4, $5, $6, id, $7, $8 FROM tollgate_hosts WHERE name = $9 AND $10 > ("
             "SELECT count(*) FROM tollgate_hooks WHERE service = $1 AND account_id = $2 AND event = $3) RETURNING id",
-            made.account.service, made.account.account, made.event, made.source, made.type, made.target_url, made.secret,
+            made.account.service, made.account.account, made.event, made.source, made.type, made.target_url, *secret,
             made.created_at, host, hooks_per_event_max);
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
@@ -64,6 +67,8 @@ TOLLGATE_DECL result<std::optional<account_ref>> postgres_store::account_of_hook
 TOLLGATE_DECL result<bool> postgres_store::replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
                                                                instant old_valid_until) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
+        const auto encrypted = impl_->keys.encrypt(secret, hook_secret_context(account));
+        if (!encrypted) return encrypted.error();
         auto batch = impl_->database.make_batch();
         batch.add("SELECT id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE", id,
                   account.service, account.account);
@@ -76,7 +81,7 @@ TOLLGATE_DECL result<bool> postgres_store::replace_hook_secret(const account_ref
             "SELECT id FROM tollgate_hook_secrets WHERE hook_id = $1 ORDER BY id DESC OFFSET $2))",
             id, limits::previous_secrets_max);
         batch.add("UPDATE tollgate_hooks SET secret = $4 WHERE id = $1 AND service = $2 AND account_id = $3", id,
-                  account.service, account.account, secret);
+                  account.service, account.account, *encrypted);
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
         return results->back().touched() > 0;
@@ -126,6 +131,48 @@ TOLLGATE_DECL result<bool> postgres_store::delete_hook(const account_ref& accoun
             static_cast<void>(postgres::removal{impl_->database}.of_deleted(id, postgres::backlog_rows_max));
         return true;
     });
+}
+
+TOLLGATE_DECL result<void> postgres_store::impl::encrypt_hook_secrets() {
+    using postgres::statement_text;
+    const auto encrypt_table = [this](statement_text select, statement_text update) {
+        return sql::encrypt_all(
+            keys,
+            [&](std::int64_t last) -> result<std::vector<sql::stored_secret>> {
+                auto page = database.ask(select, last, sql::unchanged_prefix(keys), sql::reencrypted_rows_max);
+                if (!page) return std::move(page).error();
+                return sql::read_all<std::int64_t, service_name, account_id, std::string>(
+                    *page, [](std::int64_t row, const service_name& service, account_id account, std::string& text) {
+                        return sql::stored_secret{row, {service, account}, std::move(text)};
+                    });
+            },
+            [&](const std::vector<sql::changed_secret>& changed) -> result<void> {
+                std::vector<std::int64_t> rows;
+                std::vector<std::string> before, after;
+                for (const sql::changed_secret& each : changed) {
+                    rows.push_back(each.row);
+                    before.push_back(each.before);
+                    after.push_back(each.after);
+                }
+                auto done = database.change(update, rows, before, after);
+                if (!done) return std::move(done).error();
+                return {};
+            });
+    };
+    if (auto done = encrypt_table(
+            "SELECT id, service, account_id, secret FROM tollgate_hooks WHERE id > $1 AND account_id <> 0 "
+            "AND NOT starts_with(secret, $2) ORDER BY id LIMIT $3",
+            "UPDATE tollgate_hooks AS hooks SET secret = given.after FROM unnest($1, $2, $3) AS given (id, before, after) "
+            "WHERE hooks.id = given.id AND hooks.secret = given.before");
+        !done)
+        return done;
+    return encrypt_table(
+        "SELECT previous.id, service, account_id, previous.secret FROM tollgate_hook_secrets AS previous "
+        "JOIN tollgate_hooks AS hooks ON hooks.id = previous.hook_id WHERE previous.id > $1 AND account_id <> 0 "
+        "AND NOT starts_with(previous.secret, $2) ORDER BY previous.id LIMIT $3",
+        "UPDATE tollgate_hook_secrets AS previous SET secret = given.after "
+        "FROM unnest($1, $2, $3) AS given (id, before, after) "
+        "WHERE previous.id = given.id AND previous.secret = given.before");
 }
 
 }  // namespace tollgate

@@ -24,6 +24,7 @@ struct postgres_store::impl {
     impl(postgres_database opened, std::optional<postgres_database> opened_for_lookups, const postgres_settings& settings)
         : lookup{settings.owner_quota_query},
           database{std::move(opened)},
+          keys{settings.hook_secret_keys.value_or(secret_keys{})},
           lookup_database{std::move(opened_for_lookups)},
           changes{std::make_shared<cache_invalidation_feed>(
               cache_invalidation_feed_settings{.row_lifetime = settings.cached_for})},
@@ -43,11 +44,15 @@ struct postgres_store::impl {
         return why;
     }
 
+    /// Encrypts the webhook secrets that are not encrypted with the first key.
+    TOLLGATE_DECL result<void> encrypt_hook_secrets();
+
     /// Where credentials are looked up.
     [[nodiscard]] postgres_database& for_lookups() noexcept { return lookup_database ? *lookup_database : database; }
 
     postgres::credential_lookup lookup;  // outlives the connections, which prepare its texts
     postgres_database database;
+    secret_keys keys;
     // One connection for either kind of token, so that requests which wait for something else do not hold up those that
     // only need a credential, nor the reverse. None where there are too few connections for that.
     std::optional<postgres_database> lookup_database;

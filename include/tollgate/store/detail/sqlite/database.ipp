@@ -93,9 +93,9 @@ TOLLGATE_DECL result<void> database::connect(const std::string& path, const data
 
     if (auto done = use_write_ahead_log(path); !done) return done;
     // FULL syncs the log at each commit, so acknowledged changes survive a power failure. The log shrinks to 64 MiB
-    // after a burst.
-    if (auto done =
-            run_script("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 67108864;");
+    // after a burst. Deleted content is overwritten with zeros.
+    if (auto done = run_script("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 67108864; "
+                               "PRAGMA secure_delete = ON;");
         !done)
         return done;
     if (settings.read_only) return run_script("PRAGMA query_only = ON;");

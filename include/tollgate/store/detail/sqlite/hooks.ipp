@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/limits.hpp>
+#include <tollgate/store/detail/sql/hook_secrets.hpp>
 #include <tollgate/store/detail/sqlite/delivery_columns.hpp>
 #include <tollgate/store/detail/sqlite/remove_deliveries.hpp>
 #include <tollgate/store/detail/sqlite/store_impl.hpp>
@@ -10,13 +11,15 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL result<hook_id> sqlite_store::create_hook(const new_hook& made,
                                                         std::size_t hooks_per_event_max) noexcept {
     return impl_->database.write([&](sqlite::database& on) -> result<hook_id> {
+        const auto secret = impl_->keys.encrypt(made.secret, hook_secret_context(made.account));
+        if (!secret) return secret.error();
         // One statement holds the write lock from its start, so none can be inserted between counting and inserting.
         auto done = on.run(
             "INSERT INTO tollgate_hooks (service, account, event, source, type, target_url, secret, created_at) "
             "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE ?9 > (SELECT count(*) FROM tollgate_hooks "
             "WHERE service = ?1 AND account = ?2 AND event = ?3)",
             made.account.service, made.account.account, made.event, made.source, made.type, made.target_url,
-            made.secret, made.created_at, hooks_per_event_max);
+            *secret, made.created_at, hooks_per_event_max);
         if (!done) return std::move(done).error();
         if (on.changes() == 0) return too_many_hooks(hooks_per_event_max);
         return hook_id{on.last_insert_id()};
@@ -46,6 +49,8 @@ TOLLGATE_DECL result<bool> sqlite_store::replace_hook_secret(const account_ref& 
                                                               const std::string& secret,
                                                               instant old_valid_until) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
+        const auto encrypted = impl_->keys.encrypt(secret, hook_secret_context(account));
+        if (!encrypted) return encrypted.error();
         auto kept = on.run_counted(
             "INSERT INTO tollgate_hook_secrets (hook, secret, valid_until) "
             "SELECT id, secret, ? FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?",
@@ -56,7 +61,7 @@ TOLLGATE_DECL result<bool> sqlite_store::replace_hook_secret(const account_ref& 
                                id, limits::previous_secrets_max);
             !done)
             return std::move(done).error();
-        if (auto done = on.run("UPDATE tollgate_hooks SET secret = ? WHERE id = ?", secret, id); !done)
+        if (auto done = on.run("UPDATE tollgate_hooks SET secret = ? WHERE id = ?", *encrypted, id); !done)
             return std::move(done).error();
         return true;
     });
@@ -82,6 +87,47 @@ TOLLGATE_DECL result<bool> sqlite_store::delete_hook(const account_ref& account,
             return std::move(done).error();
         return true;
     });
+}
+
+TOLLGATE_DECL result<void> sqlite_store::impl::encrypt_hook_secrets() {
+    using sqlite::statement_text;
+    bool any_changed = false;
+    const auto encrypt_table = [&](statement_text select, statement_text update) {
+        return sql::encrypt_all(
+            keys,
+            [&](std::int64_t last) {
+                return database.read([&](sqlite::database& on) {
+                    return sql::read_all<std::int64_t, service_name, account_id, std::string>(
+                        on.prepare(select, last, sql::unchanged_prefix(keys), sql::reencrypted_rows_max),
+                        [](std::int64_t row, const service_name& service, account_id account, std::string& text) {
+                            return sql::stored_secret{row, {service, account}, std::move(text)};
+                        });
+                });
+            },
+            [&](const std::vector<sql::changed_secret>& changes) {
+                return database.transact([&](sqlite::database& on) -> result<void> {
+                    for (const sql::changed_secret& each : changes)
+                        if (auto done = on.run(update, each.after, each.row, each.before); !done) return done;
+                    any_changed = true;
+                    return {};
+                });
+            });
+    };
+    if (auto done = encrypt_table("SELECT id, service, account, secret FROM tollgate_hooks WHERE id > ?1 AND service <> '' "
+                                  "AND substr(secret, 1, length(?2)) <> ?2 ORDER BY id LIMIT ?3",
+                                  "UPDATE tollgate_hooks SET secret = ? WHERE id = ? AND secret = ?");
+        !done)
+        return done;
+    if (auto done = encrypt_table("SELECT previous.id, service, account, previous.secret FROM tollgate_hook_secrets AS previous "
+                         "JOIN tollgate_hooks AS hooks ON hooks.id = previous.hook WHERE previous.id > ?1 AND service <> '' "
+                         "AND substr(previous.secret, 1, length(?2)) <> ?2 ORDER BY previous.id LIMIT ?3",
+                         "UPDATE tollgate_hook_secrets SET secret = ? WHERE id = ? AND secret = ?");
+        !done)
+        return done;
+    // What was replaced leaves the log, too; while another process reads, this does nothing.
+    if (any_changed)
+        return database.write([](sqlite::database& on) { return on.run_script("PRAGMA wal_checkpoint(TRUNCATE)"); });
+    return {};
 }
 
 }  // namespace tollgate

@@ -8,7 +8,6 @@
 #include <tollgate/store/sqlite.hpp>
 #include <tollgate/store/sqlite_database.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -18,14 +17,19 @@ namespace tollgate::inline v0 {
 /// The state that the verbs use. Each verb is defined in the file of its family: personal_tokens.ipp,
 /// access_tokens.ipp, hooks.ipp, applications.ipp, grants.ipp, sessions.ipp and outbox.ipp.
 struct sqlite_store::impl {
-    impl(sqlite_database opened, std::size_t cached_credentials_max)
+    impl(sqlite_database opened, const sqlite_settings& settings)
         : database{std::move(opened)},
-          personal_tokens{database.changes(), cached_credentials_max},
-          access_tokens{database.changes(), cached_credentials_max},
+          keys{settings.hook_secret_keys.value_or(secret_keys{})},
+          personal_tokens{database.changes(), settings.cached_credentials_max},
+          access_tokens{database.changes(), settings.cached_credentials_max},
           deliveries{database},
           history{database} {}
 
+    /// Encrypts the webhook secrets that are not encrypted with the first key.
+    TOLLGATE_DECL result<void> encrypt_hook_secrets();
+
     sqlite_database database;
+    secret_keys keys;
     sqlite_row_cache<token_username, token_credential> personal_tokens;
     sqlite_row_cache<digest, token_credential> access_tokens;
     sqlite::outbox deliveries;
