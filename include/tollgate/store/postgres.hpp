@@ -267,8 +267,11 @@ static_assert(outbox<postgres_store> && shared_outbox<postgres_store>);
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/store/detail/postgres/access_tokens.ipp>
 #include <tollgate/store/detail/postgres/applications.ipp>
+#include <tollgate/store/detail/postgres/completions.ipp>
 #include <tollgate/store/detail/postgres/grants.ipp>
 #include <tollgate/store/detail/postgres/hooks.ipp>
+#include <tollgate/store/detail/postgres/leases.ipp>
+#include <tollgate/store/detail/postgres/outbox.ipp>
 #include <tollgate/store/detail/postgres/personal_tokens.ipp>
 #include <tollgate/store/detail/postgres/sessions.ipp>
 #include <tollgate/store/postgres.ipp>

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <tollgate/store/detail/postgres/schema.hpp>
-#include <tollgate/store/detail/sql/hook_secrets.hpp>
 #include <tollgate/store/detail/postgres/store_impl.hpp>
 #include <tollgate/store/postgres.hpp>
 
@@ -82,45 +81,6 @@ TOLLGATE_DECL postgres_clock postgres_store::clock() const noexcept {
 
 TOLLGATE_DECL const std::shared_ptr<cache_invalidation_feed>& postgres_store::changes() const noexcept {
     return impl_->changes;
-}
-
-TOLLGATE_DECL result<std::size_t> postgres_store::append_event(const event& happened, const message_seed& seed,
-                                                                instant now) noexcept {
-    return detail::without_exceptions([&] { return impl_->outbox.append(happened, seed, now); });
-}
-TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::size_t rows_max) noexcept {
-    return detail::without_exceptions([&] { return impl_->leases.list_due_hooks(now, rows_max); });
-}
-TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<const lease_request> requests,
-                                                                      const lease_time& lease) noexcept {
-    return detail::without_exceptions([&] {
-        auto leased = impl_->leases.lease(requests, lease);
-        if (leased) sql::decrypt_all(impl_->keys, *leased);
-        return leased;
-    });
-}
-TOLLGATE_DECL result<std::vector<completion>> postgres_store::complete(std::span<const attempt_result> ended,
-                                                                       instant now) noexcept {
-    return detail::without_exceptions([&] { return impl_->completions.complete(ended, now); });
-}
-TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(
-    const account_ref& account, hook_id hook, std::size_t rows_max, std::optional<delivery_id> before) noexcept {
-    return detail::without_exceptions([&] { return impl_->outbox.deliveries_of(account, hook, rows_max, before); });
-}
-TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
-    const account_ref& account, hook_id hook, std::size_t rows_max, std::optional<delivery_id> made_for) noexcept {
-    return detail::without_exceptions([&] { return impl_->outbox.attempts_of(account, hook, rows_max, made_for); });
-}
-TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {
-    return detail::without_exceptions([&] { return impl_->outbox.resend(account, id, now); });
-}
-TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& account, hook_id hook,
-                                                        instant now) noexcept {
-    return detail::without_exceptions([&] { return impl_->outbox.enable_hook(account, hook, now); });
-}
-TOLLGATE_DECL result<std::size_t> postgres_store::sweep_deliveries(instant ended_before,
-                                                                    std::size_t rows_max) noexcept {
-    return detail::without_exceptions([&] { return impl_->outbox.sweep(ended_before, rows_max); });
 }
 
 TOLLGATE_DECL std::optional<std::uint64_t> postgres_store::changes_seen() const noexcept {

@@ -198,8 +198,10 @@ static_assert(outbox<sqlite_store> && shared_outbox<sqlite_store>);
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/store/detail/sqlite/access_tokens.ipp>
 #include <tollgate/store/detail/sqlite/applications.ipp>
+#include <tollgate/store/detail/sqlite/delivery_history.ipp>
 #include <tollgate/store/detail/sqlite/grants.ipp>
 #include <tollgate/store/detail/sqlite/hooks.ipp>
+#include <tollgate/store/detail/sqlite/outbox.ipp>
 #include <tollgate/store/detail/sqlite/personal_tokens.ipp>
 #include <tollgate/store/detail/sqlite/sessions.ipp>
 #include <tollgate/store/sqlite.ipp>

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <tollgate/store/detail/sql/hook_secrets.hpp>
 #include <tollgate/store/detail/sqlite/migrations.hpp>
 #include <tollgate/store/detail/sqlite/schema.hpp>
 #include <tollgate/store/detail/sqlite/store_impl.hpp>
@@ -54,47 +53,5 @@ TOLLGATE_DECL sqlite_store::sqlite_store(std::unique_ptr<impl> opened) noexcept 
 TOLLGATE_DECL sqlite_store::sqlite_store(sqlite_store&&) noexcept = default;
 TOLLGATE_DECL sqlite_store& sqlite_store::operator=(sqlite_store&&) noexcept = default;
 TOLLGATE_DECL sqlite_store::~sqlite_store() = default;
-
-TOLLGATE_DECL result<std::size_t> sqlite_store::append_event(const event& happened, const message_seed& seed,
-                                                              instant now) noexcept {
-    return detail::without_exceptions([&] { return impl_->deliveries.append(happened, seed, now); });
-}
-TOLLGATE_DECL result<due_hook_page> sqlite_store::due_hooks(instant now, std::size_t rows_max) noexcept {
-    return detail::without_exceptions([&] { return impl_->deliveries.list_due_hooks(now, rows_max); });
-}
-TOLLGATE_DECL result<std::vector<due_delivery>> sqlite_store::lease(std::span<const lease_request> requests,
-                                                                    const lease_time& lease) noexcept {
-    return detail::without_exceptions([&] {
-        auto leased = impl_->deliveries.lease(requests, lease);
-        if (leased) sql::decrypt_all(impl_->keys, *leased);
-        return leased;
-    });
-}
-TOLLGATE_DECL result<std::vector<completion>> sqlite_store::complete(std::span<const attempt_result> ended,
-                                                                     instant now) noexcept {
-    return detail::without_exceptions([&] { return impl_->deliveries.complete(ended, now); });
-}
-TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const account_ref& account, hook_id of,
-                                                                         std::size_t rows_max,
-                                                                         std::optional<delivery_id> before) noexcept {
-    return detail::without_exceptions([&] { return impl_->history.deliveries_of(account, of, rows_max, before); });
-}
-TOLLGATE_DECL result<std::vector<recorded_attempt>> sqlite_store::attempts_of(const account_ref& account, hook_id of,
-                                                                               std::size_t rows_max,
-                                                                               std::optional<delivery_id> made_for) noexcept {
-    return detail::without_exceptions([&] { return impl_->history.attempts_of(account, of, rows_max, made_for); });
-}
-TOLLGATE_DECL result<bool> sqlite_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {
-    return detail::without_exceptions([&] { return impl_->history.resend(account, id, now); });
-}
-TOLLGATE_DECL result<bool> sqlite_store::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
-    return detail::without_exceptions([&] { return impl_->history.enable_hook(account, id, now); });
-}
-TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
-    return detail::without_exceptions([&] { return impl_->history.sweep(ended_before, rows_max); });
-}
-TOLLGATE_DECL std::optional<std::uint64_t> sqlite_store::changes_seen() const noexcept {
-    return impl_->deliveries.changes_seen();
-}
 
 }  // namespace tollgate

@@ -3,25 +3,23 @@
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/postgres/delivery_columns.hpp>
 #include <tollgate/store/detail/postgres/removal.hpp>
-#include <tollgate/store/detail/postgres/completions.hpp>
+#include <tollgate/store/detail/postgres/store_impl.hpp>
 
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
-namespace tollgate::inline v0::postgres {
-
-namespace detail {
+namespace tollgate::inline v0::postgres::detail {
 
 /// Finding the rows beyond the bound scans all kept ones, so it is done rarely.
 inline constexpr std::size_t ended_between_trims = 100;
 
-}  // namespace detail
-
 /// The rows that the results refer to.
-struct completions::ledger {
+struct completion_ledger {
     struct delivery_row {
         hook_id hook;
         delivery_state state;
@@ -64,55 +62,25 @@ struct completions::ledger {
     }
 };
 
-TOLLGATE_DECL result<std::vector<completion>> completions::complete(std::span<const attempt_result> ended, instant now) {
-    if (ended.empty()) return std::vector<completion>{};
-    constexpr int tries_max = 3;
-    for (int tries = 1;; ++tries) {
-        bool may_be_tried_again = false;
-        auto done = complete_once(ended, now, may_be_tried_again);
-        if (done || !may_be_tried_again || tries == tries_max) return done;
-    }
-}
-
-TOLLGATE_DECL result<std::vector<completion>> completions::complete_once(std::span<const attempt_result> ended,
-                                                                           instant now, bool& may_be_tried_again) {
-    auto talk = connections_.begin();
-    if (!talk) return std::move(talk).error();
-    auto in = open(*talk, ended);
-    may_be_tried_again = talk->may_be_tried_again();
-    if (!in) return std::move(in).error();
-    std::vector<completion> results;
-    results.reserve(ended.size());
-    for (const attempt_result& each : ended) results.push_back(complete_one(*in, each, now));
-    const auto full = hooks_with_history_to_trim(*in);
-    auto done = close(*talk, *in, ended, now);
-    may_be_tried_again = talk->may_be_tried_again();
-    if (!done) return std::move(done).error();
-    // Removes what came since the last time, including deliveries of other nodes. A failure is made up for next time.
-    for (const hook_id each : full)
-        static_cast<void>(removal{connections_}.ended_beyond(each, limits::ended_deliveries_per_hook_max,
-                                                             2 * detail::ended_between_trims));
-    return results;
-}
-
-TOLLGATE_DECL std::vector<hook_id> completions::hooks_with_history_to_trim(const ledger& in) {
+/// Hooks of which enough deliveries ended since they were last trimmed; `counts` has how many.
+inline std::vector<hook_id> hooks_with_history_to_trim(const completion_ledger& in,
+                                                       std::unordered_map<hook_id, std::size_t>& counts) {
     constexpr std::size_t hooks_counted_max = 10'000;
     std::vector<hook_id> full;
-    const std::scoped_lock lock{mutex_};
-    if (ended_.size() > hooks_counted_max) ended_.clear();
+    if (counts.size() > hooks_counted_max) counts.clear();
     for (const auto& [id, each] : in.deliveries) {
         if (!each.is_changed || each.state == delivery_state::waiting || each.state == delivery_state::held) continue;
-        if (++ended_[each.hook] < detail::ended_between_trims) continue;
-        ended_[each.hook] = 0;
+        if (++counts[each.hook] < ended_between_trims) continue;
+        counts[each.hook] = 0;
         full.push_back(each.hook);
     }
     return full;
 }
 
-TOLLGATE_DECL result<completions::ledger> completions::open(transaction& talk, std::span<const attempt_result> ended) {
+/// Locks and reads the rows, in one round trip that begins the transaction.
+inline result<completion_ledger> open_ledger(batch asked, transaction& on, std::span<const attempt_result> ended) {
     std::vector<delivery_id> ids;
     for (const attempt_result& each : ended) ids.push_back(each.lease.delivery);
-    auto asked = connections_.make_batch();
     asked.add("BEGIN");
     // Lock order for all transactions: hosts, hooks, deliveries; within each, by id.
     asked.add(
@@ -129,10 +97,10 @@ TOLLGATE_DECL result<completions::ledger> completions::open(transaction& talk, s
         "SELECT id, hook_id, state, at, is_leased, lease_is_open, lease_number, attempts_made, resend_asked "
         "FROM tollgate_deliveries WHERE id = ANY ($1) ORDER BY id FOR UPDATE",
         ids);
-    auto answered = talk.run(asked);
+    auto answered = on.run(asked);
     if (!answered) return std::move(answered).error();
 
-    ledger in;
+    completion_ledger in;
     for (;;) {
         const auto row = (*answered)[2]
                              .next<hook_id, std::optional<instant>, std::optional<instant>, std::optional<instant>,
@@ -140,7 +108,7 @@ TOLLGATE_DECL result<completions::ledger> completions::open(transaction& talk, s
         if (!row) return row.error();
         if (!*row) break;
         const auto& [id, failing_since, last_failure_at, disabled_at, why] = **row;
-        ledger::hook_row& made = in.hooks[id];
+        completion_ledger::hook_row& made = in.hooks[id];
         made.failing_since = failing_since;
         made.last_failure_at = last_failure_at;
         if (disabled_at && why) made.disabled = hook_disablement{*disabled_at, *why};
@@ -155,13 +123,13 @@ TOLLGATE_DECL result<completions::ledger> completions::open(transaction& talk, s
             **row;
         // Nothing is stored of a deleted hook any more.
         if (!in.hooks.contains(hook)) continue;
-        in.deliveries.emplace(id, ledger::delivery_row{hook, state, at, is_leased, lease_is_open, lease_number,
+        in.deliveries.emplace(id, completion_ledger::delivery_row{hook, state, at, is_leased, lease_is_open, lease_number,
                                                        attempts_made, resend_asked});
     }
     return in;
 }
 
-TOLLGATE_DECL completion completions::complete_one(ledger& in, const attempt_result& ended, instant now) {
+inline completion complete_one(completion_ledger& in, const attempt_result& ended, instant now) {
     const auto found = in.deliveries.find(ended.lease.delivery);
     if (found == in.deliveries.end()) return completion::too_late;
     auto& which = found->second;
@@ -178,7 +146,7 @@ TOLLGATE_DECL completion completions::complete_one(ledger& in, const attempt_res
     }
     ++which.attempts_made;
     if (ended.outcome != delivery_outcome::delivered) {
-        ledger::fail(to, ended);
+        completion_ledger::fail(to, ended);
     } else if (to.failing_since) {
         to.failing_since.reset();
         to.is_changed = true;
@@ -199,9 +167,9 @@ TOLLGATE_DECL completion completions::complete_one(ledger& in, const attempt_res
     return to.disabled && !was_disabled ? completion::hook_disabled : completion::done;
 }
 
-TOLLGATE_DECL result<void> completions::close(transaction& talk, const ledger& in, std::span<const attempt_result> ended,
-                                               instant now) {
-    auto asked = connections_.make_batch();
+/// Writes the results, in one round trip that commits the transaction.
+inline result<void> close_ledger(batch asked, transaction& on, const completion_ledger& in,
+                                 std::span<const attempt_result> ended, instant now) {
     {
         std::vector<delivery_id> deliveries;
         std::vector<hook_id> hooks;
@@ -304,10 +272,49 @@ TOLLGATE_DECL result<void> completions::close(transaction& talk, const ledger& i
                 hooks, due_at);
     }
     asked.add("COMMIT");
-    auto done = talk.run(asked);
+    auto done = on.run(asked);
     if (!done) return std::move(done).error();
-    talk.committed();
+    on.committed();
     return {};
 }
 
-}  // namespace tollgate::postgres
+}  // namespace tollgate::postgres::detail
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL result<std::vector<completion>> postgres_store::complete(std::span<const attempt_result> ended,
+                                                                       instant now) noexcept {
+    const auto complete_once = [&](bool& may_be_tried_again) -> result<std::vector<completion>> {
+        auto on = impl_->database.begin();
+        if (!on) return std::move(on).error();
+        auto in = postgres::detail::open_ledger(impl_->database.make_batch(), *on, ended);
+        may_be_tried_again = on->may_be_tried_again();
+        if (!in) return std::move(in).error();
+        std::vector<completion> results;
+        results.reserve(ended.size());
+        for (const attempt_result& each : ended) results.push_back(postgres::detail::complete_one(*in, each, now));
+        const auto full = [&] {
+            const std::scoped_lock lock{impl_->ended_mutex};
+            return postgres::detail::hooks_with_history_to_trim(*in, impl_->ended_deliveries);
+        }();
+        auto done = postgres::detail::close_ledger(impl_->database.make_batch(), *on, *in, ended, now);
+        may_be_tried_again = on->may_be_tried_again();
+        if (!done) return std::move(done).error();
+        // Removes what came since the last time, including deliveries of other nodes. A failure is made up for next time.
+        for (const hook_id each : full)
+            static_cast<void>(postgres::removal{impl_->database}.ended_beyond(
+                each, limits::ended_deliveries_per_hook_max, 2 * postgres::detail::ended_between_trims));
+        return results;
+    };
+    return detail::without_exceptions([&]() -> result<std::vector<completion>> {
+        if (ended.empty()) return std::vector<completion>{};
+        constexpr int tries_max = 3;
+        for (int tries = 1;; ++tries) {
+            bool may_be_tried_again = false;
+            auto done = complete_once(may_be_tried_again);
+            if (done || !may_be_tried_again || tries == tries_max) return done;
+        }
+    });
+}
+
+}  // namespace tollgate

@@ -2,8 +2,9 @@
 
 #include <tollgate/store/detail/postgres/backlog.hpp>
 #include <tollgate/store/detail/postgres/delivery_columns.hpp>
-#include <tollgate/store/detail/postgres/leases.hpp>
 #include <tollgate/store/detail/postgres/removal.hpp>
+#include <tollgate/store/detail/postgres/store_impl.hpp>
+#include <tollgate/store/detail/sql/hook_secrets.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -11,155 +12,163 @@
 #include <unordered_map>
 #include <utility>
 
-namespace tollgate::inline v0::postgres {
-
-namespace detail {
+namespace tollgate::inline v0::postgres::detail {
 
 /// Notices that one statement reads or removes; the rest is left for the next one.
 inline constexpr std::size_t notices_max = 1000;
 
-}  // namespace detail
+}  // namespace tollgate::postgres::detail
 
-TOLLGATE_DECL result<due_hook_page> leases::list_due_hooks(instant now, std::size_t rows_max) {
-    auto asked = connections_.make_batch();
-    asked.add(
-        "SELECT hooks.id, service, account_id, target_url FROM (SELECT hook_id, min(due_at) AS due_at FROM ("
-        "(SELECT id AS hook_id, ready_at AS due_at FROM tollgate_hooks WHERE ready_at <= $1 "
-        "ORDER BY ready_at, id LIMIT $2) UNION ALL "
-        "(SELECT hook_id, due_at FROM (SELECT hook_id, due_at FROM tollgate_due_notices ORDER BY id LIMIT $3) AS first "
-        "WHERE due_at <= $1)) AS listed GROUP BY hook_id) AS due JOIN tollgate_hooks AS hooks ON hooks.id = due.hook_id "
-        "WHERE account_id <> 0 ORDER BY due.due_at, hooks.id LIMIT $2",
-        now, rows_max, detail::notices_max);
-    asked.add(
-        "SELECT (SELECT min(ready_at) FROM tollgate_hooks WHERE ready_at > $1), "
-        "(SELECT min(due_at) FROM (SELECT due_at FROM tollgate_due_notices ORDER BY id LIMIT $2) AS first "
-        "WHERE due_at > $1), "
-        "EXISTS (SELECT FROM (SELECT FROM tollgate_due_notices ORDER BY id OFFSET $2 LIMIT 1) AS more), "
-        "EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog)",
-        now, detail::notices_max);
-    auto answered = connections_.run(asked, repeat::allowed);
-    if (!answered) return std::move(answered).error();
-    due_hook_page page;
-    for (;;) {
-        auto row = answered->front().next<hook_id, service_name, account_id, std::string>();
-        if (!row) return std::move(row).error();
-        if (!*row) break;
-        auto& [id, service, account, target_url] = **row;
-        page.hooks.push_back({id, {service, account}, std::move(target_url)});
-    }
-    const auto row = answered->back().only<std::optional<instant>, std::optional<instant>, bool, bool>();
-    if (!row) return row.error();
-    const auto& [ready_at, notice_at, has_more_notices, has_backlog] = *row;
-    if (has_backlog) {
-        if (auto done = work_on_backlog(connections_, backlog_rows_max, now); !done) return std::move(done).error();
-    }
-    if (has_backlog || has_more_notices || page.hooks.size() >= rows_max) page.next_at = now;
-    else if (ready_at && notice_at) page.next_at = (std::min)(*ready_at, *notice_at);
-    else page.next_at = ready_at ? ready_at : notice_at;
-    return page;
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::size_t rows_max) noexcept {
+    return detail::without_exceptions([&]() -> result<due_hook_page> {
+        auto asked = impl_->database.make_batch();
+        asked.add(
+            "SELECT hooks.id, service, account_id, target_url FROM (SELECT hook_id, min(due_at) AS due_at FROM ("
+            "(SELECT id AS hook_id, ready_at AS due_at FROM tollgate_hooks WHERE ready_at <= $1 "
+            "ORDER BY ready_at, id LIMIT $2) UNION ALL "
+            "(SELECT hook_id, due_at FROM (SELECT hook_id, due_at FROM tollgate_due_notices ORDER BY id LIMIT $3) AS first "
+            "WHERE due_at <= $1)) AS listed GROUP BY hook_id) AS due JOIN tollgate_hooks AS hooks ON hooks.id = due.hook_id "
+            "WHERE account_id <> 0 ORDER BY due.due_at, hooks.id LIMIT $2",
+            now, rows_max, postgres::detail::notices_max);
+        asked.add(
+            "SELECT (SELECT min(ready_at) FROM tollgate_hooks WHERE ready_at > $1), "
+            "(SELECT min(due_at) FROM (SELECT due_at FROM tollgate_due_notices ORDER BY id LIMIT $2) AS first "
+            "WHERE due_at > $1), "
+            "EXISTS (SELECT FROM (SELECT FROM tollgate_due_notices ORDER BY id OFFSET $2 LIMIT 1) AS more), "
+            "EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog)",
+            now, postgres::detail::notices_max);
+        auto answered = impl_->database.run(asked, postgres::repeat::allowed);
+        if (!answered) return std::move(answered).error();
+        due_hook_page page;
+        for (;;) {
+            auto row = answered->front().next<hook_id, service_name, account_id, std::string>();
+            if (!row) return std::move(row).error();
+            if (!*row) break;
+            auto& [id, service, account, target_url] = **row;
+            page.hooks.push_back({id, {service, account}, std::move(target_url)});
+        }
+        const auto row = answered->back().only<std::optional<instant>, std::optional<instant>, bool, bool>();
+        if (!row) return row.error();
+        const auto& [ready_at, notice_at, has_more_notices, has_backlog] = *row;
+        if (has_backlog) {
+            if (auto done = postgres::work_on_backlog(impl_->database, postgres::backlog_rows_max, now); !done)
+                return std::move(done).error();
+        }
+        if (has_backlog || has_more_notices || page.hooks.size() >= rows_max) page.next_at = now;
+        else if (ready_at && notice_at) page.next_at = (std::min)(*ready_at, *notice_at);
+        else page.next_at = ready_at ? ready_at : notice_at;
+        return page;
+    });
 }
 
-TOLLGATE_DECL result<std::vector<due_delivery>> leases::lease(std::span<const lease_request> requests,
-                                                              const lease_time& time) {
-    if (requests.empty()) return std::vector<due_delivery>{};
-    std::vector<hook_id> hooks;
-    std::vector<std::int64_t> deliveries_max, host_leases_max;
-    std::vector<instant> retry_at;
-    for (const lease_request& each : requests) {
-        hooks.push_back(each.hook);
-        deliveries_max.push_back(static_cast<std::int64_t>(each.deliveries_max));
-        host_leases_max.push_back(static_cast<std::int64_t>(each.host_leases_max));
-        retry_at.push_back(each.full_host_retry_at);
-    }
-    auto asked = connections_.make_batch();
-    // The following statements read the locked hosts from a setting of this transaction.
-    asked.add(
-        "SELECT set_config('tollgate.locked_hosts', coalesce(string_agg(id::text, ','), ''), true) FROM ("
-        "SELECT id FROM tollgate_hosts WHERE id = ANY (ARRAY(SELECT host_id FROM tollgate_hooks WHERE id = ANY ($1))) "
-        "ORDER BY id FOR NO KEY UPDATE SKIP LOCKED) AS locked",
-        hooks);
-    // Before deliveries are read: a delivery committed after this has a notice that remains.
-    asked.add(
-        "DELETE FROM tollgate_due_notices WHERE id = ANY (ARRAY(SELECT notices.id FROM tollgate_due_notices AS notices "
-        "JOIN tollgate_hooks AS hooks ON hooks.id = notices.hook_id WHERE notices.hook_id = ANY ($1) "
-        "AND host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[]) LIMIT $2))",
-        hooks, detail::notices_max);
-    asked.add(
-        "UPDATE tollgate_deliveries SET state = 3, at = $2, is_leased = false, lease_is_open = false WHERE id = ANY (ARRAY("
-        "SELECT deliveries.id FROM tollgate_hooks AS hooks JOIN tollgate_deliveries AS deliveries ON hook_id = hooks.id "
-        "WHERE hooks.id = ANY ($1) AND disabled_at IS NOT NULL AND state = 0 AND at <= $2 "
-        "AND hooks.host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[]) LIMIT $3))",
-        hooks, time.now, backlog_rows_max);
-    asked.add(
-        "WITH asked AS (SELECT hooks.id, host_id, type, target_url, secret, place, deliveries_max, host_leases_max "
-        "FROM unnest($1, $2, $3) WITH ORDINALITY AS requests (hook_id, deliveries_max, host_leases_max, place) "
-        "JOIN tollgate_hooks AS hooks ON hooks.id = requests.hook_id WHERE disabled_at IS NULL AND account_id <> 0 "
-        "AND host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[])), "
-        "taken AS (SELECT host_id, leases FROM (SELECT DISTINCT host_id FROM asked) AS hosts CROSS JOIN LATERAL ("
-        "SELECT count(*) AS leases FROM tollgate_deliveries AS deliveries WHERE deliveries.host_id = hosts.host_id "
-        "AND state = 0 AND is_leased AND at > $4) AS counted), "
-        "due AS (SELECT pending.id, place, host_leases_max, asked.host_id, row_number() OVER ("
-        "PARTITION BY asked.host_id ORDER BY place, pending.at, pending.id) AS number FROM asked CROSS JOIN LATERAL ("
-        "SELECT id, at FROM tollgate_deliveries WHERE hook_id = asked.id AND state = 0 AND at <= $4 "
-        "ORDER BY at, id LIMIT deliveries_max) AS pending), "
-        "chosen AS (SELECT id, place, number FROM due JOIN taken ON taken.host_id = due.host_id "
-        "WHERE number <= host_leases_max - leases), "
-        "leased AS (UPDATE tollgate_deliveries AS deliveries SET at = $5, is_leased = true, lease_is_open = true, "
-        "lease_number = lease_number + 1, resend_asked = false FROM chosen WHERE deliveries.id = chosen.id "
-        "RETURNING deliveries.id, lease_number, hook_id, event_id, attempts_made, chosen.place, chosen.number) "
-        "SELECT leased.id, lease_number, hook_id, event_id, attempts_made, asked.type, target_url, secret, service, "
-        "account_id, name, data, happened_at, seed FROM leased JOIN asked ON asked.id = hook_id AND asked.place = leased.place "
-        "JOIN tollgate_events AS events ON events.id = event_id ORDER BY leased.place, leased.number",
-        hooks, deliveries_max, host_leases_max, time.now, time.until);
-    asked.add(
-        "UPDATE tollgate_hooks AS hooks SET ready_at = CASE WHEN first_at IS NULL OR first_at > $4 THEN first_at "
-        "WHEN leases >= requests.host_leases_max THEN greatest(requests.retry_at, $4) ELSE $4 END "
-        "FROM unnest($1, $2, $3) AS requests (hook_id, host_leases_max, retry_at) "
-        "JOIN tollgate_hooks AS old ON old.id = requests.hook_id CROSS JOIN LATERAL ("
-        "SELECT min(at) AS first_at FROM tollgate_deliveries WHERE hook_id = old.id AND state = 0) AS pending "
-        "CROSS JOIN LATERAL (SELECT count(*) AS leases FROM tollgate_deliveries AS deliveries "
-        "WHERE deliveries.host_id = old.host_id AND state = 0 AND is_leased AND at > $4) AS taken "
-        "WHERE hooks.id = old.id AND old.account_id <> 0 "
-        "AND old.host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[])",
-        hooks, host_leases_max, retry_at, time.now);
-    asked.add(
-        "SELECT hook_id, secret FROM tollgate_hook_secrets WHERE hook_id = ANY ($1) AND valid_until > $2 "
-        "ORDER BY hook_id, id DESC",
-        hooks, time.now);
-    auto answered = connections_.run(asked);
-    if (!answered) return std::move(answered).error();
+/// Skips hosts that another transaction has locked; their hooks stay listed.
+TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<const lease_request> requests,
+                                                                      const lease_time& lease) noexcept {
+    return detail::without_exceptions([&]() -> result<std::vector<due_delivery>> {
+        if (requests.empty()) return std::vector<due_delivery>{};
+        std::vector<hook_id> hooks;
+        std::vector<std::int64_t> deliveries_max, host_leases_max;
+        std::vector<instant> retry_at;
+        for (const lease_request& each : requests) {
+            hooks.push_back(each.hook);
+            deliveries_max.push_back(static_cast<std::int64_t>(each.deliveries_max));
+            host_leases_max.push_back(static_cast<std::int64_t>(each.host_leases_max));
+            retry_at.push_back(each.full_host_retry_at);
+        }
+        auto asked = impl_->database.make_batch();
+        // The following statements read the locked hosts from a setting of this transaction.
+        asked.add(
+            "SELECT set_config('tollgate.locked_hosts', coalesce(string_agg(id::text, ','), ''), true) FROM ("
+            "SELECT id FROM tollgate_hosts WHERE id = ANY (ARRAY(SELECT host_id FROM tollgate_hooks WHERE id = ANY ($1))) "
+            "ORDER BY id FOR NO KEY UPDATE SKIP LOCKED) AS locked",
+            hooks);
+        // Before deliveries are read: a delivery committed after this has a notice that remains.
+        asked.add(
+            "DELETE FROM tollgate_due_notices WHERE id = ANY (ARRAY(SELECT notices.id FROM tollgate_due_notices AS notices "
+            "JOIN tollgate_hooks AS hooks ON hooks.id = notices.hook_id WHERE notices.hook_id = ANY ($1) "
+            "AND host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[]) LIMIT $2))",
+            hooks, postgres::detail::notices_max);
+        asked.add(
+            "UPDATE tollgate_deliveries SET state = 3, at = $2, is_leased = false, lease_is_open = false WHERE id = ANY (ARRAY("
+            "SELECT deliveries.id FROM tollgate_hooks AS hooks JOIN tollgate_deliveries AS deliveries ON hook_id = hooks.id "
+            "WHERE hooks.id = ANY ($1) AND disabled_at IS NOT NULL AND state = 0 AND at <= $2 "
+            "AND hooks.host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[]) LIMIT $3))",
+            hooks, lease.now, postgres::backlog_rows_max);
+        asked.add(
+            "WITH asked AS (SELECT hooks.id, host_id, type, target_url, secret, place, deliveries_max, host_leases_max "
+            "FROM unnest($1, $2, $3) WITH ORDINALITY AS requests (hook_id, deliveries_max, host_leases_max, place) "
+            "JOIN tollgate_hooks AS hooks ON hooks.id = requests.hook_id WHERE disabled_at IS NULL AND account_id <> 0 "
+            "AND host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[])), "
+            "taken AS (SELECT host_id, leases FROM (SELECT DISTINCT host_id FROM asked) AS hosts CROSS JOIN LATERAL ("
+            "SELECT count(*) AS leases FROM tollgate_deliveries AS deliveries WHERE deliveries.host_id = hosts.host_id "
+            "AND state = 0 AND is_leased AND at > $4) AS counted), "
+            "due AS (SELECT pending.id, place, host_leases_max, asked.host_id, row_number() OVER ("
+            "PARTITION BY asked.host_id ORDER BY place, pending.at, pending.id) AS number FROM asked CROSS JOIN LATERAL ("
+            "SELECT id, at FROM tollgate_deliveries WHERE hook_id = asked.id AND state = 0 AND at <= $4 "
+            "ORDER BY at, id LIMIT deliveries_max) AS pending), "
+            "chosen AS (SELECT id, place, number FROM due JOIN taken ON taken.host_id = due.host_id "
+            "WHERE number <= host_leases_max - leases), "
+            "leased AS (UPDATE tollgate_deliveries AS deliveries SET at = $5, is_leased = true, lease_is_open = true, "
+            "lease_number = lease_number + 1, resend_asked = false FROM chosen WHERE deliveries.id = chosen.id "
+            "RETURNING deliveries.id, lease_number, hook_id, event_id, attempts_made, chosen.place, chosen.number) "
+            "SELECT leased.id, lease_number, hook_id, event_id, attempts_made, asked.type, target_url, secret, service, "
+            "account_id, name, data, happened_at, seed FROM leased JOIN asked ON asked.id = hook_id AND asked.place = leased.place "
+            "JOIN tollgate_events AS events ON events.id = event_id ORDER BY leased.place, leased.number",
+            hooks, deliveries_max, host_leases_max, lease.now, lease.until);
+        asked.add(
+            "UPDATE tollgate_hooks AS hooks SET ready_at = CASE WHEN first_at IS NULL OR first_at > $4 THEN first_at "
+            "WHEN leases >= requests.host_leases_max THEN greatest(requests.retry_at, $4) ELSE $4 END "
+            "FROM unnest($1, $2, $3) AS requests (hook_id, host_leases_max, retry_at) "
+            "JOIN tollgate_hooks AS old ON old.id = requests.hook_id CROSS JOIN LATERAL ("
+            "SELECT min(at) AS first_at FROM tollgate_deliveries WHERE hook_id = old.id AND state = 0) AS pending "
+            "CROSS JOIN LATERAL (SELECT count(*) AS leases FROM tollgate_deliveries AS deliveries "
+            "WHERE deliveries.host_id = old.host_id AND state = 0 AND is_leased AND at > $4) AS taken "
+            "WHERE hooks.id = old.id AND old.account_id <> 0 "
+            "AND old.host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[])",
+            hooks, host_leases_max, retry_at, lease.now);
+        asked.add(
+            "SELECT hook_id, secret FROM tollgate_hook_secrets WHERE hook_id = ANY ($1) AND valid_until > $2 "
+            "ORDER BY hook_id, id DESC",
+            hooks, lease.now);
+        auto answered = impl_->database.run(asked);
+        if (!answered) return std::move(answered).error();
 
-    std::unordered_map<hook_id, std::vector<std::string>> previous_secrets;
-    for (rows& listed = answered->back();;) {
-        auto row = listed.next<hook_id, std::string>();
-        if (!row) return std::move(row).error();
-        if (!*row) break;
-        auto& [id, secret] = **row;
-        previous_secrets[id].push_back(std::move(secret));
-    }
-    constexpr std::size_t leased_rows = 3;
-    std::vector<due_delivery> leased;
-    std::unordered_map<std::int64_t, std::shared_ptr<const event>> events;
-    for (;;) {
-        auto row = (*answered)[leased_rows]
-                       .next<delivery_id, std::int64_t, hook_id, std::int64_t, std::int64_t, std::string, std::string,
-                             std::string, service_name, account_id, std::string, std::string, instant, message_seed>();
-        if (!row) return std::move(row).error();
-        if (!*row) return leased;
-        auto& [id, number, hook, event_number, attempts_made, type, target_url, secret, service, account, name, data, at,
-               seed] = **row;
-        auto& what = events[event_number];
-        if (!what) what = std::make_shared<const event>(event{{service, account}, std::move(name), std::move(data), at});
-        leased.push_back({.lease = {id, number},
-                          .hook = hook,
-                          .what = what,
-                          .message_id = message_id_of(seed, hook),
-                          .type = std::move(type),
-                          .target_url = std::move(target_url),
-                          .secret = std::move(secret),
-                          .previous_secrets = previous_secrets[hook],
-                          .attempts_made = static_cast<unsigned>(attempts_made)});
-    }
+        std::unordered_map<hook_id, std::vector<std::string>> previous_secrets;
+        for (postgres::rows& listed = answered->back();;) {
+            auto row = listed.next<hook_id, std::string>();
+            if (!row) return std::move(row).error();
+            if (!*row) break;
+            auto& [id, secret] = **row;
+            previous_secrets[id].push_back(std::move(secret));
+        }
+        constexpr std::size_t leased_rows = 3;
+        std::vector<due_delivery> leased;
+        std::unordered_map<std::int64_t, std::shared_ptr<const event>> events;
+        for (;;) {
+            auto row = (*answered)[leased_rows]
+                           .next<delivery_id, std::int64_t, hook_id, std::int64_t, std::int64_t, std::string, std::string,
+                                 std::string, service_name, account_id, std::string, std::string, instant, message_seed>();
+            if (!row) return std::move(row).error();
+            if (!*row) break;
+            auto& [id, number, hook, event_number, attempts_made, type, target_url, secret, service, account, name, data, at,
+                   seed] = **row;
+            auto& what = events[event_number];
+            if (!what) what = std::make_shared<const event>(event{{service, account}, std::move(name), std::move(data), at});
+            leased.push_back({.lease = {id, number},
+                              .hook = hook,
+                              .what = what,
+                              .message_id = message_id_of(seed, hook),
+                              .type = std::move(type),
+                              .target_url = std::move(target_url),
+                              .secret = std::move(secret),
+                              .previous_secrets = previous_secrets[hook],
+                              .attempts_made = static_cast<unsigned>(attempts_made)});
+        }
+        sql::decrypt_all(impl_->keys, leased);
+        return leased;
+    });
 }
 
-}  // namespace tollgate::postgres
+}  // namespace tollgate

@@ -2,8 +2,8 @@
 
 #include <tollgate/store/detail/postgres/append_event.hpp>
 #include <tollgate/store/detail/postgres/delivery_columns.hpp>
-#include <tollgate/store/detail/postgres/outbox.hpp>
 #include <tollgate/store/detail/postgres/removal.hpp>
+#include <tollgate/store/detail/postgres/store_impl.hpp>
 #include <tollgate/store/detail/errors.hpp>
 
 #include <cstdint>
@@ -11,169 +11,185 @@
 #include <string>
 #include <utility>
 
-namespace tollgate::inline v0::postgres {
+namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<std::size_t> outbox::append(const event& happened, const message_seed& seed, instant now) {
-    auto asked = connections_.make_batch();
-    append_event(asked, happened, seed, now);
-    asked.add_afterthought(notify_other_nodes);
-    auto answered = connections_.run(asked);
-    if (!answered) return std::move(answered).error();
-    return appended_count(answered->front());
+// The row of a hook's host is the lock on its deliveries: whoever changes an existing delivery locks it first. New
+// deliveries do not need it. Other nodes are notified in the same round trip but after the transaction, because
+// transactions with NOTIFY are committed one at a time.
+
+TOLLGATE_DECL result<std::size_t> postgres_store::append_event(const event& happened, const message_seed& seed,
+                                                                instant now) noexcept {
+    return detail::without_exceptions([&]() -> result<std::size_t> {
+        auto asked = impl_->database.make_batch();
+        postgres::append_event(asked, happened, seed, now);
+        asked.add_afterthought(postgres::notify_other_nodes);
+        auto answered = impl_->database.run(asked);
+        if (!answered) return std::move(answered).error();
+        return postgres::appended_count(answered->front());
+    });
 }
 
-TOLLGATE_DECL result<std::vector<delivery>> outbox::deliveries_of(const account_ref& account, hook_id of,
-                                                                   std::size_t rows_max,
-                                                                   std::optional<delivery_id> before) {
-    auto listed = connections_.ask(
-        "SELECT deliveries.id, events.name, seed, deliveries.created_at, shown, attempts_made, "
-        "CASE shown WHEN 0 THEN at END FROM tollgate_deliveries AS deliveries "
-        "JOIN tollgate_events AS events ON events.id = event_id JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
-        "CROSS JOIN LATERAL (SELECT CASE WHEN state = 0 AND NOT is_leased AND disabled_at IS NOT NULL THEN 3 "
-        "WHEN state = 3 AND disabled_at IS NULL THEN 0 ELSE state END AS shown) AS backlog "
-        "WHERE hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 AND deliveries.id < $5 "
-        "ORDER BY deliveries.id DESC LIMIT $4",
-        of, account.service, account.account, rows_max,
-        before ? before->value() : (std::numeric_limits<std::int64_t>::max)());
-    if (!listed) return std::move(listed).error();
-    std::vector<delivery> found;
-    for (;;) {
-        auto row = listed->next<delivery_id, std::string, message_seed, instant, delivery_state, std::int64_t,
-                                std::optional<instant>>();
-        if (!row) return std::move(row).error();
-        if (!*row) return found;
-        auto& [id, event, seed, created_at, state, attempts_made, next_attempt_at] = **row;
-        found.push_back({.id = id,
-                         .hook = of,
-                         .event = std::move(event),
-                         .message_id = message_id_of(seed, of),
-                         .created_at = created_at,
-                         .state = state,
-                         .attempts_made = static_cast<unsigned>(attempts_made),
-                         .next_attempt_at = next_attempt_at});
-    }
+TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(const account_ref& account, hook_id of,
+                                                                           std::size_t rows_max,
+                                                                           std::optional<delivery_id> before) noexcept {
+    return detail::without_exceptions([&]() -> result<std::vector<delivery>> {
+        auto listed = impl_->database.ask(
+            "SELECT deliveries.id, events.name, seed, deliveries.created_at, shown, attempts_made, "
+            "CASE shown WHEN 0 THEN at END FROM tollgate_deliveries AS deliveries "
+            "JOIN tollgate_events AS events ON events.id = event_id JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+            "CROSS JOIN LATERAL (SELECT CASE WHEN state = 0 AND NOT is_leased AND disabled_at IS NOT NULL THEN 3 "
+            "WHEN state = 3 AND disabled_at IS NULL THEN 0 ELSE state END AS shown) AS backlog "
+            "WHERE hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 AND deliveries.id < $5 "
+            "ORDER BY deliveries.id DESC LIMIT $4",
+            of, account.service, account.account, rows_max,
+            before ? before->value() : (std::numeric_limits<std::int64_t>::max)());
+        if (!listed) return std::move(listed).error();
+        std::vector<delivery> found;
+        for (;;) {
+            auto row = listed->next<delivery_id, std::string, message_seed, instant, delivery_state, std::int64_t,
+                                    std::optional<instant>>();
+            if (!row) return std::move(row).error();
+            if (!*row) return found;
+            auto& [id, event, seed, created_at, state, attempts_made, next_attempt_at] = **row;
+            found.push_back({.id = id,
+                             .hook = of,
+                             .event = std::move(event),
+                             .message_id = message_id_of(seed, of),
+                             .created_at = created_at,
+                             .state = state,
+                             .attempts_made = static_cast<unsigned>(attempts_made),
+                             .next_attempt_at = next_attempt_at});
+        }
+    });
 }
 
-TOLLGATE_DECL result<std::vector<recorded_attempt>> outbox::attempts_of(const account_ref& account, hook_id of,
-                                                                         std::size_t rows_max,
-                                                                         std::optional<delivery_id> made_for) {
-    auto listed = made_for
-                      ? connections_.ask(
-                            "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer "
-                            "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
-                            "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
-                            "JOIN tollgate_hooks AS hooks ON hooks.id = deliveries.hook_id WHERE delivery_id = $5 "
-                            "AND deliveries.hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 "
-                            "ORDER BY attempts.id DESC LIMIT $4",
-                            of, account.service, account.account, rows_max, *made_for)
-                      : connections_.ask(
-                            "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer "
-                            "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
-                            "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
-                            "JOIN tollgate_hooks AS hooks ON hooks.id = attempts.hook_id WHERE attempts.hook_id = $1 "
-                            "AND hooks.service = $2 AND hooks.account_id = $3 ORDER BY attempts.id DESC LIMIT $4",
-                            of, account.service, account.account, rows_max);
-    if (!listed) return std::move(listed).error();
-    std::vector<recorded_attempt> found;
-    for (;;) {
-        auto row = listed->next<delivery_id, std::string, message_seed, instant, milliseconds, attempt_end,
-                                std::int64_t, raw_bytes>();
-        if (!row) return std::move(row).error();
-        if (!*row) return found;
-        auto& [id, event, seed, at, duration, end, status, answer] = **row;
-        found.push_back({.delivery = id,
-                         .event = std::move(event),
-                         .message_id = message_id_of(seed, of),
-                         .made = {at, duration, end, static_cast<unsigned>(status), std::move(answer.value)}});
-    }
+TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
+    const account_ref& account, hook_id of, std::size_t rows_max, std::optional<delivery_id> made_for) noexcept {
+    return detail::without_exceptions([&]() -> result<std::vector<recorded_attempt>> {
+        auto listed = made_for
+                          ? impl_->database.ask(
+                                "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer "
+                                "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
+                                "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
+                                "JOIN tollgate_hooks AS hooks ON hooks.id = deliveries.hook_id WHERE delivery_id = $5 "
+                                "AND deliveries.hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 "
+                                "ORDER BY attempts.id DESC LIMIT $4",
+                                of, account.service, account.account, rows_max, *made_for)
+                          : impl_->database.ask(
+                                "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer "
+                                "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
+                                "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
+                                "JOIN tollgate_hooks AS hooks ON hooks.id = attempts.hook_id WHERE attempts.hook_id = $1 "
+                                "AND hooks.service = $2 AND hooks.account_id = $3 ORDER BY attempts.id DESC LIMIT $4",
+                                of, account.service, account.account, rows_max);
+        if (!listed) return std::move(listed).error();
+        std::vector<recorded_attempt> found;
+        for (;;) {
+            auto row = listed->next<delivery_id, std::string, message_seed, instant, milliseconds, attempt_end,
+                                    std::int64_t, postgres::raw_bytes>();
+            if (!row) return std::move(row).error();
+            if (!*row) return found;
+            auto& [id, event, seed, at, duration, end, status, answer] = **row;
+            found.push_back({.delivery = id,
+                             .event = std::move(event),
+                             .message_id = message_id_of(seed, of),
+                             .made = {at, duration, end, static_cast<unsigned>(status), std::move(answer.value)}});
+        }
+    });
 }
 
-TOLLGATE_DECL result<bool> outbox::resend(const account_ref& account, delivery_id id, instant now) {
-    auto asked = connections_.make_batch();
-    asked.add(
-        "SELECT hosts.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
-        "JOIN tollgate_hosts AS hosts ON hosts.id = hooks.host_id WHERE deliveries.id = $1 AND service = $2 "
-        "AND account_id = $3 FOR NO KEY UPDATE OF hosts",
-        id, account.service, account.account);
-    asked.add(
-        "WITH found AS (SELECT deliveries.id, disabled_at IS NOT NULL AS is_disabled, "
-        "state = 0 AND is_leased AND at > $4 AS is_being_sent FROM tollgate_deliveries AS deliveries "
-        "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
-        "WHERE deliveries.id = $1 AND service = $2 AND account_id = $3), "
-        "changed AS (UPDATE tollgate_deliveries AS deliveries SET state = 0, at = $4, is_leased = false, "
-        "lease_is_open = false, attempts_made = 0, resend_asked = false FROM found "
-        "WHERE deliveries.id = found.id AND NOT is_disabled AND NOT is_being_sent RETURNING hook_id), "
-        // `complete` sees that it is to be sent again.
-        "noted AS (UPDATE tollgate_deliveries AS deliveries SET attempts_made = 0, resend_asked = true FROM found "
-        "WHERE deliveries.id = found.id AND NOT is_disabled AND is_being_sent), "
-        "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $4 FROM changed) "
-        "SELECT is_disabled FROM found",
-        id, account.service, account.account, now);
-    asked.add_afterthought(notify_other_nodes);
-    auto answered = connections_.run(asked);
-    if (!answered) return std::move(answered).error();
-    const auto row = answered->back().next<bool>();
-    if (!row) return row.error();
-    if (!*row) return false;
-    if (std::get<0>(**row)) return hook_is_disabled();
-    return true;
+TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {
+    return detail::without_exceptions([&]() -> result<bool> {
+        auto asked = impl_->database.make_batch();
+        asked.add(
+            "SELECT hosts.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+            "JOIN tollgate_hosts AS hosts ON hosts.id = hooks.host_id WHERE deliveries.id = $1 AND service = $2 "
+            "AND account_id = $3 FOR NO KEY UPDATE OF hosts",
+            id, account.service, account.account);
+        asked.add(
+            "WITH found AS (SELECT deliveries.id, disabled_at IS NOT NULL AS is_disabled, "
+            "state = 0 AND is_leased AND at > $4 AS is_being_sent FROM tollgate_deliveries AS deliveries "
+            "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+            "WHERE deliveries.id = $1 AND service = $2 AND account_id = $3), "
+            "changed AS (UPDATE tollgate_deliveries AS deliveries SET state = 0, at = $4, is_leased = false, "
+            "lease_is_open = false, attempts_made = 0, resend_asked = false FROM found "
+            "WHERE deliveries.id = found.id AND NOT is_disabled AND NOT is_being_sent RETURNING hook_id), "
+            // `complete` sees that it is to be sent again.
+            "noted AS (UPDATE tollgate_deliveries AS deliveries SET attempts_made = 0, resend_asked = true FROM found "
+            "WHERE deliveries.id = found.id AND NOT is_disabled AND is_being_sent), "
+            "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $4 FROM changed) "
+            "SELECT is_disabled FROM found",
+            id, account.service, account.account, now);
+        asked.add_afterthought(postgres::notify_other_nodes);
+        auto answered = impl_->database.run(asked);
+        if (!answered) return std::move(answered).error();
+        const auto row = answered->back().next<bool>();
+        if (!row) return row.error();
+        if (!*row) return false;
+        if (std::get<0>(**row)) return hook_is_disabled();
+        return true;
+    });
 }
 
-TOLLGATE_DECL result<bool> outbox::enable_hook(const account_ref& account, hook_id id, instant now) {
-    auto asked = connections_.make_batch();
-    asked.add(
-        "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
-        "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE OF hosts",
-        id, account.service, account.account);
-    asked.add(
-        "WITH before AS (SELECT id, disabled_at IS NOT NULL AS was_disabled FROM tollgate_hooks "
-        "WHERE id = $1 AND service = $2 AND account_id = $3), "
-        "enabled AS (UPDATE tollgate_hooks AS hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = "
-        "NULL "
-        "FROM before WHERE hooks.id = before.id), "
-        // Deliveries whose lease has ended are held, too, although no claim has noticed yet.
-        "held AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
-        "WHERE state = 3 LIMIT $5), "
-        "abandoned AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
-        "WHERE was_disabled AND state = 0 AND is_leased AND at <= $4), "
-        "due AS (UPDATE tollgate_deliveries SET state = 0, at = $4, is_leased = false, "
-        "lease_is_open = false, attempts_made = 0, resend_asked = false "
-        "WHERE id = ANY (ARRAY(SELECT id FROM held UNION ALL SELECT id FROM abandoned)) RETURNING hook_id), "
-        "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $4 FROM due) "
-        "SELECT id FROM before",
-        id, account.service, account.account, now, backlog_rows_max);
-    asked.add(
-        "UPDATE tollgate_hooks AS hooks SET has_backlog = "
-        "EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
-        "WHERE id = $1 AND service = $2 AND account_id = $3",
-        id, account.service, account.account);
-    asked.add_afterthought(notify_other_nodes);
-    auto answered = connections_.run(asked);
-    if (!answered) return std::move(answered).error();
-    return answered->back().touched() > 0;
+TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
+    return detail::without_exceptions([&]() -> result<bool> {
+        auto asked = impl_->database.make_batch();
+        asked.add(
+            "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
+            "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE OF hosts",
+            id, account.service, account.account);
+        asked.add(
+            "WITH before AS (SELECT id, disabled_at IS NOT NULL AS was_disabled FROM tollgate_hooks "
+            "WHERE id = $1 AND service = $2 AND account_id = $3), "
+            "enabled AS (UPDATE tollgate_hooks AS hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = "
+            "NULL "
+            "FROM before WHERE hooks.id = before.id), "
+            // Deliveries whose lease has ended are held, too, although no claim has noticed yet.
+            "held AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
+            "WHERE state = 3 LIMIT $5), "
+            "abandoned AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
+            "WHERE was_disabled AND state = 0 AND is_leased AND at <= $4), "
+            "due AS (UPDATE tollgate_deliveries SET state = 0, at = $4, is_leased = false, "
+            "lease_is_open = false, attempts_made = 0, resend_asked = false "
+            "WHERE id = ANY (ARRAY(SELECT id FROM held UNION ALL SELECT id FROM abandoned)) RETURNING hook_id), "
+            "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $4 FROM due) "
+            "SELECT id FROM before",
+            id, account.service, account.account, now, postgres::backlog_rows_max);
+        asked.add(
+            "UPDATE tollgate_hooks AS hooks SET has_backlog = "
+            "EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
+            "WHERE id = $1 AND service = $2 AND account_id = $3",
+            id, account.service, account.account);
+        asked.add_afterthought(postgres::notify_other_nodes);
+        auto answered = impl_->database.run(asked);
+        if (!answered) return std::move(answered).error();
+        return answered->back().touched() > 0;
+    });
 }
 
-TOLLGATE_DECL result<std::size_t> outbox::sweep(instant ended_before, std::size_t rows_max) {
-    if (rows_max == 0) return std::size_t{0};
-    // Without a transaction first: often there is nothing to do.
-    auto asked = connections_.ask(
-        "SELECT EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0), "
-        "EXISTS (SELECT FROM tollgate_deliveries WHERE state <> 0 AND at < $1)",
-        ended_before);
-    if (!asked) return std::move(asked).error();
-    const auto any = asked->only<bool, bool>();
-    if (!any) return any.error();
-    const auto [any_deleted, any_ended] = *any;
-    std::size_t removed = 0;
-    if (any_deleted) {
-        auto of_deleted = removal{connections_}.of_deleted(std::nullopt, rows_max);
-        if (!of_deleted) return of_deleted;
-        removed = *of_deleted;
-    }
-    if (!any_ended) return removed;
-    auto ended = removal{connections_}.ended_before(ended_before, rows_max - removed);
-    if (!ended) return ended;
-    return removed + *ended;
+TOLLGATE_DECL result<std::size_t> postgres_store::sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
+    return detail::without_exceptions([&]() -> result<std::size_t> {
+        if (rows_max == 0) return std::size_t{0};
+        // Without a transaction first: often there is nothing to do.
+        auto asked = impl_->database.ask(
+            "SELECT EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0), "
+            "EXISTS (SELECT FROM tollgate_deliveries WHERE state <> 0 AND at < $1)",
+            ended_before);
+        if (!asked) return std::move(asked).error();
+        const auto any = asked->only<bool, bool>();
+        if (!any) return any.error();
+        const auto [any_deleted, any_ended] = *any;
+        std::size_t removed = 0;
+        if (any_deleted) {
+            auto of_deleted = postgres::removal{impl_->database}.of_deleted(std::nullopt, rows_max);
+            if (!of_deleted) return of_deleted;
+            removed = *of_deleted;
+        }
+        if (!any_ended) return removed;
+        auto ended = postgres::removal{impl_->database}.ended_before(ended_before, rows_max - removed);
+        if (!ended) return ended;
+        return removed + *ended;
+    });
 }
 
-}  // namespace tollgate::postgres
+}  // namespace tollgate

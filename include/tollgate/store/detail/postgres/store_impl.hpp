@@ -3,23 +3,23 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/model/personal_token.hpp>
-#include <tollgate/store/detail/postgres/leases.hpp>
 #include <tollgate/store/detail/postgres/credential_lookup.hpp>
 #include <tollgate/store/detail/postgres/listener.hpp>
-#include <tollgate/store/detail/postgres/outbox.hpp>
-#include <tollgate/store/detail/postgres/completions.hpp>
 #include <tollgate/store/postgres.hpp>
 #include <tollgate/store/postgres_database.hpp>
 
+#include <cstddef>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 namespace tollgate::inline v0 {
 
 /// The state that the verbs use. Each verb is defined in the file of its family: personal_tokens.ipp,
-/// access_tokens.ipp, hooks.ipp, applications.ipp, grants.ipp, sessions.ipp and outbox.ipp.
+/// access_tokens.ipp, hooks.ipp, applications.ipp, grants.ipp, sessions.ipp, outbox.ipp, leases.ipp and completions.ipp.
 struct postgres_store::impl {
     impl(postgres_database opened, std::optional<postgres_database> opened_for_lookups, const postgres_settings& settings)
         : lookup{settings.owner_quota_query},
@@ -30,9 +30,6 @@ struct postgres_store::impl {
               cache_invalidation_feed_settings{.row_lifetime = settings.cached_for})},
           personal_tokens{*changes, settings.cached_credentials_max},
           access_tokens{*changes, settings.cached_credentials_max},
-          outbox{database},
-          leases{database},
-          completions{database},
           listener{database} {
         if (settings.cached_credentials_max > 0) listener.feed(changes);
     }
@@ -61,9 +58,9 @@ struct postgres_store::impl {
     std::shared_ptr<cache_invalidation_feed> changes;
     postgres_row_cache<token_username, token_credential> personal_tokens;
     postgres_row_cache<digest, token_credential> access_tokens;
-    postgres::outbox outbox;
-    postgres::leases leases;
-    postgres::completions completions;
+    std::mutex ended_mutex;
+    /// Per hook, deliveries that ended since its history was last trimmed. Guarded by the mutex.
+    std::unordered_map<hook_id, std::size_t> ended_deliveries;
     postgres::listener listener;  // ends before the database does
 };
 

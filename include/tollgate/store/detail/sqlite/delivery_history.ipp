@@ -2,9 +2,9 @@
 
 #include <tollgate/store/detail/errors.hpp>
 #include <tollgate/store/detail/sqlite/delivery_columns.hpp>
-#include <tollgate/store/detail/sqlite/delivery_history.hpp>
 #include <tollgate/store/detail/sqlite/append_event.hpp>
 #include <tollgate/store/detail/sqlite/remove_deliveries.hpp>
+#include <tollgate/store/detail/sqlite/store_impl.hpp>
 
 #include <cstdint>
 #include <limits>
@@ -12,174 +12,153 @@
 #include <string>
 #include <utility>
 
-namespace tollgate::inline v0::sqlite {
+namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<std::vector<delivery>> delivery_history::deliveries_of(const account_ref& account, hook_id of,
-                                                                             std::size_t rows_max,
-                                                                             std::optional<delivery_id> before) {
-    auto connection = connections_.reader();
-    if (!connection) return std::move(connection).error();
-    auto rows = (*connection)
-                    ->prepare(
-                        "SELECT tollgate_deliveries.id, name, message_id, created_at, state, attempts_made, "
-                        "coalesce(due_at, leased_until) FROM tollgate_deliveries "
-                        "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event WHERE hook = ?1 "
-                        "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
-                        "AND tollgate_deliveries.id < ?5 ORDER BY tollgate_deliveries.id DESC LIMIT ?4",
-                        of, account.service, account.account, rows_max,
-                        before ? before->value() : (std::numeric_limits<std::int64_t>::max)());
-    std::vector<delivery> found;
-    for (;;) {
-        auto row = rows.next<delivery_id, std::string, public_id, instant, delivery_state, std::int64_t,
-                             std::optional<instant>>();
-        if (!row) return std::move(row).error();
-        if (!*row) return found;
-        auto& [id, event, message_id, created_at, state, attempts_made, next_attempt_at] = **row;
-        found.push_back({.id = id,
-                         .hook = of,
-                         .event = std::move(event),
-                         .message_id = message_id,
-                         .created_at = created_at,
-                         .state = state,
-                         .attempts_made = static_cast<unsigned>(attempts_made),
-                         .next_attempt_at = next_attempt_at});
-    }
+TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const account_ref& account, hook_id of,
+                                                                         std::size_t rows_max,
+                                                                         std::optional<delivery_id> before) noexcept {
+    return impl_->database.read([&](sqlite::database& on) -> result<std::vector<delivery>> {
+        auto rows = on.prepare(
+                            "SELECT tollgate_deliveries.id, name, message_id, created_at, state, attempts_made, "
+                            "coalesce(due_at, leased_until) FROM tollgate_deliveries "
+                            "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event WHERE hook = ?1 "
+                            "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
+                            "AND tollgate_deliveries.id < ?5 ORDER BY tollgate_deliveries.id DESC LIMIT ?4",
+                            of, account.service, account.account, rows_max,
+                            before ? before->value() : (std::numeric_limits<std::int64_t>::max)());
+        std::vector<delivery> found;
+        for (;;) {
+            auto row = rows.next<delivery_id, std::string, public_id, instant, delivery_state, std::int64_t,
+                                 std::optional<instant>>();
+            if (!row) return std::move(row).error();
+            if (!*row) return found;
+            auto& [id, event, message_id, created_at, state, attempts_made, next_attempt_at] = **row;
+            found.push_back({.id = id,
+                             .hook = of,
+                             .event = std::move(event),
+                             .message_id = message_id,
+                             .created_at = created_at,
+                             .state = state,
+                             .attempts_made = static_cast<unsigned>(attempts_made),
+                             .next_attempt_at = next_attempt_at});
+        }
+    });
 }
 
-TOLLGATE_DECL result<std::vector<recorded_attempt>> delivery_history::attempts_of(const account_ref& account,
-                                                                                   hook_id of, std::size_t rows_max,
-                                                                                   std::optional<delivery_id> made_for) {
-    auto connection = connections_.reader();
-    if (!connection) return std::move(connection).error();
-    // The unary plus keeps SQLite from scanning all of the hook's rows for one delivery.
-    auto rows = made_for
-                    ? (*connection)
-                          ->prepare(
-                              "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer "
-                              "FROM tollgate_attempts JOIN tollgate_deliveries ON tollgate_deliveries.id = delivery "
-                              "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event "
-                              "WHERE delivery = ?5 AND +tollgate_attempts.hook = ?1 "
-                              "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
-                              "ORDER BY tollgate_attempts.id DESC LIMIT ?4",
-                              of, account.service, account.account, rows_max, *made_for)
-                    : (*connection)
-                    ->prepare(
-                        "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer "
-                        "FROM tollgate_attempts JOIN tollgate_deliveries ON tollgate_deliveries.id = delivery "
-                        "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event "
-                        "WHERE tollgate_attempts.hook = ?1 "
-                        "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
-                        "ORDER BY tollgate_attempts.id DESC LIMIT ?4",
-                        of, account.service, account.account, rows_max);
-    std::vector<recorded_attempt> found;
-    for (;;) {
-        auto row = rows.next<delivery_id, std::string, public_id, instant, std::int64_t, attempt_end, std::int64_t,
-                             blob_text>();
-        if (!row) return std::move(row).error();
-        if (!*row) return found;
-        auto& [id, event, message_id, at, duration, end, status, answer] = **row;
-        found.push_back({id, std::move(event), message_id,
-                         attempt{.at = at,
-                                 .duration = milliseconds{duration},
-                                 .end = end,
-                                 .status = static_cast<unsigned>(status),
-                                 .answer = std::move(answer.bytes)}});
-    }
+TOLLGATE_DECL result<std::vector<recorded_attempt>> sqlite_store::attempts_of(const account_ref& account, hook_id of,
+                                                                               std::size_t rows_max,
+                                                                               std::optional<delivery_id> made_for) noexcept {
+    return impl_->database.read([&](sqlite::database& on) -> result<std::vector<recorded_attempt>> {
+        // The unary plus keeps SQLite from scanning all of the hook's rows for one delivery.
+        auto rows = made_for
+                        ? on.prepare(
+                                  "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer "
+                                  "FROM tollgate_attempts JOIN tollgate_deliveries ON tollgate_deliveries.id = delivery "
+                                  "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event "
+                                  "WHERE delivery = ?5 AND +tollgate_attempts.hook = ?1 "
+                                  "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
+                                  "ORDER BY tollgate_attempts.id DESC LIMIT ?4",
+                                  of, account.service, account.account, rows_max, *made_for)
+                        : on.prepare(
+                            "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer "
+                            "FROM tollgate_attempts JOIN tollgate_deliveries ON tollgate_deliveries.id = delivery "
+                            "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event "
+                            "WHERE tollgate_attempts.hook = ?1 "
+                            "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
+                            "ORDER BY tollgate_attempts.id DESC LIMIT ?4",
+                            of, account.service, account.account, rows_max);
+        std::vector<recorded_attempt> found;
+        for (;;) {
+            auto row = rows.next<delivery_id, std::string, public_id, instant, std::int64_t, attempt_end, std::int64_t,
+                                 sqlite::blob_text>();
+            if (!row) return std::move(row).error();
+            if (!*row) return found;
+            auto& [id, event, message_id, at, duration, end, status, answer] = **row;
+            found.push_back({id, std::move(event), message_id,
+                             attempt{.at = at,
+                                     .duration = milliseconds{duration},
+                                     .end = end,
+                                     .status = static_cast<unsigned>(status),
+                                     .answer = std::move(answer.bytes)}});
+        }
+    });
 }
 
-TOLLGATE_DECL result<bool> delivery_history::resend(const account_ref& account, delivery_id id, instant now) {
-    auto connection = connections_.writer();
-    if (!connection) return std::move(connection).error();
-    database& on = **connection;
-    auto change = transaction::begin(on);
-    if (!change) return std::move(change).error();
-    auto row = on.prepare(
-                     "SELECT disabled_at IS NOT NULL, coalesce(leased_until > ?2, 0), hook "
-                     "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
-                     "WHERE tollgate_deliveries.id = ?1 AND service = ?3 AND account = ?4",
-                     id, now, account.service, account.account)
-                   .next<bool, bool, hook_id>();
-    if (!row) return std::move(row).error();
-    if (!*row) return false;
-    const auto& [is_disabled, being_sent, hook] = **row;
-    if (is_disabled) return hook_is_disabled();
-    if (being_sent) {
-        // `complete` sees that it is to be sent again.
-        if (auto done = on.run("UPDATE tollgate_deliveries SET resend_asked = 1, attempts_made = 0 WHERE id = ?", id);
+TOLLGATE_DECL result<bool> sqlite_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {
+    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
+        auto row = on.prepare(
+                         "SELECT disabled_at IS NOT NULL, coalesce(leased_until > ?2, 0), hook "
+                         "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
+                         "WHERE tollgate_deliveries.id = ?1 AND service = ?3 AND account = ?4",
+                         id, now, account.service, account.account)
+                       .next<bool, bool, hook_id>();
+        if (!row) return std::move(row).error();
+        if (!*row) return false;
+        const auto& [is_disabled, being_sent, hook] = **row;
+        if (is_disabled) return hook_is_disabled();
+        if (being_sent) {
+            // `complete` sees that it is to be sent again.
+            if (auto done = on.run("UPDATE tollgate_deliveries SET resend_asked = 1, attempts_made = 0 WHERE id = ?", id);
+                !done)
+                return std::move(done).error();
+            return true;
+        }
+        if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?, leased_until = NULL, "
+                               "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 WHERE id = ?",
+                               now, id);
             !done)
             return std::move(done).error();
-        if (auto done = change->commit(); !done) return std::move(done).error();
+        if (auto done = sqlite::queue_no_later_than(on, hook, now); !done) return std::move(done).error();
         return true;
-    }
-    if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?, leased_until = NULL, "
-                           "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 WHERE id = ?",
-                           now, id);
-        !done)
-        return std::move(done).error();
-    if (auto done = queue_no_later_than(on, hook, now); !done) return std::move(done).error();
-    if (auto done = change->commit(); !done) return std::move(done).error();
-    return true;
+    });
 }
 
-TOLLGATE_DECL result<bool> delivery_history::enable_hook(const account_ref& account, hook_id id, instant now) {
-    auto connection = connections_.writer();
-    if (!connection) return std::move(connection).error();
-    database& on = **connection;
-    auto change = transaction::begin(on);
-    if (!change) return std::move(change).error();
-    auto row = on.prepare(
-                     "SELECT disabled_at IS NOT NULL FROM tollgate_hooks "
-                     "WHERE id = ? AND service = ? AND account = ?",
-                     id, account.service, account.account)
-                   .next<bool>();
-    if (!row) return std::move(row).error();
-    if (!*row) return false;
-    const bool was_disabled = std::get<0>(**row);
-    if (auto done = on.run("UPDATE tollgate_hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = NULL "
-                           "WHERE id = ?",
-                           id);
-        !done)
-        return std::move(done).error();
-    if (was_disabled) {
-        // Deliveries whose lease has ended are held, too, although no claim has noticed yet.
-        if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?2, leased_until = NULL, "
-                               "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 "
-                               "WHERE hook = ?1 AND (state = 'held' OR leased_until <= ?2)",
-                               id, now);
+TOLLGATE_DECL result<bool> sqlite_store::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
+    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
+        auto row = on.prepare(
+                         "SELECT disabled_at IS NOT NULL FROM tollgate_hooks "
+                         "WHERE id = ? AND service = ? AND account = ?",
+                         id, account.service, account.account)
+                       .next<bool>();
+        if (!row) return std::move(row).error();
+        if (!*row) return false;
+        const bool was_disabled = std::get<0>(**row);
+        if (auto done = on.run("UPDATE tollgate_hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = NULL "
+                               "WHERE id = ?",
+                               id);
             !done)
             return std::move(done).error();
-        if (auto done = queue_no_later_than(on, id, now); !done) return std::move(done).error();
-    }
-    if (auto done = change->commit(); !done) return std::move(done).error();
-    return true;
+        if (was_disabled) {
+            // Deliveries whose lease has ended are held, too, although no claim has noticed yet.
+            if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?2, leased_until = NULL, "
+                                   "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 "
+                                   "WHERE hook = ?1 AND (state = 'held' OR leased_until <= ?2)",
+                                   id, now);
+                !done)
+                return std::move(done).error();
+            if (auto done = sqlite::queue_no_later_than(on, id, now); !done) return std::move(done).error();
+        }
+        return true;
+    });
 }
 
-TOLLGATE_DECL result<std::size_t> delivery_history::sweep(instant ended_before, std::size_t rows_max) {
+TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
     if (rows_max == 0) return std::size_t{0};
-    {
-        // Without the write lock first: often there is nothing to do.
-        auto connection = connections_.reader();
-        if (!connection) return std::move(connection).error();
-        auto any = (*connection)
-                       ->prepare(
-                           "SELECT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE ended_at < ?1) "
-                           "OR EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = '')",
-                           ended_before)
-                       .next<bool>();
-        if (!any) return std::move(any).error();
-        if (*any && !std::get<0>(**any)) return std::size_t{0};
-    }
-    auto connection = connections_.writer();
-    if (!connection) return std::move(connection).error();
-    database& on = **connection;
-    auto change = transaction::begin(on);
-    if (!change) return std::move(change).error();
-    auto of_deleted = remove_deliveries_of_deleted(on, rows_max);
-    if (!of_deleted) return of_deleted;
-    auto ended = remove_ended_before(on, ended_before, rows_max - *of_deleted);
-    if (!ended) return ended;
-    if (auto done = change->commit(); !done) return std::move(done).error();
-    return *of_deleted + *ended;
+    // Without the write lock first: often there is nothing to do.
+    auto any = impl_->database.read([&](sqlite::database& on) {
+        return sql::read_value<bool>(on.prepare("SELECT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE ended_at < ?1) "
+                                                "OR EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = '')",
+                                                ended_before));
+    });
+    if (!any) return std::move(any).error();
+    if (!any->value_or(false)) return std::size_t{0};
+    return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
+        auto of_deleted = sqlite::remove_deliveries_of_deleted(on, rows_max);
+        if (!of_deleted) return of_deleted;
+        auto ended = sqlite::remove_ended_before(on, ended_before, rows_max - *of_deleted);
+        if (!ended) return ended;
+        return *of_deleted + *ended;
+    });
 }
 
-}  // namespace tollgate::sqlite
+}  // namespace tollgate

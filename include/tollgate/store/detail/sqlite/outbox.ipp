@@ -1,10 +1,11 @@
 #pragma once
 
 #include <tollgate/base/limits.hpp>
+#include <tollgate/store/detail/sql/hook_secrets.hpp>
 #include <tollgate/store/detail/sqlite/append_event.hpp>
 #include <tollgate/store/detail/sqlite/delivery_columns.hpp>
-#include <tollgate/store/detail/sqlite/outbox.hpp>
 #include <tollgate/store/detail/sqlite/remove_deliveries.hpp>
+#include <tollgate/store/detail/sqlite/store_impl.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -12,28 +13,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace tollgate::inline v0::sqlite {
-
-TOLLGATE_DECL result<std::size_t> outbox::append(const event& happened, const message_seed& seed, instant now) {
-    {
-        // Without the write lock first: most events have no hooks.
-        auto connection = connections_.reader();
-        if (!connection) return std::move(connection).error();
-        auto any = has_listeners(**connection, happened);
-        if (!any) return std::move(any).error();
-        if (!*any) return std::size_t{0};
-    }
-    auto connection = connections_.writer();
-    if (!connection) return std::move(connection).error();
-    auto change = transaction::begin(**connection);
-    if (!change) return std::move(change).error();
-    auto appended = append_event(**connection, happened, seed, now);
-    if (!appended) return appended;
-    if (auto done = change->commit(); !done) return std::move(done).error();
-    return appended;
-}
-
-namespace detail {
+namespace tollgate::inline v0::sqlite::detail {
 
 /// One `lease` call, within its transaction.
 class leasing {
@@ -204,47 +184,6 @@ private:
     std::unordered_map<std::int64_t, std::shared_ptr<const event>> events_;
 };
 
-}  // namespace detail
-
-TOLLGATE_DECL result<due_hook_page> outbox::list_due_hooks(instant now, std::size_t rows_max) {
-    auto connection = connections_.reader();
-    if (!connection) return std::move(connection).error();
-    // One row more tells when the next hook is due.
-    auto rows = (*connection)
-                    ->prepare(
-                        "SELECT id, service, account, target_url, ready_at FROM tollgate_hooks "
-                        "WHERE ready_at IS NOT NULL ORDER BY ready_at, id LIMIT ?",
-                        rows_max + 1);
-    due_hook_page page;
-    for (;;) {
-        auto row = rows.next<hook_id, service_name, account_id, std::string, instant>();
-        if (!row) return std::move(row).error();
-        if (!*row) return page;
-        auto& [id, service, account, target_url, ready_at] = **row;
-        if (ready_at > now || page.hooks.size() == rows_max) {
-            page.next_at = ready_at;
-            return page;
-        }
-        page.hooks.push_back({id, {service, account}, std::move(target_url)});
-    }
-}
-
-TOLLGATE_DECL result<std::vector<due_delivery>> outbox::lease(std::span<const lease_request> requests,
-                                                              const lease_time& time) {
-    if (requests.empty()) return std::vector<due_delivery>{};
-    auto connection = connections_.writer();
-    if (!connection) return std::move(connection).error();
-    auto change = transaction::begin(**connection);
-    if (!change) return std::move(change).error();
-    detail::leasing leasing{**connection, time};
-    for (const lease_request& each : requests)
-        if (auto done = leasing.serve(each); !done) return std::move(done).error();
-    if (auto done = change->commit(); !done) return std::move(done).error();
-    return std::move(leasing).leased();
-}
-
-namespace detail {
-
 /// One `complete` call, within its transaction.
 class completing {
 public:
@@ -389,28 +328,73 @@ private:
     std::unordered_map<hook_id, unsigned>& ended_;
 };
 
-}  // namespace detail
+}  // namespace tollgate::sqlite::detail
 
-TOLLGATE_DECL result<std::vector<completion>> outbox::complete(std::span<const attempt_result> ended, instant now) {
-    std::vector<completion> results;
-    if (ended.empty()) return results;
-    results.reserve(ended.size());
-    auto connection = connections_.writer();
-    if (!connection) return std::move(connection).error();
-    auto change = transaction::begin(**connection);
-    if (!change) return std::move(change).error();
-    detail::completing completing{**connection, now, ended_};
-    for (const attempt_result& each : ended) {
-        auto result = completing.complete(each);
-        if (!result) return std::move(result).error();
-        results.push_back(*result);
-    }
-    if (auto done = change->commit(); !done) return std::move(done).error();
-    return results;
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL result<std::size_t> sqlite_store::append_event(const event& happened, const message_seed& seed,
+                                                              instant now) noexcept {
+    // Without the write lock first: most events have no hooks.
+    auto any = impl_->database.read([&](sqlite::database& on) { return sqlite::has_listeners(on, happened); });
+    if (!any) return std::move(any).error();
+    if (!*any) return std::size_t{0};
+    return impl_->database.transact(
+        [&](sqlite::database& on) { return sqlite::append_event(on, happened, seed, now); });
 }
 
-TOLLGATE_DECL std::optional<std::uint64_t> outbox::changes_seen() const noexcept {
-    const auto mark = connections_.changes().read();
+TOLLGATE_DECL result<due_hook_page> sqlite_store::due_hooks(instant now, std::size_t rows_max) noexcept {
+    return impl_->database.read([&](sqlite::database& on) -> result<due_hook_page> {
+        // One row more tells when the next hook is due.
+        auto rows = on.prepare(
+            "SELECT id, service, account, target_url, ready_at FROM tollgate_hooks "
+            "WHERE ready_at IS NOT NULL ORDER BY ready_at, id LIMIT ?",
+            rows_max + 1);
+        due_hook_page page;
+        for (;;) {
+            auto row = rows.next<hook_id, service_name, account_id, std::string, instant>();
+            if (!row) return std::move(row).error();
+            if (!*row) return page;
+            auto& [id, service, account, target_url, ready_at] = **row;
+            if (ready_at > now || page.hooks.size() == rows_max) {
+                page.next_at = ready_at;
+                return page;
+            }
+            page.hooks.push_back({id, {service, account}, std::move(target_url)});
+        }
+    });
+}
+
+TOLLGATE_DECL result<std::vector<due_delivery>> sqlite_store::lease(std::span<const lease_request> requests,
+                                                                    const lease_time& lease) noexcept {
+    if (requests.empty()) return std::vector<due_delivery>{};
+    return impl_->database.transact([&](sqlite::database& on) -> result<std::vector<due_delivery>> {
+        sqlite::detail::leasing leasing{on, lease};
+        for (const lease_request& each : requests)
+            if (auto done = leasing.serve(each); !done) return std::move(done).error();
+        auto leased = std::move(leasing).leased();
+        sql::decrypt_all(impl_->keys, leased);
+        return leased;
+    });
+}
+
+TOLLGATE_DECL result<std::vector<completion>> sqlite_store::complete(std::span<const attempt_result> ended,
+                                                                     instant now) noexcept {
+    if (ended.empty()) return std::vector<completion>{};
+    return impl_->database.transact([&](sqlite::database& on) -> result<std::vector<completion>> {
+        std::vector<completion> results;
+        results.reserve(ended.size());
+        sqlite::detail::completing completing{on, now, impl_->ended_deliveries};
+        for (const attempt_result& each : ended) {
+            auto result = completing.complete(each);
+            if (!result) return std::move(result).error();
+            results.push_back(*result);
+        }
+        return results;
+    });
+}
+
+TOLLGATE_DECL std::optional<std::uint64_t> sqlite_store::changes_seen() const noexcept {
+    const auto mark = impl_->database.changes().read();
     if (!mark) return std::nullopt;
     // Every word has another weight, so any single change changes the sum, and others do but for a chance of 2^-64.
     std::uint64_t sum = 0;
@@ -419,4 +403,4 @@ TOLLGATE_DECL std::optional<std::uint64_t> outbox::changes_seen() const noexcept
     return sum;
 }
 
-}  // namespace tollgate::sqlite
+}  // namespace tollgate

@@ -3,27 +3,24 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/model/personal_token.hpp>
-#include <tollgate/store/detail/sqlite/delivery_history.hpp>
-#include <tollgate/store/detail/sqlite/outbox.hpp>
 #include <tollgate/store/sqlite.hpp>
 #include <tollgate/store/sqlite_database.hpp>
 
 #include <cstdint>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
 namespace tollgate::inline v0 {
 
 /// The state that the verbs use. Each verb is defined in the file of its family: personal_tokens.ipp,
-/// access_tokens.ipp, hooks.ipp, applications.ipp, grants.ipp, sessions.ipp and outbox.ipp.
+/// access_tokens.ipp, hooks.ipp, applications.ipp, grants.ipp, sessions.ipp, outbox.ipp and delivery_history.ipp.
 struct sqlite_store::impl {
     impl(sqlite_database opened, const sqlite_settings& settings)
         : database{std::move(opened)},
           keys{settings.hook_secret_keys.value_or(secret_keys{})},
           personal_tokens{database.changes(), settings.cached_credentials_max},
-          access_tokens{database.changes(), settings.cached_credentials_max},
-          deliveries{database},
-          history{database} {}
+          access_tokens{database.changes(), settings.cached_credentials_max} {}
 
     /// Encrypts the webhook secrets that are not encrypted with the first key.
     TOLLGATE_DECL result<void> encrypt_hook_secrets();
@@ -32,8 +29,8 @@ struct sqlite_store::impl {
     secret_keys keys;
     sqlite_row_cache<token_username, token_credential> personal_tokens;
     sqlite_row_cache<digest, token_credential> access_tokens;
-    sqlite::outbox deliveries;
-    sqlite::delivery_history history;
+    /// Per hook, deliveries that ended since its history was last trimmed. Guarded by the connection that writes.
+    std::unordered_map<hook_id, unsigned> ended_deliveries{};
 };
 
 namespace sqlite {
