@@ -1076,6 +1076,46 @@ using public_id = inline_text<limits::token_username_bytes_max>;
 [[nodiscard]] TOLLGATE_DECL public_id make_public_id(public_id_kind kind,
                                                      std::span<const std::byte, 16> random) noexcept;
 
+/// Keys that encrypt secrets which must be read again, such as those of webhooks: AES-256-GCM (NIST SP 800-38D).
+///
+/// The operator keeps the keys outside of the database, so that a copy of the database does not give the secrets away. The
+/// `context` names what a secret belongs to. It is not stored with the secret, but decrypting requires the same one, so
+/// that an encrypted secret cannot be moved to another row.
+///
+/// Thread rule: after construction, any thread.
+class secret_keys {
+public:
+    /// No key: `encrypt` returns its text unchanged, and encrypted secrets cannot be read.
+    secret_keys() noexcept = default;
+
+    /// Reads a key file: one key a line, as 64 hexadecimal digits (`openssl rand -hex 32`). The first one encrypts. A
+    /// second one only decrypts: the previous one, or the next one. Blank lines and lines that start with `#` are ignored.
+    /// Error: invalid, with the number of the line, never with its text.
+    [[nodiscard]] static TOLLGATE_DECL result<secret_keys> parse(std::string_view key_file);
+
+    /// The text to store instead of the secret: `aes256gcm.<id of the key>.<base64url>`. The same secret and context give
+    /// the same text. Without a key, the secret itself. Error: internal, if OpenSSL fails.
+    [[nodiscard]] TOLLGATE_DECL result<std::string> encrypt(std::string_view secret, std::string_view context) const;
+
+    /// The secret. A text that is not encrypted is returned unchanged. Errors: unavailable if the key is missing, internal
+    /// if the text was damaged or belongs to another context; the cause names the id of the key.
+    [[nodiscard]] TOLLGATE_DECL result<std::string> decrypt(std::string_view stored, std::string_view context) const;
+
+    /// How a text of `encrypt` begins; empty without a key.
+    [[nodiscard]] std::string_view prefix() const noexcept {
+        return keys_.empty() ? std::string_view{} : std::string_view{keys_.front().prefix};
+    }
+
+private:
+    struct key {
+        std::string prefix;  // `aes256gcm.<id>.`; the id follows from the key
+        digest encrypting;
+        digest making_nonces;
+    };
+
+    std::vector<key> keys_;  // the one that encrypts comes first
+};
+
 /// Overwrites bytes; compilers do not optimise it away.
 TOLLGATE_DECL void secure_wipe(std::span<std::byte> bytes) noexcept;
 /// Overwrites the text and empties it.
@@ -2772,8 +2812,8 @@ struct hook {
     std::optional<instant> failing_since{};  ///< time of the first failed attempt since the last success
 };
 
-/// A hook to be stored. `secret` signs deliveries, so it is stored in plain text; it is shown once and never listed.
-/// After a replacement the store keeps the previous one as long as both sign.
+/// A hook to be stored. `secret` signs deliveries, so a store keeps it in a form that it can read (see `secret_keys`); it is
+/// shown once and never listed. After a replacement the store keeps the previous one as long as both sign.
 struct new_hook {
     account_ref account;
     std::string event;
@@ -2789,6 +2829,11 @@ struct new_hook {
 [[nodiscard]] inline std::string delivery_host(const std::string& target_url) {
     const auto url = http::url::parse(target_url);
     return url ? url->origin() : target_url;
+}
+
+/// The context in which `secret_keys` encrypt a hook's secret: its account. The hook's id is not known before it is stored.
+[[nodiscard]] inline std::string hook_secret_context(const account_ref& account) {
+    return "webhook " + std::string{account.service.view()} + ' ' + std::to_string(account.account.value());
 }
 
 /// The form of a secret (Standard Webhooks): the prefix, then this many random bytes in Base64.
@@ -2923,6 +2968,9 @@ struct due_delivery {
     std::string secret;
     std::vector<std::string> previous_secrets{};  ///< still valid, so they sign too; most recently replaced first
     unsigned attempts_made = 0;  ///< before this one, since it was created or last resent
+    /// Why the secret cannot be read, for the operator, if it cannot: its key is missing, for example. Such a delivery is not
+    /// sent until it can.
+    std::string unreadable_secret{};
 };
 
 /// What a delivery becomes after an attempt.
@@ -9754,6 +9802,26 @@ void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::
 
 }  // namespace tollgate
 
+// <tollgate/base/detail/aes_gcm.hpp>
+
+/// AES-256-GCM (NIST SP 800-38D): encrypts text and detects any change to it.
+namespace tollgate::inline v0 {
+
+/// 96 bits. Never use the same nonce twice with one key.
+using aes_gcm_nonce = std::array<std::byte, 12>;
+
+/// Returns the nonce, the ciphertext and the tag, in this order. `context` is authenticated but not included;
+/// decryption needs the same context. Empty if OpenSSL fails. Any thread.
+[[nodiscard]] TOLLGATE_DECL std::optional<std::string> aes_gcm_encrypt(const digest& key, const aes_gcm_nonce& nonce,
+                                                                       std::string_view text,
+                                                                       std::string_view context = {});
+
+/// The plain text; empty if the key or the context differs, or if anything was changed. Any thread.
+[[nodiscard]] TOLLGATE_DECL std::optional<std::string> aes_gcm_decrypt(const digest& key, std::string_view encrypted,
+                                                                       std::string_view context = {});
+
+}  // namespace tollgate
+
 // <tollgate/web/detail/one_time.hpp>
 
 /// What a page may do or show once: forms that create secrets, and the pages that show them.
@@ -9762,7 +9830,7 @@ namespace tollgate::inline v0::web {
 /// How long a sealed text can be opened: a redirect takes seconds, a slow connection perhaps a minute.
 inline constexpr seconds sealed_text_lifetime{300};
 
-using seal_nonce = std::array<std::byte, 12>;
+using seal_nonce = aes_gcm_nonce;
 
 /// Encrypts and authenticates a text (AES-256-GCM) with a key of the session, so that a redirect can carry it in its
 /// URL: only this session can read it, on any node. `[A-Za-z0-9_-]` only. Empty if OpenSSL fails, or the session has no
@@ -15336,6 +15404,77 @@ struct optional_column {
 
 }  // namespace tollgate::sql
 
+// <tollgate/store/detail/sql/hook_secrets.hpp>
+
+// How both databases encrypt the secrets of hooks.
+
+namespace tollgate::inline v0::sql {
+
+inline constexpr std::size_t reencrypted_rows_max = 1000;  // in one statement or transaction: some milliseconds
+
+/// One row with a secret.
+struct stored_secret {
+    std::int64_t row;
+    account_ref account;
+    std::string text;
+};
+
+/// A row whose secret becomes `after`, if it is still `before`.
+struct changed_secret {
+    std::int64_t row;
+    std::string before;
+    std::string after;
+};
+
+/// How the text of a secret begins that needs no change.
+[[nodiscard]] inline std::string_view unchanged_prefix(const secret_keys& keys) noexcept {
+    return keys.prefix().empty() ? hook_secret_prefix : keys.prefix();
+}
+
+/// Encrypts the secrets of one table that are not encrypted with the first key. `read(last)` reads a page of rows with
+/// numbers above `last`, in order, whose text does not begin with `unchanged_prefix`; `write(changes)` writes a page.
+/// Error: unavailable, if the key of a secret is missing. Damaged ones stay as they are.
+template <class Read, class Write>
+result<void> encrypt_all(const secret_keys& keys, Read read, Write write) {
+    for (std::int64_t last = 0;;) {
+        const result<std::vector<stored_secret>> page = read(last);
+        if (!page) return page.error();
+        if (page->empty()) return {};
+        std::vector<changed_secret> changes;
+        for (const stored_secret& each : *page) {
+            const std::string context = hook_secret_context(each.account);
+            auto text = keys.decrypt(each.text, context).and_then([&](const std::string& secret) {
+                return keys.encrypt(secret, context);
+            });
+            if (!text && text.error().kind == error_kind::internal) continue;
+            if (!text) {
+                text.error().cause = context + ": " + text.error().cause;
+                return std::move(text).error();
+            }
+            if (*text != each.text) changes.push_back({each.row, each.text, *std::move(text)});
+        }
+        if (!changes.empty())
+            if (auto done = write(changes); !done) return done;
+        last = page->back().row;
+    }
+}
+
+/// Decrypts the secrets of leased deliveries. If a secret cannot be decrypted, the delivery says so and has none. Previous
+/// secrets that cannot be decrypted are left out: receivers know the newer one, too.
+inline void decrypt_all(const secret_keys& keys, std::vector<due_delivery>& leased) {
+    for (due_delivery& each : leased) {
+        const std::string context = hook_secret_context(each.what->account);
+        auto secret = keys.decrypt(each.secret, context);
+        if (!secret) each.unreadable_secret = context + ": " + secret.error().cause;
+        each.secret = std::move(secret).value_or(std::string{});
+        for (std::string& previous : each.previous_secrets)
+            previous = keys.decrypt(previous, context).value_or(std::string{});
+        std::erase(each.previous_secrets, std::string{});
+    }
+}
+
+}  // namespace tollgate::sql
+
 // <tollgate/store/detail/sql/rows.hpp>
 
 // Reading the rows of a query, for both databases. `Rows` has `next<Columns...>()`, as `sqlite::statement` and
@@ -15903,6 +16042,10 @@ TOLLGATE_DECL std::optional<ip_network> ip_network::parse(std::string_view text)
 namespace tollgate::inline v0 {
 namespace detail {
 
+inline constexpr std::string_view encrypted_prefix = "aes256gcm.";
+inline constexpr std::size_t secret_keys_max = 2;  // the one in use, and the previous or the next one
+inline constexpr std::size_t key_id_bytes = 4;     // tells two keys apart
+
 inline constexpr std::size_t kind_prefix_bytes = 4;
 inline constexpr std::size_t checksum_digits = 6;         // 62^6 > 2^32
 inline constexpr std::size_t secret_digits = 43;          // 62^43 > 2^256
@@ -15998,6 +16141,12 @@ inline std::uint32_t checksum_of(std::string_view secret) noexcept {
     return crc32({secret.data() + kind_prefix_bytes - 1, checked_bytes});
 }
 
+/// Of an encrypted secret: what stands between the first two dots.
+inline std::string key_id_of(std::string_view encrypted) {
+    encrypted.remove_prefix(encrypted_prefix.size());
+    return std::string{encrypted.substr(0, (std::min)(encrypted.find('.'), 2 * key_id_bytes))};
+}
+
 }  // namespace detail
 
 TOLLGATE_DECL secret_text make_secret(secret_kind kind, std::span<const std::byte, 32> random) noexcept {
@@ -16026,6 +16175,62 @@ TOLLGATE_DECL public_id make_public_id(public_id_kind kind, std::span<const std:
     made.append(detail::prefix_of(kind));
     made.append(detail::view_of(detail::to_base62<detail::public_id_digits>(detail::to_words(random))));
     return made;
+}
+
+TOLLGATE_DECL result<secret_keys> secret_keys::parse(std::string_view key_file) {
+    const auto fault = [](std::size_t line, const char* what) {
+        return invalid("line " + std::to_string(line) + ' ' + what + '.');
+    };
+    secret_keys made;
+    for (std::size_t number = 1; !key_file.empty(); ++number) {
+        const auto end = (std::min)(key_file.find('\n'), key_file.size());
+        std::string_view line = key_file.substr(0, end);
+        key_file.remove_prefix((std::min)(end + 1, key_file.size()));
+        if (line.ends_with('\r')) line.remove_suffix(1);
+        line = trim_ows(line);
+        if (line.empty() || line.front() == '#') continue;
+        auto bytes = hex_decode(line);
+        if (!bytes || bytes->size() != digest::size_bytes) return fault(number, "is not a key of 64 hexadecimal digits");
+        if (made.keys_.size() == detail::secret_keys_max) return fault(number, "is a third key; a file has one or two");
+        // A key for each purpose: one that encrypts is used for nothing else.
+        const auto derive = [&bytes](std::string_view purpose) { return hmac_sha256({.key = *bytes, .message = purpose}); };
+        const std::string id = hex_encode(derive("tollgate key id").raw().substr(0, detail::key_id_bytes));
+        made.keys_.push_back({std::string{detail::encrypted_prefix} + id + '.', derive("tollgate secret encryption"),
+                              derive("tollgate secret nonce")});
+        secure_wipe(*bytes);
+        if (made.keys_.size() == 2 && made.keys_[0].prefix == made.keys_[1].prefix)
+            return fault(number, "is the same key again");
+    }
+    if (made.keys_.empty()) return invalid("it holds no key of 64 hexadecimal digits.");
+    return made;
+}
+
+TOLLGATE_DECL result<std::string> secret_keys::encrypt(std::string_view secret, std::string_view context) const {
+    if (keys_.empty()) return std::string{secret};
+    const key& with = keys_.front();
+    // The nonce follows from secret and context: two texts with one nonce are the same text for the same context.
+    const digest mac = hmac_sha256(
+        {.key = with.making_nonces.raw(),
+         .message = std::to_string(context.size()) + ':' + std::string{context} + std::string{secret}});
+    aes_gcm_nonce nonce;
+    std::memcpy(nonce.data(), mac.bytes().data(), nonce.size());
+    const auto encrypted = aes_gcm_encrypt(with.encrypting, nonce, secret, context);
+    if (!encrypted) return internal_error("OpenSSL cannot encrypt a secret with AES-256-GCM");
+    return with.prefix + base64url_encode(*encrypted);
+}
+
+TOLLGATE_DECL result<std::string> secret_keys::decrypt(std::string_view stored, std::string_view context) const {
+    if (!stored.starts_with(detail::encrypted_prefix)) return std::string{stored};
+    for (const key& each : keys_) {
+        if (!stored.starts_with(each.prefix)) continue;
+        const auto encrypted = base64url_decode(stored.substr(each.prefix.size()));
+        auto secret = encrypted ? aes_gcm_decrypt(each.encrypting, *encrypted, context) : std::nullopt;
+        if (!secret) return internal_error("a secret that is encrypted with key " + detail::key_id_of(stored) +
+                                        " was damaged or moved: it cannot be decrypted");
+        return *std::move(secret);
+    }
+    return unavailable("a secret is encrypted with key " + detail::key_id_of(stored) + ", which is not among the " +
+                       std::to_string(keys_.size()) + " keys given");
 }
 
 TOLLGATE_DECL void secure_wipe(std::span<std::byte> bytes) noexcept { OPENSSL_cleanse(bytes.data(), bytes.size()); }
@@ -19561,23 +19766,18 @@ TOLLGATE_DECL void answer_metadata(const http::request& request, std::string_vie
 
 }  // namespace tollgate::oauth
 
-// <tollgate/web/detail/one_time.ipp>
+// <tollgate/base/detail/aes_gcm.ipp>
 
-namespace tollgate::inline v0::web {
+namespace tollgate::inline v0 {
 
 namespace detail {
 
-inline constexpr std::size_t seal_tag_bytes = 16;
-inline constexpr std::size_t seal_time_bytes = 8;
+inline constexpr std::size_t aes_gcm_tag_bytes = 16;
 
 struct cipher_context_free {
     void operator()(EVP_CIPHER_CTX* context) const noexcept { EVP_CIPHER_CTX_free(context); }
 };
 using cipher_context = std::unique_ptr<EVP_CIPHER_CTX, cipher_context_free>;
-
-[[nodiscard]] inline digest seal_key(const session& who) {
-    return hmac_sha256({.key = who.secret, .message = "sealed text"});
-}
 
 [[nodiscard]] inline const unsigned char* to_bytes(const void* data) noexcept {
     return static_cast<const unsigned char*>(data);
@@ -19585,55 +19785,84 @@ using cipher_context = std::unique_ptr<EVP_CIPHER_CTX, cipher_context_free>;
 
 }  // namespace detail
 
+TOLLGATE_DECL std::optional<std::string> aes_gcm_encrypt(const digest& key, const aes_gcm_nonce& nonce,
+                                                         std::string_view text, std::string_view context) {
+    std::string encrypted(reinterpret_cast<const char*>(nonce.data()), nonce.size());
+    encrypted.resize(nonce.size() + text.size() + detail::aes_gcm_tag_bytes);
+    auto* const out = reinterpret_cast<unsigned char*>(encrypted.data()) + nonce.size();
+    const detail::cipher_context cipher{EVP_CIPHER_CTX_new()};
+    int written = 0;
+    if (!cipher ||
+        EVP_EncryptInit_ex(cipher.get(), EVP_aes_256_gcm(), nullptr, key.bytes().data(),
+                           detail::to_bytes(nonce.data())) != 1 ||
+        EVP_EncryptUpdate(cipher.get(), nullptr, &written, detail::to_bytes(context.data()),
+                          static_cast<int>(context.size())) != 1 ||
+        EVP_EncryptUpdate(cipher.get(), out, &written, detail::to_bytes(text.data()), static_cast<int>(text.size())) != 1 ||
+        EVP_EncryptFinal_ex(cipher.get(), out + written, &written) != 1 ||
+        EVP_CIPHER_CTX_ctrl(cipher.get(), EVP_CTRL_AEAD_GET_TAG, detail::aes_gcm_tag_bytes, out + text.size()) != 1)
+        return std::nullopt;
+    return encrypted;
+}
+
+TOLLGATE_DECL std::optional<std::string> aes_gcm_decrypt(const digest& key, std::string_view encrypted,
+                                                         std::string_view context) {
+    constexpr std::size_t nonce_bytes = std::tuple_size_v<aes_gcm_nonce>;
+    if (encrypted.size() < nonce_bytes + detail::aes_gcm_tag_bytes) return std::nullopt;
+    std::string text(encrypted.size() - nonce_bytes - detail::aes_gcm_tag_bytes, '\0');
+    std::string tag{encrypted.substr(nonce_bytes + text.size())};  // OpenSSL's parameter is not const
+    auto* const out = reinterpret_cast<unsigned char*>(text.data());
+    const detail::cipher_context cipher{EVP_CIPHER_CTX_new()};
+    int written = 0;
+    if (!cipher ||
+        EVP_DecryptInit_ex(cipher.get(), EVP_aes_256_gcm(), nullptr, key.bytes().data(),
+                           detail::to_bytes(encrypted.data())) != 1 ||
+        EVP_DecryptUpdate(cipher.get(), nullptr, &written, detail::to_bytes(context.data()),
+                          static_cast<int>(context.size())) != 1 ||
+        EVP_DecryptUpdate(cipher.get(), out, &written, detail::to_bytes(encrypted.data() + nonce_bytes),
+                          static_cast<int>(text.size())) != 1 ||
+        EVP_CIPHER_CTX_ctrl(cipher.get(), EVP_CTRL_AEAD_SET_TAG, detail::aes_gcm_tag_bytes, tag.data()) != 1 ||
+        EVP_DecryptFinal_ex(cipher.get(), out + written, &written) != 1)
+        return std::nullopt;
+    return text;
+}
+
+}  // namespace tollgate
+
+// <tollgate/web/detail/one_time.ipp>
+
+namespace tollgate::inline v0::web {
+
+namespace detail {
+
+inline constexpr std::size_t seal_time_bytes = 8;
+
+[[nodiscard]] inline digest seal_key(const session& who) {
+    return hmac_sha256({.key = who.secret, .message = "sealed text"});
+}
+
+}  // namespace detail
+
 TOLLGATE_DECL std::optional<std::string> seal(const session& who, std::string_view text, const seal_nonce& nonce,
                                               instant now) {
     if (who.secret.empty()) return std::nullopt;
-    const auto key = detail::seal_key(who);
     std::string plain(detail::seal_time_bytes, '\0');
     const std::int64_t time = to_unix_milliseconds(now);
     std::memcpy(plain.data(), &time, sizeof time);
     plain.append(text);
-
-    std::string sealed(reinterpret_cast<const char*>(nonce.data()), nonce.size());
-    sealed.resize(nonce.size() + plain.size() + detail::seal_tag_bytes);
-    auto* const out = reinterpret_cast<unsigned char*>(sealed.data()) + nonce.size();
-    const detail::cipher_context context{EVP_CIPHER_CTX_new()};
-    int written = 0;
-    if (!context ||
-        EVP_EncryptInit_ex(context.get(), EVP_aes_256_gcm(), nullptr, detail::to_bytes(key.bytes().data()),
-                           detail::to_bytes(nonce.data())) != 1 ||
-        EVP_EncryptUpdate(context.get(), out, &written, detail::to_bytes(plain.data()),
-                          static_cast<int>(plain.size())) != 1 ||
-        EVP_EncryptFinal_ex(context.get(), out + written, &written) != 1 ||
-        EVP_CIPHER_CTX_ctrl(context.get(), EVP_CTRL_AEAD_GET_TAG, detail::seal_tag_bytes, out + plain.size()) != 1)
-        return std::nullopt;
-    return base64url_encode(sealed);
+    const auto sealed = aes_gcm_encrypt(detail::seal_key(who), nonce, plain);
+    return sealed ? std::optional{base64url_encode(*sealed)} : std::nullopt;
 }
 
 TOLLGATE_DECL std::optional<std::string> open_sealed(const session& who, std::string_view sealed, instant now) {
-    constexpr std::size_t nonce_bytes = std::tuple_size_v<seal_nonce>;
-    auto bytes = base64url_decode(sealed);
-    if (who.secret.empty() || !bytes || bytes->size() < nonce_bytes + detail::seal_time_bytes + detail::seal_tag_bytes)
-        return std::nullopt;
-    const auto key = detail::seal_key(who);
-    const std::size_t size = bytes->size() - nonce_bytes - detail::seal_tag_bytes;
-    std::string plain(size, '\0');
-    const detail::cipher_context context{EVP_CIPHER_CTX_new()};
-    int written = 0;
-    if (!context ||
-        EVP_DecryptInit_ex(context.get(), EVP_aes_256_gcm(), nullptr, detail::to_bytes(key.bytes().data()),
-                           detail::to_bytes(bytes->data())) != 1 ||
-        EVP_DecryptUpdate(context.get(), reinterpret_cast<unsigned char*>(plain.data()), &written,
-                          detail::to_bytes(bytes->data() + nonce_bytes), static_cast<int>(size)) != 1 ||
-        EVP_CIPHER_CTX_ctrl(context.get(), EVP_CTRL_AEAD_SET_TAG, detail::seal_tag_bytes,
-                            bytes->data() + nonce_bytes + size) != 1 ||
-        EVP_DecryptFinal_ex(context.get(), reinterpret_cast<unsigned char*>(plain.data()) + written, &written) != 1)
-        return std::nullopt;
+    const auto bytes = base64url_decode(sealed);
+    if (who.secret.empty() || !bytes) return std::nullopt;
+    const auto plain = aes_gcm_decrypt(detail::seal_key(who), *bytes);
+    if (!plain || plain->size() < detail::seal_time_bytes) return std::nullopt;
     std::int64_t time = 0;
-    std::memcpy(&time, plain.data(), sizeof time);
+    std::memcpy(&time, plain->data(), sizeof time);
     const instant made = from_unix_milliseconds(time);
     if (now < made || now >= made + sealed_text_lifetime) return std::nullopt;
-    return plain.substr(detail::seal_time_bytes);
+    return plain->substr(detail::seal_time_bytes);
 }
 
 }  // namespace tollgate::web
@@ -27083,6 +27312,12 @@ TOLLGATE_DECL std::optional<outgoing_request> delivery_worker::impl::prepare(
         instead.why = checked.error().message;
         return std::nullopt;
     }
+    if (!each.what->unreadable_secret.empty()) {
+        environment_.on_problem(unavailable(each.what->unreadable_secret));
+        instead.tried = false;
+        instead.why = "the secret that signs it cannot be read";
+        return std::nullopt;
+    }
     fields_.clear();
     std::string body;
     if (const auto written = environment_.write(*each.what, environment_.now(), fields_, body); !written) {
@@ -28167,6 +28402,11 @@ struct sqlite_settings {
     std::size_t cached_credentials_max = 4096;
     /// The virtual file system that SQLite uses; empty for the system's own.
     std::string vfs{};
+    /// Keys that encrypt webhook secrets in the database; `secret_keys{}` has none. Set it where webhooks are delivered:
+    /// opening the store then encrypts the secrets that are not encrypted with the first key, and fails (unavailable) if the
+    /// key of one is missing. Unset, secrets are stored in plain text, and opening does not read them; deliveries whose
+    /// secret is encrypted wait.
+    std::optional<secret_keys> hook_secret_keys{};
 };
 
 /// The store on SQLite: one file and its log, durable when a verb returns, also against kill -9 and power failures. Any
@@ -28860,75 +29100,28 @@ static_assert(event_sink<sqlite_own_transaction>);
 #include <sqlite3.h>
 #include <filesystem>
 
-// <tollgate/store/detail/sqlite/delivery_history.hpp>
-
-namespace tollgate::inline v0::sqlite {
-
-/// The verbs of `outbox` by which a hook's owner views and resends deliveries, and sweeps.
-class delivery_history {
-public:
-    explicit delivery_history(sqlite_database& connections) : connections_{connections} {}
-
-    TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of,
-                                                               std::size_t rows_max,
-                                                               std::optional<delivery_id> before);
-    TOLLGATE_DECL result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id of,
-                                                                     std::size_t rows_max,
-                                                                     std::optional<delivery_id> made_for);
-    TOLLGATE_DECL result<bool> resend(const account_ref& account, delivery_id id, instant now);
-    TOLLGATE_DECL result<bool> enable_hook(const account_ref& account, hook_id id, instant now);
-    TOLLGATE_DECL result<std::size_t> sweep(instant ended_before, std::size_t rows_max);
-
-private:
-    sqlite_database& connections_;
-};
-
-}  // namespace tollgate::sqlite
-
-// <tollgate/store/detail/sqlite/outbox.hpp>
-
-namespace tollgate::inline v0::sqlite {
-
-/// The verbs of `outbox` that a worker calls: due hooks, leases and results.
-class outbox {
-public:
-    explicit outbox(sqlite_database& connections) : connections_{connections} {}
-
-    TOLLGATE_DECL result<std::size_t> append(const event& happened, const message_seed& seed, instant now);
-    [[nodiscard]] TOLLGATE_DECL result<due_hook_page> list_due_hooks(instant now, std::size_t rows_max);
-    TOLLGATE_DECL result<std::vector<due_delivery>> lease(std::span<const lease_request> requests, const lease_time& time);
-    TOLLGATE_DECL result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now);
-
-    /// For `changes_seen` of the store.
-    [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
-
-private:
-    sqlite_database& connections_;
-    /// Per hook, deliveries that ended since its history was last trimmed. Guarded by the connection that writes.
-    std::unordered_map<hook_id, unsigned> ended_;
-};
-
-}  // namespace tollgate::sqlite
-
 // <tollgate/store/detail/sqlite/store_impl.hpp>
 
 namespace tollgate::inline v0 {
 
 /// The state that the verbs use. Each verb is defined in the file of its family: personal_tokens.ipp,
-/// access_tokens.ipp, hooks.ipp, applications.ipp, grants.ipp, sessions.ipp and outbox.ipp.
+/// access_tokens.ipp, hooks.ipp, applications.ipp, grants.ipp, sessions.ipp, outbox.ipp and delivery_history.ipp.
 struct sqlite_store::impl {
-    impl(sqlite_database opened, std::size_t cached_credentials_max)
+    impl(sqlite_database opened, const sqlite_settings& settings)
         : database{std::move(opened)},
-          personal_tokens{database.changes(), cached_credentials_max},
-          access_tokens{database.changes(), cached_credentials_max},
-          deliveries{database},
-          history{database} {}
+          keys{settings.hook_secret_keys.value_or(secret_keys{})},
+          personal_tokens{database.changes(), settings.cached_credentials_max},
+          access_tokens{database.changes(), settings.cached_credentials_max} {}
+
+    /// Encrypts the webhook secrets that are not encrypted with the first key.
+    TOLLGATE_DECL result<void> encrypt_hook_secrets();
 
     sqlite_database database;
+    secret_keys keys;
     sqlite_row_cache<token_username, token_credential> personal_tokens;
     sqlite_row_cache<digest, token_credential> access_tokens;
-    sqlite::outbox deliveries;
-    sqlite::delivery_history history;
+    /// Per hook, deliveries that ended since its history was last trimmed. Guarded by the connection that writes.
+    std::unordered_map<hook_id, unsigned> ended_deliveries{};
 };
 
 namespace sqlite {
@@ -29063,6 +29256,262 @@ TOLLGATE_DECL result<bool> sqlite_store::delete_application(user_id owner, appli
         if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE application = ?", id); !done)
             return std::move(done).error();
         return true;
+    });
+}
+
+}  // namespace tollgate
+
+// <tollgate/store/detail/sqlite/delivery_columns.hpp>
+
+namespace tollgate::inline v0::sqlite {
+
+/// The stored names of an enumeration's values, in order. Stored as text, so that the file is readable and a later
+/// release cannot reuse a value.
+template <class Enum, std::size_t Count>
+struct text_column {
+    using texts = std::array<std::string_view, Count>;
+
+    static std::optional<Enum> read(const texts& all, const cell& from) noexcept {
+        const auto text = from.text();
+        for (std::size_t i = 0; i < Count; ++i)
+            if (text == all[i]) return static_cast<Enum>(i);
+        return std::nullopt;
+    }
+    static void write(const texts& all, parameter to, Enum value) noexcept {
+        to.text(all[static_cast<std::size_t>(value)]);
+    }
+};
+
+template <>
+struct column<attempt_end> : text_column<attempt_end, 8> {
+    static constexpr texts all{"answered", "no_address", "refused_address", "no_connection",
+                               "no_tls",   "timed_out",  "broken_off",      "bad_answer"};
+    static std::optional<attempt_end> read(const cell& from) noexcept { return text_column::read(all, from); }
+    static void write(parameter to, attempt_end value) noexcept { text_column::write(all, to, value); }
+};
+
+template <>
+struct column<delivery_state> : text_column<delivery_state, 4> {
+    static constexpr texts all{"waiting", "delivered", "given_up", "held"};
+    static std::optional<delivery_state> read(const cell& from) noexcept { return text_column::read(all, from); }
+    static void write(parameter to, delivery_state value) noexcept { text_column::write(all, to, value); }
+};
+
+template <>
+struct column<disable_reason> : text_column<disable_reason, 2> {
+    static constexpr texts all{"gone", "failing"};
+    static std::optional<disable_reason> read(const cell& from) noexcept { return text_column::read(all, from); }
+    static void write(parameter to, disable_reason value) noexcept { text_column::write(all, to, value); }
+};
+
+/// Bytes of any kind, for responses of receivers; a text column would require valid text.
+struct blob_text {
+    std::string bytes;
+};
+
+template <>
+struct column<blob_text> {
+    static std::optional<blob_text> read(const cell& from) {
+        const auto bytes = from.blob();
+        if (!bytes) return std::nullopt;
+        return blob_text{std::string{*bytes}};
+    }
+    static void write(parameter to, const blob_text& value) noexcept { to.blob(value.bytes); }
+};
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/detail/sqlite/append_event.hpp>
+
+namespace tollgate::inline v0::sqlite {
+
+/// Whether any hook subscribes to the event; if not, there is nothing to write.
+[[nodiscard]] TOLLGATE_DECL result<bool> has_listeners(database& on, const event& happened);
+
+/// Makes a hook listed as due from `ready_at` at the latest. Within the caller's transaction.
+[[nodiscard]] TOLLGATE_DECL result<void> queue_no_later_than(database& on, hook_id which, instant ready_at);
+
+/// `append_event` of `event_sink`, within the caller's transaction. After an error the caller rolls back.
+[[nodiscard]] TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& happened,
+                                                              const message_seed& seed, instant now);
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/detail/sqlite/remove_deliveries.hpp>
+
+namespace tollgate::inline v0::sqlite {
+
+/// Deliveries that one transaction removes at once; a few milliseconds
+inline constexpr std::size_t removed_at_once_max = 1000;
+
+/// Removes a delivery, its attempts, and its event if it has no other delivery. Within the caller's transaction, as all
+/// functions here.
+TOLLGATE_DECL result<void> remove_delivery(database& on, delivery_id id, std::int64_t event);
+
+/// Removes a deleted hook's leased deliveries to the host, so that others can use the leases.
+TOLLGATE_DECL result<void> remove_leased_deliveries(database& on, hook_id deleted, const std::string& host);
+
+/// Removes deliveries of deleted hooks, and the rows of deleted hooks without deliveries. Returns how many deliveries.
+///
+/// Until then the row of a deleted hook has an empty service name, so that no verb finds it by its account.
+TOLLGATE_DECL result<std::size_t> remove_deliveries_of_deleted(database& on, std::size_t rows_max);
+
+/// Removes deliveries that ended before `then`, oldest first; returns how many.
+TOLLGATE_DECL result<std::size_t> remove_ended_before(database& on, instant then, std::size_t rows_max);
+
+/// Removes ended deliveries of a hook beyond the newest `kept`.
+TOLLGATE_DECL result<void> remove_ended_beyond(database& on, hook_id of, std::size_t kept, std::size_t rows_max);
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/detail/sqlite/delivery_history.ipp>
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const account_ref& account, hook_id of,
+                                                                         std::size_t rows_max,
+                                                                         std::optional<delivery_id> before) noexcept {
+    return impl_->database.read([&](sqlite::database& on) -> result<std::vector<delivery>> {
+        auto rows = on.prepare(
+                            "SELECT tollgate_deliveries.id, name, message_id, created_at, state, attempts_made, "
+                            "coalesce(due_at, leased_until) FROM tollgate_deliveries "
+                            "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event WHERE hook = ?1 "
+                            "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
+                            "AND tollgate_deliveries.id < ?5 ORDER BY tollgate_deliveries.id DESC LIMIT ?4",
+                            of, account.service, account.account, rows_max,
+                            before ? before->value() : (std::numeric_limits<std::int64_t>::max)());
+        std::vector<delivery> found;
+        for (;;) {
+            auto row = rows.next<delivery_id, std::string, public_id, instant, delivery_state, std::int64_t,
+                                 std::optional<instant>>();
+            if (!row) return std::move(row).error();
+            if (!*row) return found;
+            auto& [id, event, message_id, created_at, state, attempts_made, next_attempt_at] = **row;
+            found.push_back({.id = id,
+                             .hook = of,
+                             .event = std::move(event),
+                             .message_id = message_id,
+                             .created_at = created_at,
+                             .state = state,
+                             .attempts_made = static_cast<unsigned>(attempts_made),
+                             .next_attempt_at = next_attempt_at});
+        }
+    });
+}
+
+TOLLGATE_DECL result<std::vector<recorded_attempt>> sqlite_store::attempts_of(const account_ref& account, hook_id of,
+                                                                               std::size_t rows_max,
+                                                                               std::optional<delivery_id> made_for) noexcept {
+    return impl_->database.read([&](sqlite::database& on) -> result<std::vector<recorded_attempt>> {
+        // The unary plus keeps SQLite from scanning all of the hook's rows for one delivery.
+        auto rows = made_for
+                        ? on.prepare(
+                                  "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer "
+                                  "FROM tollgate_attempts JOIN tollgate_deliveries ON tollgate_deliveries.id = delivery "
+                                  "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event "
+                                  "WHERE delivery = ?5 AND +tollgate_attempts.hook = ?1 "
+                                  "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
+                                  "ORDER BY tollgate_attempts.id DESC LIMIT ?4",
+                                  of, account.service, account.account, rows_max, *made_for)
+                        : on.prepare(
+                            "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer "
+                            "FROM tollgate_attempts JOIN tollgate_deliveries ON tollgate_deliveries.id = delivery "
+                            "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event "
+                            "WHERE tollgate_attempts.hook = ?1 "
+                            "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
+                            "ORDER BY tollgate_attempts.id DESC LIMIT ?4",
+                            of, account.service, account.account, rows_max);
+        std::vector<recorded_attempt> found;
+        for (;;) {
+            auto row = rows.next<delivery_id, std::string, public_id, instant, std::int64_t, attempt_end, std::int64_t,
+                                 sqlite::blob_text>();
+            if (!row) return std::move(row).error();
+            if (!*row) return found;
+            auto& [id, event, message_id, at, duration, end, status, answer] = **row;
+            found.push_back({id, std::move(event), message_id,
+                             attempt{.at = at,
+                                     .duration = milliseconds{duration},
+                                     .end = end,
+                                     .status = static_cast<unsigned>(status),
+                                     .answer = std::move(answer.bytes)}});
+        }
+    });
+}
+
+TOLLGATE_DECL result<bool> sqlite_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {
+    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
+        auto row = on.prepare(
+                         "SELECT disabled_at IS NOT NULL, coalesce(leased_until > ?2, 0), hook "
+                         "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
+                         "WHERE tollgate_deliveries.id = ?1 AND service = ?3 AND account = ?4",
+                         id, now, account.service, account.account)
+                       .next<bool, bool, hook_id>();
+        if (!row) return std::move(row).error();
+        if (!*row) return false;
+        const auto& [is_disabled, being_sent, hook] = **row;
+        if (is_disabled) return hook_is_disabled();
+        if (being_sent) {
+            // `complete` sees that it is to be sent again.
+            if (auto done = on.run("UPDATE tollgate_deliveries SET resend_asked = 1, attempts_made = 0 WHERE id = ?", id);
+                !done)
+                return std::move(done).error();
+            return true;
+        }
+        if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?, leased_until = NULL, "
+                               "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 WHERE id = ?",
+                               now, id);
+            !done)
+            return std::move(done).error();
+        if (auto done = sqlite::queue_no_later_than(on, hook, now); !done) return std::move(done).error();
+        return true;
+    });
+}
+
+TOLLGATE_DECL result<bool> sqlite_store::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
+    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
+        auto row = on.prepare(
+                         "SELECT disabled_at IS NOT NULL FROM tollgate_hooks "
+                         "WHERE id = ? AND service = ? AND account = ?",
+                         id, account.service, account.account)
+                       .next<bool>();
+        if (!row) return std::move(row).error();
+        if (!*row) return false;
+        const bool was_disabled = std::get<0>(**row);
+        if (auto done = on.run("UPDATE tollgate_hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = NULL "
+                               "WHERE id = ?",
+                               id);
+            !done)
+            return std::move(done).error();
+        if (was_disabled) {
+            // Deliveries whose lease has ended are held, too, although no claim has noticed yet.
+            if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?2, leased_until = NULL, "
+                                   "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 "
+                                   "WHERE hook = ?1 AND (state = 'held' OR leased_until <= ?2)",
+                                   id, now);
+                !done)
+                return std::move(done).error();
+            if (auto done = sqlite::queue_no_later_than(on, id, now); !done) return std::move(done).error();
+        }
+        return true;
+    });
+}
+
+TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
+    if (rows_max == 0) return std::size_t{0};
+    // Without the write lock first: often there is nothing to do.
+    auto any = impl_->database.read([&](sqlite::database& on) {
+        return sql::read_value<bool>(on.prepare("SELECT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE ended_at < ?1) "
+                                                "OR EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = '')",
+                                                ended_before));
+    });
+    if (!any) return std::move(any).error();
+    if (!any->value_or(false)) return std::size_t{0};
+    return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
+        auto of_deleted = sqlite::remove_deliveries_of_deleted(on, rows_max);
+        if (!of_deleted) return of_deleted;
+        auto ended = sqlite::remove_ended_before(on, ended_before, rows_max - *of_deleted);
+        if (!ended) return ended;
+        return *of_deleted + *ended;
     });
 }
 
@@ -29307,93 +29756,6 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_expired(instant now, std::
 
 }  // namespace tollgate
 
-// <tollgate/store/detail/sqlite/delivery_columns.hpp>
-
-namespace tollgate::inline v0::sqlite {
-
-/// The stored names of an enumeration's values, in order. Stored as text, so that the file is readable and a later
-/// release cannot reuse a value.
-template <class Enum, std::size_t Count>
-struct text_column {
-    using texts = std::array<std::string_view, Count>;
-
-    static std::optional<Enum> read(const texts& all, const cell& from) noexcept {
-        const auto text = from.text();
-        for (std::size_t i = 0; i < Count; ++i)
-            if (text == all[i]) return static_cast<Enum>(i);
-        return std::nullopt;
-    }
-    static void write(const texts& all, parameter to, Enum value) noexcept {
-        to.text(all[static_cast<std::size_t>(value)]);
-    }
-};
-
-template <>
-struct column<attempt_end> : text_column<attempt_end, 8> {
-    static constexpr texts all{"answered", "no_address", "refused_address", "no_connection",
-                               "no_tls",   "timed_out",  "broken_off",      "bad_answer"};
-    static std::optional<attempt_end> read(const cell& from) noexcept { return text_column::read(all, from); }
-    static void write(parameter to, attempt_end value) noexcept { text_column::write(all, to, value); }
-};
-
-template <>
-struct column<delivery_state> : text_column<delivery_state, 4> {
-    static constexpr texts all{"waiting", "delivered", "given_up", "held"};
-    static std::optional<delivery_state> read(const cell& from) noexcept { return text_column::read(all, from); }
-    static void write(parameter to, delivery_state value) noexcept { text_column::write(all, to, value); }
-};
-
-template <>
-struct column<disable_reason> : text_column<disable_reason, 2> {
-    static constexpr texts all{"gone", "failing"};
-    static std::optional<disable_reason> read(const cell& from) noexcept { return text_column::read(all, from); }
-    static void write(parameter to, disable_reason value) noexcept { text_column::write(all, to, value); }
-};
-
-/// Bytes of any kind, for responses of receivers; a text column would require valid text.
-struct blob_text {
-    std::string bytes;
-};
-
-template <>
-struct column<blob_text> {
-    static std::optional<blob_text> read(const cell& from) {
-        const auto bytes = from.blob();
-        if (!bytes) return std::nullopt;
-        return blob_text{std::string{*bytes}};
-    }
-    static void write(parameter to, const blob_text& value) noexcept { to.blob(value.bytes); }
-};
-
-}  // namespace tollgate::sqlite
-
-// <tollgate/store/detail/sqlite/remove_deliveries.hpp>
-
-namespace tollgate::inline v0::sqlite {
-
-/// Deliveries that one transaction removes at once; a few milliseconds
-inline constexpr std::size_t removed_at_once_max = 1000;
-
-/// Removes a delivery, its attempts, and its event if it has no other delivery. Within the caller's transaction, as all
-/// functions here.
-TOLLGATE_DECL result<void> remove_delivery(database& on, delivery_id id, std::int64_t event);
-
-/// Removes a deleted hook's leased deliveries to the host, so that others can use the leases.
-TOLLGATE_DECL result<void> remove_leased_deliveries(database& on, hook_id deleted, const std::string& host);
-
-/// Removes deliveries of deleted hooks, and the rows of deleted hooks without deliveries. Returns how many deliveries.
-///
-/// Until then the row of a deleted hook has an empty service name, so that no verb finds it by its account.
-TOLLGATE_DECL result<std::size_t> remove_deliveries_of_deleted(database& on, std::size_t rows_max);
-
-/// Removes deliveries that ended before `then`, oldest first; returns how many.
-TOLLGATE_DECL result<std::size_t> remove_ended_before(database& on, instant then, std::size_t rows_max);
-
-/// Removes ended deliveries of a hook beyond the newest `kept`.
-TOLLGATE_DECL result<void> remove_ended_beyond(database& on, hook_id of, std::size_t kept, std::size_t rows_max);
-
-}  // namespace tollgate::sqlite
-
 // <tollgate/store/detail/sqlite/hooks.ipp>
 
 namespace tollgate::inline v0 {
@@ -29401,13 +29763,15 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL result<hook_id> sqlite_store::create_hook(const new_hook& made,
                                                         std::size_t hooks_per_event_max) noexcept {
     return impl_->database.write([&](sqlite::database& on) -> result<hook_id> {
+        const auto secret = impl_->keys.encrypt(made.secret, hook_secret_context(made.account));
+        if (!secret) return secret.error();
         // One statement holds the write lock from its start, so none can be inserted between counting and inserting.
         auto done = on.run(
             "INSERT INTO tollgate_hooks (service, account, event, source, type, target_url, secret, created_at) "
             "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE ?9 > (SELECT count(*) FROM tollgate_hooks "
             "WHERE service = ?1 AND account = ?2 AND event = ?3)",
             made.account.service, made.account.account, made.event, made.source, made.type, made.target_url,
-            made.secret, made.created_at, hooks_per_event_max);
+            *secret, made.created_at, hooks_per_event_max);
         if (!done) return std::move(done).error();
         if (on.changes() == 0) return too_many_hooks(hooks_per_event_max);
         return hook_id{on.last_insert_id()};
@@ -29437,6 +29801,8 @@ TOLLGATE_DECL result<bool> sqlite_store::replace_hook_secret(const account_ref& 
                                                               const std::string& secret,
                                                               instant old_valid_until) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
+        const auto encrypted = impl_->keys.encrypt(secret, hook_secret_context(account));
+        if (!encrypted) return encrypted.error();
         auto kept = on.run_counted(
             "INSERT INTO tollgate_hook_secrets (hook, secret, valid_until) "
             "SELECT id, secret, ? FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?",
@@ -29447,7 +29813,7 @@ TOLLGATE_DECL result<bool> sqlite_store::replace_hook_secret(const account_ref& 
                                id, limits::previous_secrets_max);
             !done)
             return std::move(done).error();
-        if (auto done = on.run("UPDATE tollgate_hooks SET secret = ? WHERE id = ?", secret, id); !done)
+        if (auto done = on.run("UPDATE tollgate_hooks SET secret = ? WHERE id = ?", *encrypted, id); !done)
             return std::move(done).error();
         return true;
     });
@@ -29473,6 +29839,441 @@ TOLLGATE_DECL result<bool> sqlite_store::delete_hook(const account_ref& account,
             return std::move(done).error();
         return true;
     });
+}
+
+TOLLGATE_DECL result<void> sqlite_store::impl::encrypt_hook_secrets() {
+    using sqlite::statement_text;
+    bool any_changed = false;
+    const auto encrypt_table = [&](statement_text select, statement_text update) {
+        return sql::encrypt_all(
+            keys,
+            [&](std::int64_t last) {
+                return database.read([&](sqlite::database& on) {
+                    return sql::read_all<std::int64_t, service_name, account_id, std::string>(
+                        on.prepare(select, last, sql::unchanged_prefix(keys), sql::reencrypted_rows_max),
+                        [](std::int64_t row, const service_name& service, account_id account, std::string& text) {
+                            return sql::stored_secret{row, {service, account}, std::move(text)};
+                        });
+                });
+            },
+            [&](const std::vector<sql::changed_secret>& changes) {
+                return database.transact([&](sqlite::database& on) -> result<void> {
+                    for (const sql::changed_secret& each : changes)
+                        if (auto done = on.run(update, each.after, each.row, each.before); !done) return done;
+                    any_changed = true;
+                    return {};
+                });
+            });
+    };
+    if (auto done = encrypt_table("SELECT id, service, account, secret FROM tollgate_hooks WHERE id > ?1 AND service <> '' "
+                                  "AND substr(secret, 1, length(?2)) <> ?2 ORDER BY id LIMIT ?3",
+                                  "UPDATE tollgate_hooks SET secret = ? WHERE id = ? AND secret = ?");
+        !done)
+        return done;
+    if (auto done = encrypt_table("SELECT previous.id, service, account, previous.secret FROM tollgate_hook_secrets AS previous "
+                         "JOIN tollgate_hooks AS hooks ON hooks.id = previous.hook WHERE previous.id > ?1 AND service <> '' "
+                         "AND substr(previous.secret, 1, length(?2)) <> ?2 ORDER BY previous.id LIMIT ?3",
+                         "UPDATE tollgate_hook_secrets SET secret = ? WHERE id = ? AND secret = ?");
+        !done)
+        return done;
+    // What was replaced leaves the log, too; while another process reads, this does nothing.
+    if (any_changed)
+        return database.write([](sqlite::database& on) { return on.run_script("PRAGMA wal_checkpoint(TRUNCATE)"); });
+    return {};
+}
+
+}  // namespace tollgate
+
+// <tollgate/store/detail/sqlite/outbox.ipp>
+
+namespace tollgate::inline v0::sqlite::detail {
+
+/// One `lease` call, within its transaction.
+class leasing {
+public:
+    leasing(database& on, const lease_time& time) : on_{on}, time_{time} {}
+
+    result<void> serve(const lease_request& request) {
+        auto hook = read_hook(request.hook);
+        if (!hook) return std::move(hook).error();
+        if (!*hook) return {};
+        const std::string host = delivery_host((*hook)->target_url);
+        auto in_force = leases_in_force(host);
+        if (!in_force) return std::move(in_force).error();
+        const std::size_t free = request.host_leases_max - (std::min)(**in_force, request.host_leases_max);
+        std::size_t given = 0;
+        if ((*hook)->is_disabled) {
+            if (auto done = hold_due(request.hook); !done) return done;
+        } else {
+            auto leased = lease_due(**hook, request.hook, (std::min)(free, request.deliveries_max));
+            if (!leased) return std::move(leased).error();
+            given = *leased;
+            **in_force += given;
+        }
+        return queue(request.hook, given == free ? (std::max)(request.full_host_retry_at, time_.now) : time_.now);
+    }
+
+    [[nodiscard]] std::vector<due_delivery> leased() && noexcept { return std::move(leased_); }
+
+private:
+    struct hook_row {
+        std::string type, target_url, secret;
+        bool is_disabled;
+        bool has_previous_secrets;
+    };
+
+    result<std::optional<hook_row>> read_hook(hook_id id) {
+        auto row = on_.prepare(
+                          "SELECT type, target_url, secret, disabled_at IS NOT NULL, EXISTS (SELECT 1 FROM "
+                          "tollgate_hook_secrets AS previous WHERE previous.hook = tollgate_hooks.id AND valid_until > ?2) "
+                          "FROM tollgate_hooks WHERE id = ?1 AND service <> ''",
+                          id, time_.now)
+                       .next<std::string, std::string, std::string, bool, bool>();
+        if (!row) return std::move(row).error();
+        if (!*row) return std::optional<hook_row>{};
+        auto& [type, target_url, secret, is_disabled, has_previous] = **row;
+        return std::optional{hook_row{std::move(type), std::move(target_url), std::move(secret), is_disabled, has_previous}};
+    }
+
+    /// Of one host, after expired leases were ended.
+    result<std::size_t*> leases_in_force(const std::string& host) {
+        if (const auto known = in_force_.find(host); known != in_force_.end()) return &known->second;
+        auto counts = on_.prepare(
+                             "SELECT count(*), coalesce(sum(leased_until <= ?2), 0) FROM tollgate_deliveries "
+                             "WHERE host = ?1 AND leased_until IS NOT NULL",
+                             host, time_.now)
+                          .next<std::int64_t, std::int64_t>();
+        if (!counts) return std::move(counts).error();
+        const auto [all, over] = counts->value();
+        if (over != 0)
+            if (auto done = on_.run("UPDATE tollgate_deliveries SET due_at = leased_until, leased_until = NULL "
+                                    "WHERE host = ? AND leased_until <= ?",
+                                    host, time_.now);
+                !done)
+                return std::move(done).error();
+        return &in_force_.emplace(host, static_cast<std::size_t>(all - over)).first->second;
+    }
+
+    result<void> hold_due(hook_id of) {
+        return on_.run(
+            "UPDATE tollgate_deliveries SET state = 'held', due_at = NULL, ended_at = ?2, lease_open = 0 "
+            "WHERE hook = ?1 AND ended_at IS NULL AND coalesce(due_at, leased_until) <= ?2",
+            of, time_.now);
+    }
+
+    /// Returns how many.
+    result<std::size_t> lease_due(const hook_row& to, hook_id hook, std::size_t rows_max) {
+        if (rows_max == 0) return std::size_t{0};
+        struct candidate {
+            delivery_lease lease;
+            std::int64_t event;
+            public_id message_id;
+            std::int64_t attempts_made;
+        };
+        std::vector<candidate> due;
+        {
+            auto rows = on_.prepare(
+                "SELECT id, lease_number + 1, event, message_id, attempts_made FROM tollgate_deliveries "
+                "INDEXED BY tollgate_deliveries_pending WHERE hook = ? AND ended_at IS NULL "
+                "AND coalesce(due_at, leased_until) <= ? ORDER BY coalesce(due_at, leased_until), id LIMIT ?",
+                hook, time_.now, rows_max);
+            for (;;) {
+                auto row = rows.next<delivery_id, std::int64_t, std::int64_t, public_id, std::int64_t>();
+                if (!row) return std::move(row).error();
+                if (!*row) break;
+                auto& [id, number, event, message_id, attempts_made] = **row;
+                due.push_back({{id, number}, event, message_id, attempts_made});
+            }
+        }
+        std::vector<std::string> previous_secrets;
+        if (!due.empty() && to.has_previous_secrets) {
+            auto read = read_previous_secrets(hook);
+            if (!read) return std::move(read).error();
+            previous_secrets = *std::move(read);
+        }
+        for (const candidate& each : due) {
+            auto what = read_event(each.event);
+            if (!what) return std::move(what).error();
+            if (auto done = on_.run("UPDATE tollgate_deliveries SET due_at = NULL, leased_until = ?, lease_open = 1, "
+                                    "lease_number = ?, resend_asked = 0 WHERE id = ?",
+                                    time_.until, each.lease.number, each.lease.delivery);
+                !done)
+                return std::move(done).error();
+            leased_.push_back({.lease = each.lease,
+                               .hook = hook,
+                               .what = *std::move(what),
+                               .message_id = each.message_id,
+                               .type = to.type,
+                               .target_url = to.target_url,
+                               .secret = to.secret,
+                               .previous_secrets = previous_secrets,
+                               .attempts_made = static_cast<unsigned>(each.attempts_made)});
+        }
+        return due.size();
+    }
+
+    /// When the hook is due next; `if_due` if it has a due delivery now.
+    result<void> queue(hook_id which, instant if_due) {
+        auto first = on_.prepare(
+                           "SELECT coalesce(due_at, leased_until) FROM tollgate_deliveries INDEXED BY "
+                           "tollgate_deliveries_pending WHERE hook = ? AND ended_at IS NULL "
+                           "ORDER BY coalesce(due_at, leased_until) LIMIT 1",
+                           which)
+                        .next<instant>();
+        if (!first) return std::move(first).error();
+        std::optional<instant> ready_at;
+        if (*first) ready_at = std::get<0>(**first) <= time_.now ? if_due : std::get<0>(**first);
+        return on_.run("UPDATE tollgate_hooks SET ready_at = ? WHERE id = ?", ready_at, which);
+    }
+
+    result<std::vector<std::string>> read_previous_secrets(hook_id of) {
+        auto rows = on_.prepare(
+            "SELECT secret FROM tollgate_hook_secrets WHERE hook = ? AND valid_until > ? ORDER BY id DESC", of, time_.now);
+        std::vector<std::string> secrets;
+        for (;;) {
+            auto row = rows.next<std::string>();
+            if (!row) return std::move(row).error();
+            if (!*row) return secrets;
+            secrets.push_back(std::get<0>(std::move(**row)));
+        }
+    }
+
+    result<std::shared_ptr<const event>> read_event(std::int64_t id) {
+        if (const auto known = events_.find(id); known != events_.end()) return known->second;
+        auto row = on_.prepare("SELECT service, account, name, data, happened_at FROM tollgate_events WHERE id = ?", id)
+                       .next<service_name, account_id, std::string, std::string, instant>();
+        if (!row) return std::move(row).error();
+        if (!*row) return internal_error("SQLite: the event of a delivery is missing");
+        auto& [service, account, name, data, at] = **row;
+        auto read = std::make_shared<const event>(event{{service, account}, std::move(name), std::move(data), at});
+        events_.emplace(id, read);
+        return read;
+    }
+
+    database& on_;
+    const lease_time& time_;
+    std::vector<due_delivery> leased_;
+    std::unordered_map<std::string, std::size_t> in_force_;
+    std::unordered_map<std::int64_t, std::shared_ptr<const event>> events_;
+};
+
+/// One `complete` call, within its transaction.
+class completing {
+public:
+    completing(database& on, instant now, std::unordered_map<hook_id, unsigned>& ended) : on_{on}, now_{now}, ended_{ended} {}
+
+    result<completion> complete(const attempt_result& ended) {
+        using enum delivery_outcome;
+        const delivery_id id = ended.lease.delivery;
+        auto row = on_.prepare(
+                          "SELECT hook, lease_open AND lease_number = ?2, resend_asked, disabled_at IS NOT NULL, "
+                          "failing_since, last_failure_at "
+                          "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
+                          "WHERE tollgate_deliveries.id = ?1 AND service <> ''",
+                          id, ended.lease.number)
+                       .next<hook_id, bool, bool, bool, std::optional<instant>, std::optional<instant>>();
+        if (!row) return std::move(row).error();
+        if (!*row) return completion::too_late;
+        auto& [hook, in_time, resent, was_disabled, failing_since, last_failure_at] = **row;
+        if (ended.outcome == not_attempted) {
+            if (!in_time) return completion::too_late;
+            if (auto done = give_back(id, ended.retry_at, was_disabled); !done) return std::move(done).error();
+            if (auto done = queue_no_later_than(on_, hook, ended.retry_at); !done) return std::move(done).error();
+            return completion::done;
+        }
+        if (auto done = record(hook, ended); !done) return std::move(done).error();
+        if (!in_time) return completion::too_late;
+
+        auto moved = resent                                   ? resend(id, was_disabled)
+                     : ended.outcome == retry && !was_disabled ? send_again(id, ended.retry_at)
+                                                               : end(id, ended.outcome);
+        if (!moved) return std::move(moved).error();
+        if (!was_disabled && (resent || ended.outcome == retry))
+            if (auto done = queue_no_later_than(on_, hook, resent ? now_ : ended.retry_at); !done)
+                return std::move(done).error();
+        if (!resent && ended.outcome != retry)
+            if (auto done = count_ended(hook); !done) return std::move(done).error();
+
+        const auto since_before = failing_since, last_before = last_failure_at;
+        const auto& bound = ended.disable_if_failing_since;
+        if (ended.outcome == delivered) {
+            failing_since.reset();
+        } else if (!failing_since || !last_failure_at || (bound && *last_failure_at < *bound)) {
+            failing_since = last_failure_at = ended.made.at;
+        } else {
+            last_failure_at = (std::max)(*last_failure_at, ended.made.at);
+        }
+        std::optional<disable_reason> why;
+        if (ended.outcome == gone) why = disable_reason::gone;
+        else if (failing_since && bound && *failing_since <= *bound)
+            why = disable_reason::failing;
+        if (failing_since != since_before || last_failure_at != last_before)
+            if (auto done = on_.run("UPDATE tollgate_hooks SET failing_since = ?, last_failure_at = ? WHERE id = ?",
+                                    failing_since, last_failure_at, hook);
+                !done)
+                return std::move(done).error();
+        if (was_disabled || !why) return completion::done;
+        if (auto done = disable(hook, *why); !done) return std::move(done).error();
+        return completion::hook_disabled;
+    }
+
+private:
+    result<void> record(hook_id hook, const attempt_result& ended) {
+        const attempt& made = ended.made;
+        if (auto done =
+                on_.run("INSERT INTO tollgate_attempts (delivery, hook, began_at, duration, outcome, status, answer) "
+                        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                        ended.lease.delivery, hook, made.at, std::int64_t{made.duration.count()}, made.end,
+                        std::int64_t{made.status}, blob_text{made.answer});
+            !done)
+            return done;
+        return on_.run(
+            "DELETE FROM tollgate_attempts WHERE id IN (SELECT id FROM tollgate_attempts WHERE delivery = ? "
+            "ORDER BY id DESC LIMIT -1 OFFSET ?)",
+            ended.lease.delivery, limits::attempts_per_delivery_max);
+    }
+
+    result<void> send_again(delivery_id id, instant at) {
+        return on_.run(
+            "UPDATE tollgate_deliveries SET attempts_made = attempts_made + 1, lease_open = 0, "
+            "leased_until = NULL, due_at = ? WHERE id = ?",
+            at, id);
+    }
+
+    result<void> give_back(delivery_id id, instant at, bool held) {
+        if (held)
+            return on_.run(
+                "UPDATE tollgate_deliveries SET lease_open = 0, leased_until = NULL, due_at = NULL, ended_at = ?, "
+                "state = ? WHERE id = ?",
+                now_, delivery_state::held, id);
+        return on_.run("UPDATE tollgate_deliveries SET lease_open = 0, leased_until = NULL, due_at = ? WHERE id = ?", at,
+                       id);
+    }
+
+    /// It was resent while it was in flight.
+    result<void> resend(delivery_id id, bool is_disabled) {
+        if (is_disabled)
+            return on_.run(
+                "UPDATE tollgate_deliveries SET attempts_made = 0, resend_asked = 0, lease_open = 0, "
+                "leased_until = NULL, due_at = NULL, ended_at = ?, state = 'held' WHERE id = ?",
+                now_, id);
+        return on_.run(
+            "UPDATE tollgate_deliveries SET attempts_made = 0, resend_asked = 0, lease_open = 0, "
+            "leased_until = NULL, due_at = ? WHERE id = ?",
+            now_, id);
+    }
+
+    result<void> end(delivery_id id, delivery_outcome outcome) {
+        using enum delivery_state;
+        const delivery_state state = outcome == delivery_outcome::delivered ? delivered
+                                     : outcome == delivery_outcome::retry   ? held
+                                                                            : given_up;
+        return on_.run(
+            "UPDATE tollgate_deliveries SET attempts_made = attempts_made + 1, lease_open = 0, "
+            "leased_until = NULL, due_at = NULL, ended_at = ?, state = ? WHERE id = ?",
+            now_, state, id);
+    }
+
+    /// Finding the rows beyond the bound scans all kept ones, so it is done rarely. It removes more than were added
+    /// since, which covers deliveries of other processes.
+    result<void> count_ended(hook_id of) {
+        constexpr unsigned interval = 100;
+        constexpr std::size_t hooks_counted_max = 10'000;
+        if (ended_.size() > hooks_counted_max) ended_.clear();
+        if (++ended_[of] < interval) return {};
+        ended_[of] = 0;
+        return remove_ended_beyond(on_, of, limits::ended_deliveries_per_hook_max, std::size_t{2} * interval);
+    }
+
+    result<void> disable(hook_id hook, disable_reason why) {
+        if (auto done =
+                on_.run("UPDATE tollgate_hooks SET disabled_at = ?, disable_reason = ? WHERE id = ?", now_, why, hook);
+            !done)
+            return done;
+        return on_.run(
+            "UPDATE tollgate_deliveries SET state = 'held', due_at = NULL, ended_at = ? "
+            "WHERE hook = ? AND due_at IS NOT NULL",
+            now_, hook);
+    }
+
+    database& on_;
+    const instant now_;
+    std::unordered_map<hook_id, unsigned>& ended_;
+};
+
+}  // namespace tollgate::sqlite::detail
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL result<std::size_t> sqlite_store::append_event(const event& happened, const message_seed& seed,
+                                                              instant now) noexcept {
+    // Without the write lock first: most events have no hooks.
+    auto any = impl_->database.read([&](sqlite::database& on) { return sqlite::has_listeners(on, happened); });
+    if (!any) return std::move(any).error();
+    if (!*any) return std::size_t{0};
+    return impl_->database.transact(
+        [&](sqlite::database& on) { return sqlite::append_event(on, happened, seed, now); });
+}
+
+TOLLGATE_DECL result<due_hook_page> sqlite_store::due_hooks(instant now, std::size_t rows_max) noexcept {
+    return impl_->database.read([&](sqlite::database& on) -> result<due_hook_page> {
+        // One row more tells when the next hook is due.
+        auto rows = on.prepare(
+            "SELECT id, service, account, target_url, ready_at FROM tollgate_hooks "
+            "WHERE ready_at IS NOT NULL ORDER BY ready_at, id LIMIT ?",
+            rows_max + 1);
+        due_hook_page page;
+        for (;;) {
+            auto row = rows.next<hook_id, service_name, account_id, std::string, instant>();
+            if (!row) return std::move(row).error();
+            if (!*row) return page;
+            auto& [id, service, account, target_url, ready_at] = **row;
+            if (ready_at > now || page.hooks.size() == rows_max) {
+                page.next_at = ready_at;
+                return page;
+            }
+            page.hooks.push_back({id, {service, account}, std::move(target_url)});
+        }
+    });
+}
+
+TOLLGATE_DECL result<std::vector<due_delivery>> sqlite_store::lease(std::span<const lease_request> requests,
+                                                                    const lease_time& lease) noexcept {
+    if (requests.empty()) return std::vector<due_delivery>{};
+    return impl_->database.transact([&](sqlite::database& on) -> result<std::vector<due_delivery>> {
+        sqlite::detail::leasing leasing{on, lease};
+        for (const lease_request& each : requests)
+            if (auto done = leasing.serve(each); !done) return std::move(done).error();
+        auto leased = std::move(leasing).leased();
+        sql::decrypt_all(impl_->keys, leased);
+        return leased;
+    });
+}
+
+TOLLGATE_DECL result<std::vector<completion>> sqlite_store::complete(std::span<const attempt_result> ended,
+                                                                     instant now) noexcept {
+    if (ended.empty()) return std::vector<completion>{};
+    return impl_->database.transact([&](sqlite::database& on) -> result<std::vector<completion>> {
+        std::vector<completion> results;
+        results.reserve(ended.size());
+        sqlite::detail::completing completing{on, now, impl_->ended_deliveries};
+        for (const attempt_result& each : ended) {
+            auto result = completing.complete(each);
+            if (!result) return std::move(result).error();
+            results.push_back(*result);
+        }
+        return results;
+    });
+}
+
+TOLLGATE_DECL std::optional<std::uint64_t> sqlite_store::changes_seen() const noexcept {
+    const auto mark = impl_->database.changes().read();
+    if (!mark) return std::nullopt;
+    // Every word has another weight, so any single change changes the sum, and others do but for a chance of 2^-64.
+    std::uint64_t sum = 0;
+    for (const std::uint64_t each : {mark->counter, mark->log_end, mark->checksum, mark->salts})
+        sum = ((sum ^ each) * 0x9e37'79b9'7f4a'7c15U) ^ (sum >> 29);
+    return sum;
 }
 
 }  // namespace tollgate
@@ -29890,7 +30691,13 @@ TOLLGATE_DECL result<std::unique_ptr<sqlite_store::impl>> sqlite_store::open_imp
         done.error().cause += ": " + path;
         return std::move(done).error();
     }
-    return std::make_unique<impl>(*std::move(opened), settings.cached_credentials_max);
+    auto made = std::make_unique<impl>(*std::move(opened), settings);
+    if (settings.hook_secret_keys)
+        if (auto done = made->encrypt_hook_secrets(); !done) {
+            done.error().cause += ": " + path;
+            return std::move(done).error();
+        }
+    return made;
 }
 
 TOLLGATE_DECL sqlite_store::sqlite_store(const std::string& path, const sqlite_settings& settings) {
@@ -29920,44 +30727,6 @@ TOLLGATE_DECL sqlite_store::sqlite_store(std::unique_ptr<impl> opened) noexcept 
 TOLLGATE_DECL sqlite_store::sqlite_store(sqlite_store&&) noexcept = default;
 TOLLGATE_DECL sqlite_store& sqlite_store::operator=(sqlite_store&&) noexcept = default;
 TOLLGATE_DECL sqlite_store::~sqlite_store() = default;
-
-TOLLGATE_DECL result<std::size_t> sqlite_store::append_event(const event& happened, const message_seed& seed,
-                                                              instant now) noexcept {
-    return detail::without_exceptions([&] { return impl_->deliveries.append(happened, seed, now); });
-}
-TOLLGATE_DECL result<due_hook_page> sqlite_store::due_hooks(instant now, std::size_t rows_max) noexcept {
-    return detail::without_exceptions([&] { return impl_->deliveries.list_due_hooks(now, rows_max); });
-}
-TOLLGATE_DECL result<std::vector<due_delivery>> sqlite_store::lease(std::span<const lease_request> requests,
-                                                                    const lease_time& lease) noexcept {
-    return detail::without_exceptions([&] { return impl_->deliveries.lease(requests, lease); });
-}
-TOLLGATE_DECL result<std::vector<completion>> sqlite_store::complete(std::span<const attempt_result> ended,
-                                                                     instant now) noexcept {
-    return detail::without_exceptions([&] { return impl_->deliveries.complete(ended, now); });
-}
-TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const account_ref& account, hook_id of,
-                                                                         std::size_t rows_max,
-                                                                         std::optional<delivery_id> before) noexcept {
-    return detail::without_exceptions([&] { return impl_->history.deliveries_of(account, of, rows_max, before); });
-}
-TOLLGATE_DECL result<std::vector<recorded_attempt>> sqlite_store::attempts_of(const account_ref& account, hook_id of,
-                                                                               std::size_t rows_max,
-                                                                               std::optional<delivery_id> made_for) noexcept {
-    return detail::without_exceptions([&] { return impl_->history.attempts_of(account, of, rows_max, made_for); });
-}
-TOLLGATE_DECL result<bool> sqlite_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {
-    return detail::without_exceptions([&] { return impl_->history.resend(account, id, now); });
-}
-TOLLGATE_DECL result<bool> sqlite_store::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
-    return detail::without_exceptions([&] { return impl_->history.enable_hook(account, id, now); });
-}
-TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
-    return detail::without_exceptions([&] { return impl_->history.sweep(ended_before, rows_max); });
-}
-TOLLGATE_DECL std::optional<std::uint64_t> sqlite_store::changes_seen() const noexcept {
-    return impl_->deliveries.changes_seen();
-}
 
 }  // namespace tollgate
 
@@ -30147,9 +30916,9 @@ TOLLGATE_DECL result<void> database::connect(const std::string& path, const data
 
     if (auto done = use_write_ahead_log(path); !done) return done;
     // FULL syncs the log at each commit, so acknowledged changes survive a power failure. The log shrinks to 64 MiB
-    // after a burst.
-    if (auto done =
-            run_script("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 67108864;");
+    // after a burst. Deleted content is overwritten with zeros.
+    if (auto done = run_script("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 67108864; "
+                               "PRAGMA secure_delete = ON;");
         !done)
         return done;
     if (settings.read_only) return run_script("PRAGMA query_only = ON;");
@@ -30408,22 +31177,6 @@ TOLLGATE_DECL const sqlite::change_stamp& sqlite_database::changes() const noexc
 
 }  // namespace tollgate
 
-// <tollgate/store/detail/sqlite/append_event.hpp>
-
-namespace tollgate::inline v0::sqlite {
-
-/// Whether any hook subscribes to the event; if not, there is nothing to write.
-[[nodiscard]] TOLLGATE_DECL result<bool> has_listeners(database& on, const event& happened);
-
-/// Makes a hook listed as due from `ready_at` at the latest. Within the caller's transaction.
-[[nodiscard]] TOLLGATE_DECL result<void> queue_no_later_than(database& on, hook_id which, instant ready_at);
-
-/// `append_event` of `event_sink`, within the caller's transaction. After an error the caller rolls back.
-[[nodiscard]] TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& happened,
-                                                              const message_seed& seed, instant now);
-
-}  // namespace tollgate::sqlite
-
 // <tollgate/store/sqlite_own_transaction.ipp>
 
 namespace tollgate::inline v0 {
@@ -30451,587 +31204,61 @@ TOLLGATE_DECL result<std::size_t> sqlite_own_transaction::append_event(const eve
 
 }  // namespace tollgate
 
-// <tollgate/store/detail/sqlite/delivery_history.ipp>
+// <tollgate/store/detail/sqlite/append_event.ipp>
 
 namespace tollgate::inline v0::sqlite {
 
-TOLLGATE_DECL result<std::vector<delivery>> delivery_history::deliveries_of(const account_ref& account, hook_id of,
-                                                                             std::size_t rows_max,
-                                                                             std::optional<delivery_id> before) {
-    auto connection = connections_.reader();
-    if (!connection) return std::move(connection).error();
-    auto rows = (*connection)
-                    ->prepare(
-                        "SELECT tollgate_deliveries.id, name, message_id, created_at, state, attempts_made, "
-                        "coalesce(due_at, leased_until) FROM tollgate_deliveries "
-                        "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event WHERE hook = ?1 "
-                        "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
-                        "AND tollgate_deliveries.id < ?5 ORDER BY tollgate_deliveries.id DESC LIMIT ?4",
-                        of, account.service, account.account, rows_max,
-                        before ? before->value() : (std::numeric_limits<std::int64_t>::max)());
-    std::vector<delivery> found;
-    for (;;) {
-        auto row = rows.next<delivery_id, std::string, public_id, instant, delivery_state, std::int64_t,
-                             std::optional<instant>>();
-        if (!row) return std::move(row).error();
-        if (!*row) return found;
-        auto& [id, event, message_id, created_at, state, attempts_made, next_attempt_at] = **row;
-        found.push_back({.id = id,
-                         .hook = of,
-                         .event = std::move(event),
-                         .message_id = message_id,
-                         .created_at = created_at,
-                         .state = state,
-                         .attempts_made = static_cast<unsigned>(attempts_made),
-                         .next_attempt_at = next_attempt_at});
-    }
-}
-
-TOLLGATE_DECL result<std::vector<recorded_attempt>> delivery_history::attempts_of(const account_ref& account,
-                                                                                   hook_id of, std::size_t rows_max,
-                                                                                   std::optional<delivery_id> made_for) {
-    auto connection = connections_.reader();
-    if (!connection) return std::move(connection).error();
-    // The unary plus keeps SQLite from scanning all of the hook's rows for one delivery.
-    auto rows = made_for
-                    ? (*connection)
-                          ->prepare(
-                              "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer "
-                              "FROM tollgate_attempts JOIN tollgate_deliveries ON tollgate_deliveries.id = delivery "
-                              "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event "
-                              "WHERE delivery = ?5 AND +tollgate_attempts.hook = ?1 "
-                              "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
-                              "ORDER BY tollgate_attempts.id DESC LIMIT ?4",
-                              of, account.service, account.account, rows_max, *made_for)
-                    : (*connection)
-                    ->prepare(
-                        "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer "
-                        "FROM tollgate_attempts JOIN tollgate_deliveries ON tollgate_deliveries.id = delivery "
-                        "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event "
-                        "WHERE tollgate_attempts.hook = ?1 "
-                        "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
-                        "ORDER BY tollgate_attempts.id DESC LIMIT ?4",
-                        of, account.service, account.account, rows_max);
-    std::vector<recorded_attempt> found;
-    for (;;) {
-        auto row = rows.next<delivery_id, std::string, public_id, instant, std::int64_t, attempt_end, std::int64_t,
-                             blob_text>();
-        if (!row) return std::move(row).error();
-        if (!*row) return found;
-        auto& [id, event, message_id, at, duration, end, status, answer] = **row;
-        found.push_back({id, std::move(event), message_id,
-                         attempt{.at = at,
-                                 .duration = milliseconds{duration},
-                                 .end = end,
-                                 .status = static_cast<unsigned>(status),
-                                 .answer = std::move(answer.bytes)}});
-    }
-}
-
-TOLLGATE_DECL result<bool> delivery_history::resend(const account_ref& account, delivery_id id, instant now) {
-    auto connection = connections_.writer();
-    if (!connection) return std::move(connection).error();
-    database& on = **connection;
-    auto change = transaction::begin(on);
-    if (!change) return std::move(change).error();
+TOLLGATE_DECL result<bool> has_listeners(database& on, const event& happened) {
     auto row = on.prepare(
-                     "SELECT disabled_at IS NOT NULL, coalesce(leased_until > ?2, 0), hook "
-                     "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
-                     "WHERE tollgate_deliveries.id = ?1 AND service = ?3 AND account = ?4",
-                     id, now, account.service, account.account)
-                   .next<bool, bool, hook_id>();
-    if (!row) return std::move(row).error();
-    if (!*row) return false;
-    const auto& [is_disabled, being_sent, hook] = **row;
-    if (is_disabled) return hook_is_disabled();
-    if (being_sent) {
-        // `complete` sees that it is to be sent again.
-        if (auto done = on.run("UPDATE tollgate_deliveries SET resend_asked = 1, attempts_made = 0 WHERE id = ?", id);
-            !done)
-            return std::move(done).error();
-        if (auto done = change->commit(); !done) return std::move(done).error();
-        return true;
-    }
-    if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?, leased_until = NULL, "
-                           "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 WHERE id = ?",
-                           now, id);
-        !done)
-        return std::move(done).error();
-    if (auto done = queue_no_later_than(on, hook, now); !done) return std::move(done).error();
-    if (auto done = change->commit(); !done) return std::move(done).error();
-    return true;
-}
-
-TOLLGATE_DECL result<bool> delivery_history::enable_hook(const account_ref& account, hook_id id, instant now) {
-    auto connection = connections_.writer();
-    if (!connection) return std::move(connection).error();
-    database& on = **connection;
-    auto change = transaction::begin(on);
-    if (!change) return std::move(change).error();
-    auto row = on.prepare(
-                     "SELECT disabled_at IS NOT NULL FROM tollgate_hooks "
-                     "WHERE id = ? AND service = ? AND account = ?",
-                     id, account.service, account.account)
+                     "SELECT EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
+                     "AND disabled_at IS NULL)",
+                     happened.account.service, happened.account.account, happened.name)
                    .next<bool>();
     if (!row) return std::move(row).error();
-    if (!*row) return false;
-    const bool was_disabled = std::get<0>(**row);
-    if (auto done = on.run("UPDATE tollgate_hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = NULL "
-                           "WHERE id = ?",
-                           id);
+    return std::get<0>(row->value());
+}
+
+TOLLGATE_DECL result<void> queue_no_later_than(database& on, hook_id which, instant ready_at) {
+    return on.run("UPDATE tollgate_hooks SET ready_at = ?2 WHERE id = ?1 AND (ready_at IS NULL OR ready_at > ?2)", which,
+                  ready_at);
+}
+
+TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& happened, const message_seed& seed,
+                                                instant now) {
+    struct listener {
+        hook_id hook;
+        std::string host;
+    };
+    std::vector<listener> listening;
+    {
+        auto rows = on.prepare(
+            "SELECT id, target_url FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
+            "AND disabled_at IS NULL ORDER BY id",
+            happened.account.service, happened.account.account, happened.name);
+        for (;;) {
+            auto row = rows.next<hook_id, std::string>();
+            if (!row) return std::move(row).error();
+            if (!*row) break;
+            listening.push_back({std::get<0>(**row), delivery_host(std::get<1>(**row))});
+        }
+    }
+    if (listening.empty()) return std::size_t{0};
+
+    if (auto done =
+            on.run("INSERT INTO tollgate_events (service, account, name, data, happened_at) VALUES (?, ?, ?, ?, ?)",
+                   happened.account.service, happened.account.account, happened.name, happened.data, happened.at);
         !done)
         return std::move(done).error();
-    if (was_disabled) {
-        // Deliveries whose lease has ended are held, too, although no claim has noticed yet.
-        if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?2, leased_until = NULL, "
-                               "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 "
-                               "WHERE hook = ?1 AND (state = 'held' OR leased_until <= ?2)",
-                               id, now);
+    const std::int64_t stored = on.last_insert_id();
+    for (const listener& each : listening) {
+        if (auto done = on.run("INSERT INTO tollgate_deliveries (hook, event, host, message_id, created_at, due_at) "
+                               "VALUES (?1, ?2, ?3, ?4, ?5, ?5)",
+                               each.hook, stored, each.host, message_id_of(seed, each.hook), now);
             !done)
             return std::move(done).error();
-        if (auto done = queue_no_later_than(on, id, now); !done) return std::move(done).error();
+        if (auto done = queue_no_later_than(on, each.hook, now); !done) return std::move(done).error();
     }
-    if (auto done = change->commit(); !done) return std::move(done).error();
-    return true;
-}
-
-TOLLGATE_DECL result<std::size_t> delivery_history::sweep(instant ended_before, std::size_t rows_max) {
-    if (rows_max == 0) return std::size_t{0};
-    {
-        // Without the write lock first: often there is nothing to do.
-        auto connection = connections_.reader();
-        if (!connection) return std::move(connection).error();
-        auto any = (*connection)
-                       ->prepare(
-                           "SELECT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE ended_at < ?1) "
-                           "OR EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = '')",
-                           ended_before)
-                       .next<bool>();
-        if (!any) return std::move(any).error();
-        if (*any && !std::get<0>(**any)) return std::size_t{0};
-    }
-    auto connection = connections_.writer();
-    if (!connection) return std::move(connection).error();
-    database& on = **connection;
-    auto change = transaction::begin(on);
-    if (!change) return std::move(change).error();
-    auto of_deleted = remove_deliveries_of_deleted(on, rows_max);
-    if (!of_deleted) return of_deleted;
-    auto ended = remove_ended_before(on, ended_before, rows_max - *of_deleted);
-    if (!ended) return ended;
-    if (auto done = change->commit(); !done) return std::move(done).error();
-    return *of_deleted + *ended;
-}
-
-}  // namespace tollgate::sqlite
-
-// <tollgate/store/detail/sqlite/outbox.ipp>
-
-namespace tollgate::inline v0::sqlite {
-
-TOLLGATE_DECL result<std::size_t> outbox::append(const event& happened, const message_seed& seed, instant now) {
-    {
-        // Without the write lock first: most events have no hooks.
-        auto connection = connections_.reader();
-        if (!connection) return std::move(connection).error();
-        auto any = has_listeners(**connection, happened);
-        if (!any) return std::move(any).error();
-        if (!*any) return std::size_t{0};
-    }
-    auto connection = connections_.writer();
-    if (!connection) return std::move(connection).error();
-    auto change = transaction::begin(**connection);
-    if (!change) return std::move(change).error();
-    auto appended = append_event(**connection, happened, seed, now);
-    if (!appended) return appended;
-    if (auto done = change->commit(); !done) return std::move(done).error();
-    return appended;
-}
-
-namespace detail {
-
-/// One `lease` call, within its transaction.
-class leasing {
-public:
-    leasing(database& on, const lease_time& time) : on_{on}, time_{time} {}
-
-    result<void> serve(const lease_request& request) {
-        auto hook = read_hook(request.hook);
-        if (!hook) return std::move(hook).error();
-        if (!*hook) return {};
-        const std::string host = delivery_host((*hook)->target_url);
-        auto in_force = leases_in_force(host);
-        if (!in_force) return std::move(in_force).error();
-        const std::size_t free = request.host_leases_max - (std::min)(**in_force, request.host_leases_max);
-        std::size_t given = 0;
-        if ((*hook)->is_disabled) {
-            if (auto done = hold_due(request.hook); !done) return done;
-        } else {
-            auto leased = lease_due(**hook, request.hook, (std::min)(free, request.deliveries_max));
-            if (!leased) return std::move(leased).error();
-            given = *leased;
-            **in_force += given;
-        }
-        return queue(request.hook, given == free ? (std::max)(request.full_host_retry_at, time_.now) : time_.now);
-    }
-
-    [[nodiscard]] std::vector<due_delivery> leased() && noexcept { return std::move(leased_); }
-
-private:
-    struct hook_row {
-        std::string type, target_url, secret;
-        bool is_disabled;
-        bool has_previous_secrets;
-    };
-
-    result<std::optional<hook_row>> read_hook(hook_id id) {
-        auto row = on_.prepare(
-                          "SELECT type, target_url, secret, disabled_at IS NOT NULL, EXISTS (SELECT 1 FROM "
-                          "tollgate_hook_secrets AS previous WHERE previous.hook = tollgate_hooks.id AND valid_until > ?2) "
-                          "FROM tollgate_hooks WHERE id = ?1 AND service <> ''",
-                          id, time_.now)
-                       .next<std::string, std::string, std::string, bool, bool>();
-        if (!row) return std::move(row).error();
-        if (!*row) return std::optional<hook_row>{};
-        auto& [type, target_url, secret, is_disabled, has_previous] = **row;
-        return std::optional{hook_row{std::move(type), std::move(target_url), std::move(secret), is_disabled, has_previous}};
-    }
-
-    /// Of one host, after expired leases were ended.
-    result<std::size_t*> leases_in_force(const std::string& host) {
-        if (const auto known = in_force_.find(host); known != in_force_.end()) return &known->second;
-        auto counts = on_.prepare(
-                             "SELECT count(*), coalesce(sum(leased_until <= ?2), 0) FROM tollgate_deliveries "
-                             "WHERE host = ?1 AND leased_until IS NOT NULL",
-                             host, time_.now)
-                          .next<std::int64_t, std::int64_t>();
-        if (!counts) return std::move(counts).error();
-        const auto [all, over] = counts->value();
-        if (over != 0)
-            if (auto done = on_.run("UPDATE tollgate_deliveries SET due_at = leased_until, leased_until = NULL "
-                                    "WHERE host = ? AND leased_until <= ?",
-                                    host, time_.now);
-                !done)
-                return std::move(done).error();
-        return &in_force_.emplace(host, static_cast<std::size_t>(all - over)).first->second;
-    }
-
-    result<void> hold_due(hook_id of) {
-        return on_.run(
-            "UPDATE tollgate_deliveries SET state = 'held', due_at = NULL, ended_at = ?2, lease_open = 0 "
-            "WHERE hook = ?1 AND ended_at IS NULL AND coalesce(due_at, leased_until) <= ?2",
-            of, time_.now);
-    }
-
-    /// Returns how many.
-    result<std::size_t> lease_due(const hook_row& to, hook_id hook, std::size_t rows_max) {
-        if (rows_max == 0) return std::size_t{0};
-        struct candidate {
-            delivery_lease lease;
-            std::int64_t event;
-            public_id message_id;
-            std::int64_t attempts_made;
-        };
-        std::vector<candidate> due;
-        {
-            auto rows = on_.prepare(
-                "SELECT id, lease_number + 1, event, message_id, attempts_made FROM tollgate_deliveries "
-                "INDEXED BY tollgate_deliveries_pending WHERE hook = ? AND ended_at IS NULL "
-                "AND coalesce(due_at, leased_until) <= ? ORDER BY coalesce(due_at, leased_until), id LIMIT ?",
-                hook, time_.now, rows_max);
-            for (;;) {
-                auto row = rows.next<delivery_id, std::int64_t, std::int64_t, public_id, std::int64_t>();
-                if (!row) return std::move(row).error();
-                if (!*row) break;
-                auto& [id, number, event, message_id, attempts_made] = **row;
-                due.push_back({{id, number}, event, message_id, attempts_made});
-            }
-        }
-        std::vector<std::string> previous_secrets;
-        if (!due.empty() && to.has_previous_secrets) {
-            auto read = read_previous_secrets(hook);
-            if (!read) return std::move(read).error();
-            previous_secrets = *std::move(read);
-        }
-        for (const candidate& each : due) {
-            auto what = read_event(each.event);
-            if (!what) return std::move(what).error();
-            if (auto done = on_.run("UPDATE tollgate_deliveries SET due_at = NULL, leased_until = ?, lease_open = 1, "
-                                    "lease_number = ?, resend_asked = 0 WHERE id = ?",
-                                    time_.until, each.lease.number, each.lease.delivery);
-                !done)
-                return std::move(done).error();
-            leased_.push_back({.lease = each.lease,
-                               .hook = hook,
-                               .what = *std::move(what),
-                               .message_id = each.message_id,
-                               .type = to.type,
-                               .target_url = to.target_url,
-                               .secret = to.secret,
-                               .previous_secrets = previous_secrets,
-                               .attempts_made = static_cast<unsigned>(each.attempts_made)});
-        }
-        return due.size();
-    }
-
-    /// When the hook is due next; `if_due` if it has a due delivery now.
-    result<void> queue(hook_id which, instant if_due) {
-        auto first = on_.prepare(
-                           "SELECT coalesce(due_at, leased_until) FROM tollgate_deliveries INDEXED BY "
-                           "tollgate_deliveries_pending WHERE hook = ? AND ended_at IS NULL "
-                           "ORDER BY coalesce(due_at, leased_until) LIMIT 1",
-                           which)
-                        .next<instant>();
-        if (!first) return std::move(first).error();
-        std::optional<instant> ready_at;
-        if (*first) ready_at = std::get<0>(**first) <= time_.now ? if_due : std::get<0>(**first);
-        return on_.run("UPDATE tollgate_hooks SET ready_at = ? WHERE id = ?", ready_at, which);
-    }
-
-    result<std::vector<std::string>> read_previous_secrets(hook_id of) {
-        auto rows = on_.prepare(
-            "SELECT secret FROM tollgate_hook_secrets WHERE hook = ? AND valid_until > ? ORDER BY id DESC", of, time_.now);
-        std::vector<std::string> secrets;
-        for (;;) {
-            auto row = rows.next<std::string>();
-            if (!row) return std::move(row).error();
-            if (!*row) return secrets;
-            secrets.push_back(std::get<0>(std::move(**row)));
-        }
-    }
-
-    result<std::shared_ptr<const event>> read_event(std::int64_t id) {
-        if (const auto known = events_.find(id); known != events_.end()) return known->second;
-        auto row = on_.prepare("SELECT service, account, name, data, happened_at FROM tollgate_events WHERE id = ?", id)
-                       .next<service_name, account_id, std::string, std::string, instant>();
-        if (!row) return std::move(row).error();
-        if (!*row) return internal_error("SQLite: the event of a delivery is missing");
-        auto& [service, account, name, data, at] = **row;
-        auto read = std::make_shared<const event>(event{{service, account}, std::move(name), std::move(data), at});
-        events_.emplace(id, read);
-        return read;
-    }
-
-    database& on_;
-    const lease_time& time_;
-    std::vector<due_delivery> leased_;
-    std::unordered_map<std::string, std::size_t> in_force_;
-    std::unordered_map<std::int64_t, std::shared_ptr<const event>> events_;
-};
-
-}  // namespace detail
-
-TOLLGATE_DECL result<due_hook_page> outbox::list_due_hooks(instant now, std::size_t rows_max) {
-    auto connection = connections_.reader();
-    if (!connection) return std::move(connection).error();
-    // One row more tells when the next hook is due.
-    auto rows = (*connection)
-                    ->prepare(
-                        "SELECT id, service, account, target_url, ready_at FROM tollgate_hooks "
-                        "WHERE ready_at IS NOT NULL ORDER BY ready_at, id LIMIT ?",
-                        rows_max + 1);
-    due_hook_page page;
-    for (;;) {
-        auto row = rows.next<hook_id, service_name, account_id, std::string, instant>();
-        if (!row) return std::move(row).error();
-        if (!*row) return page;
-        auto& [id, service, account, target_url, ready_at] = **row;
-        if (ready_at > now || page.hooks.size() == rows_max) {
-            page.next_at = ready_at;
-            return page;
-        }
-        page.hooks.push_back({id, {service, account}, std::move(target_url)});
-    }
-}
-
-TOLLGATE_DECL result<std::vector<due_delivery>> outbox::lease(std::span<const lease_request> requests,
-                                                              const lease_time& time) {
-    if (requests.empty()) return std::vector<due_delivery>{};
-    auto connection = connections_.writer();
-    if (!connection) return std::move(connection).error();
-    auto change = transaction::begin(**connection);
-    if (!change) return std::move(change).error();
-    detail::leasing leasing{**connection, time};
-    for (const lease_request& each : requests)
-        if (auto done = leasing.serve(each); !done) return std::move(done).error();
-    if (auto done = change->commit(); !done) return std::move(done).error();
-    return std::move(leasing).leased();
-}
-
-namespace detail {
-
-/// One `complete` call, within its transaction.
-class completing {
-public:
-    completing(database& on, instant now, std::unordered_map<hook_id, unsigned>& ended) : on_{on}, now_{now}, ended_{ended} {}
-
-    result<completion> complete(const attempt_result& ended) {
-        using enum delivery_outcome;
-        const delivery_id id = ended.lease.delivery;
-        auto row = on_.prepare(
-                          "SELECT hook, lease_open AND lease_number = ?2, resend_asked, disabled_at IS NOT NULL, "
-                          "failing_since, last_failure_at "
-                          "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
-                          "WHERE tollgate_deliveries.id = ?1 AND service <> ''",
-                          id, ended.lease.number)
-                       .next<hook_id, bool, bool, bool, std::optional<instant>, std::optional<instant>>();
-        if (!row) return std::move(row).error();
-        if (!*row) return completion::too_late;
-        auto& [hook, in_time, resent, was_disabled, failing_since, last_failure_at] = **row;
-        if (ended.outcome == not_attempted) {
-            if (!in_time) return completion::too_late;
-            if (auto done = give_back(id, ended.retry_at, was_disabled); !done) return std::move(done).error();
-            if (auto done = queue_no_later_than(on_, hook, ended.retry_at); !done) return std::move(done).error();
-            return completion::done;
-        }
-        if (auto done = record(hook, ended); !done) return std::move(done).error();
-        if (!in_time) return completion::too_late;
-
-        auto moved = resent                                   ? resend(id, was_disabled)
-                     : ended.outcome == retry && !was_disabled ? send_again(id, ended.retry_at)
-                                                               : end(id, ended.outcome);
-        if (!moved) return std::move(moved).error();
-        if (!was_disabled && (resent || ended.outcome == retry))
-            if (auto done = queue_no_later_than(on_, hook, resent ? now_ : ended.retry_at); !done)
-                return std::move(done).error();
-        if (!resent && ended.outcome != retry)
-            if (auto done = count_ended(hook); !done) return std::move(done).error();
-
-        const auto since_before = failing_since, last_before = last_failure_at;
-        const auto& bound = ended.disable_if_failing_since;
-        if (ended.outcome == delivered) {
-            failing_since.reset();
-        } else if (!failing_since || !last_failure_at || (bound && *last_failure_at < *bound)) {
-            failing_since = last_failure_at = ended.made.at;
-        } else {
-            last_failure_at = (std::max)(*last_failure_at, ended.made.at);
-        }
-        std::optional<disable_reason> why;
-        if (ended.outcome == gone) why = disable_reason::gone;
-        else if (failing_since && bound && *failing_since <= *bound)
-            why = disable_reason::failing;
-        if (failing_since != since_before || last_failure_at != last_before)
-            if (auto done = on_.run("UPDATE tollgate_hooks SET failing_since = ?, last_failure_at = ? WHERE id = ?",
-                                    failing_since, last_failure_at, hook);
-                !done)
-                return std::move(done).error();
-        if (was_disabled || !why) return completion::done;
-        if (auto done = disable(hook, *why); !done) return std::move(done).error();
-        return completion::hook_disabled;
-    }
-
-private:
-    result<void> record(hook_id hook, const attempt_result& ended) {
-        const attempt& made = ended.made;
-        if (auto done =
-                on_.run("INSERT INTO tollgate_attempts (delivery, hook, began_at, duration, outcome, status, answer) "
-                        "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                        ended.lease.delivery, hook, made.at, std::int64_t{made.duration.count()}, made.end,
-                        std::int64_t{made.status}, blob_text{made.answer});
-            !done)
-            return done;
-        return on_.run(
-            "DELETE FROM tollgate_attempts WHERE id IN (SELECT id FROM tollgate_attempts WHERE delivery = ? "
-            "ORDER BY id DESC LIMIT -1 OFFSET ?)",
-            ended.lease.delivery, limits::attempts_per_delivery_max);
-    }
-
-    result<void> send_again(delivery_id id, instant at) {
-        return on_.run(
-            "UPDATE tollgate_deliveries SET attempts_made = attempts_made + 1, lease_open = 0, "
-            "leased_until = NULL, due_at = ? WHERE id = ?",
-            at, id);
-    }
-
-    result<void> give_back(delivery_id id, instant at, bool held) {
-        if (held)
-            return on_.run(
-                "UPDATE tollgate_deliveries SET lease_open = 0, leased_until = NULL, due_at = NULL, ended_at = ?, "
-                "state = ? WHERE id = ?",
-                now_, delivery_state::held, id);
-        return on_.run("UPDATE tollgate_deliveries SET lease_open = 0, leased_until = NULL, due_at = ? WHERE id = ?", at,
-                       id);
-    }
-
-    /// It was resent while it was in flight.
-    result<void> resend(delivery_id id, bool is_disabled) {
-        if (is_disabled)
-            return on_.run(
-                "UPDATE tollgate_deliveries SET attempts_made = 0, resend_asked = 0, lease_open = 0, "
-                "leased_until = NULL, due_at = NULL, ended_at = ?, state = 'held' WHERE id = ?",
-                now_, id);
-        return on_.run(
-            "UPDATE tollgate_deliveries SET attempts_made = 0, resend_asked = 0, lease_open = 0, "
-            "leased_until = NULL, due_at = ? WHERE id = ?",
-            now_, id);
-    }
-
-    result<void> end(delivery_id id, delivery_outcome outcome) {
-        using enum delivery_state;
-        const delivery_state state = outcome == delivery_outcome::delivered ? delivered
-                                     : outcome == delivery_outcome::retry   ? held
-                                                                            : given_up;
-        return on_.run(
-            "UPDATE tollgate_deliveries SET attempts_made = attempts_made + 1, lease_open = 0, "
-            "leased_until = NULL, due_at = NULL, ended_at = ?, state = ? WHERE id = ?",
-            now_, state, id);
-    }
-
-    /// Finding the rows beyond the bound scans all kept ones, so it is done rarely. It removes more than were added
-    /// since, which covers deliveries of other processes.
-    result<void> count_ended(hook_id of) {
-        constexpr unsigned interval = 100;
-        constexpr std::size_t hooks_counted_max = 10'000;
-        if (ended_.size() > hooks_counted_max) ended_.clear();
-        if (++ended_[of] < interval) return {};
-        ended_[of] = 0;
-        return remove_ended_beyond(on_, of, limits::ended_deliveries_per_hook_max, std::size_t{2} * interval);
-    }
-
-    result<void> disable(hook_id hook, disable_reason why) {
-        if (auto done =
-                on_.run("UPDATE tollgate_hooks SET disabled_at = ?, disable_reason = ? WHERE id = ?", now_, why, hook);
-            !done)
-            return done;
-        return on_.run(
-            "UPDATE tollgate_deliveries SET state = 'held', due_at = NULL, ended_at = ? "
-            "WHERE hook = ? AND due_at IS NOT NULL",
-            now_, hook);
-    }
-
-    database& on_;
-    const instant now_;
-    std::unordered_map<hook_id, unsigned>& ended_;
-};
-
-}  // namespace detail
-
-TOLLGATE_DECL result<std::vector<completion>> outbox::complete(std::span<const attempt_result> ended, instant now) {
-    std::vector<completion> results;
-    if (ended.empty()) return results;
-    results.reserve(ended.size());
-    auto connection = connections_.writer();
-    if (!connection) return std::move(connection).error();
-    auto change = transaction::begin(**connection);
-    if (!change) return std::move(change).error();
-    detail::completing completing{**connection, now, ended_};
-    for (const attempt_result& each : ended) {
-        auto result = completing.complete(each);
-        if (!result) return std::move(result).error();
-        results.push_back(*result);
-    }
-    if (auto done = change->commit(); !done) return std::move(done).error();
-    return results;
-}
-
-TOLLGATE_DECL std::optional<std::uint64_t> outbox::changes_seen() const noexcept {
-    const auto mark = connections_.changes().read();
-    if (!mark) return std::nullopt;
-    // Every word has another weight, so any single change changes the sum, and others do but for a chance of 2^-64.
-    std::uint64_t sum = 0;
-    for (const std::uint64_t each : {mark->counter, mark->log_end, mark->checksum, mark->salts})
-        sum = ((sum ^ each) * 0x9e37'79b9'7f4a'7c15U) ^ (sum >> 29);
-    return sum;
+    return listening.size();
 }
 
 }  // namespace tollgate::sqlite
@@ -31229,65 +31456,6 @@ TOLLGATE_DECL error failure(sqlite3* connection, int code, std::string_view doin
         default:
             return internal_error(std::move(cause));
     }
-}
-
-}  // namespace tollgate::sqlite
-
-// <tollgate/store/detail/sqlite/append_event.ipp>
-
-namespace tollgate::inline v0::sqlite {
-
-TOLLGATE_DECL result<bool> has_listeners(database& on, const event& happened) {
-    auto row = on.prepare(
-                     "SELECT EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
-                     "AND disabled_at IS NULL)",
-                     happened.account.service, happened.account.account, happened.name)
-                   .next<bool>();
-    if (!row) return std::move(row).error();
-    return std::get<0>(row->value());
-}
-
-TOLLGATE_DECL result<void> queue_no_later_than(database& on, hook_id which, instant ready_at) {
-    return on.run("UPDATE tollgate_hooks SET ready_at = ?2 WHERE id = ?1 AND (ready_at IS NULL OR ready_at > ?2)", which,
-                  ready_at);
-}
-
-TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& happened, const message_seed& seed,
-                                                instant now) {
-    struct listener {
-        hook_id hook;
-        std::string host;
-    };
-    std::vector<listener> listening;
-    {
-        auto rows = on.prepare(
-            "SELECT id, target_url FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
-            "AND disabled_at IS NULL ORDER BY id",
-            happened.account.service, happened.account.account, happened.name);
-        for (;;) {
-            auto row = rows.next<hook_id, std::string>();
-            if (!row) return std::move(row).error();
-            if (!*row) break;
-            listening.push_back({std::get<0>(**row), delivery_host(std::get<1>(**row))});
-        }
-    }
-    if (listening.empty()) return std::size_t{0};
-
-    if (auto done =
-            on.run("INSERT INTO tollgate_events (service, account, name, data, happened_at) VALUES (?, ?, ?, ?, ?)",
-                   happened.account.service, happened.account.account, happened.name, happened.data, happened.at);
-        !done)
-        return std::move(done).error();
-    const std::int64_t stored = on.last_insert_id();
-    for (const listener& each : listening) {
-        if (auto done = on.run("INSERT INTO tollgate_deliveries (hook, event, host, message_id, created_at, due_at) "
-                               "VALUES (?1, ?2, ?3, ?4, ?5, ?5)",
-                               each.hook, stored, each.host, message_id_of(seed, each.hook), now);
-            !done)
-            return std::move(done).error();
-        if (auto done = queue_no_later_than(on, each.hook, now); !done) return std::move(done).error();
-    }
-    return listening.size();
 }
 
 }  // namespace tollgate::sqlite
@@ -31524,6 +31692,11 @@ struct postgres_settings {
     std::size_t cached_credentials_max = 0;
     /// How long one is returned without news of it.
     milliseconds cached_for{30'000};
+    /// Keys that encrypt webhook secrets in the database; `secret_keys{}` has none. Set it where webhooks are delivered:
+    /// opening the store then encrypts the secrets that are not encrypted with the first key, and fails (unavailable) if the
+    /// key of one is missing. Unset, secrets are stored in plain text, and opening does not read them; deliveries whose
+    /// secret is encrypted wait.
+    std::optional<secret_keys> hook_secret_keys{};
 };
 
 /// The time of a `postgres_store`'s server, without a round trip. Nodes that use it agree, whatever their own clocks
@@ -32529,25 +32702,6 @@ TOLLGATE_DECL bool server_clock::wants_observation() noexcept {
 
 }  // namespace tollgate::postgres
 
-// <tollgate/store/detail/postgres/leases.hpp>
-
-namespace tollgate::inline v0::postgres {
-
-/// `due_hooks` and `lease`, one round trip each.
-class leases {
-public:
-    explicit leases(postgres_database& connections) : connections_{connections} {}
-
-    TOLLGATE_DECL result<due_hook_page> list_due_hooks(instant now, std::size_t rows_max);
-    /// Skips hosts that another transaction has locked; their hooks stay listed.
-    TOLLGATE_DECL result<std::vector<due_delivery>> lease(std::span<const lease_request> requests, const lease_time& time);
-
-private:
-    postgres_database& connections_;
-};
-
-}  // namespace tollgate::postgres
-
 // <tollgate/store/detail/postgres/credential_lookup.hpp>
 
 namespace tollgate::inline v0::postgres {
@@ -32657,84 +32811,22 @@ private:
 
 }  // namespace tollgate::postgres
 
-// <tollgate/store/detail/postgres/outbox.hpp>
-
-namespace tollgate::inline v0::postgres {
-
-/// The verbs of `outbox` except `due_hooks`, `lease` and `complete`, on PostgreSQL.
-///
-/// The row of a hook's host is the lock on its deliveries: whoever changes an existing delivery locks it first. New
-/// deliveries do not need it. Other nodes are notified in the same round trip but after the transaction, because
-/// transactions with NOTIFY are committed one at a time.
-class outbox {
-public:
-    explicit outbox(postgres_database& connections) : connections_{connections} {}
-
-    TOLLGATE_DECL result<std::size_t> append(const event& happened, const message_seed& seed, instant now);
-    TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of,
-                                                               std::size_t rows_max, std::optional<delivery_id> before);
-    TOLLGATE_DECL result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id of,
-                                                                     std::size_t rows_max,
-                                                                     std::optional<delivery_id> made_for);
-    TOLLGATE_DECL result<bool> resend(const account_ref& account, delivery_id id, instant now);
-    TOLLGATE_DECL result<bool> enable_hook(const account_ref& account, hook_id id, instant now);
-    TOLLGATE_DECL result<std::size_t> sweep(instant ended_before, std::size_t rows_max);
-
-private:
-    postgres_database& connections_;
-};
-
-}  // namespace tollgate::postgres
-
-// <tollgate/store/detail/postgres/completions.hpp>
-
-namespace tollgate::inline v0::postgres {
-
-/// `complete` on PostgreSQL: one round trip to lock and read the deliveries, one to write the results.
-class completions {
-public:
-    explicit completions(postgres_database& connections) : connections_{connections} {}
-
-    TOLLGATE_DECL result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now);
-
-private:
-    struct ledger;
-
-    TOLLGATE_DECL result<std::vector<completion>> complete_once(std::span<const attempt_result> ended, instant now,
-                                                                  bool& may_be_tried_again);
-    TOLLGATE_DECL result<ledger> open(transaction& talk, std::span<const attempt_result> ended);
-    static TOLLGATE_DECL completion complete_one(ledger& in, const attempt_result& ended, instant now);
-    TOLLGATE_DECL result<void> close(transaction& talk, const ledger& in, std::span<const attempt_result> ended,
-                                      instant now);
-
-    /// Hooks of which enough deliveries ended since they were last trimmed.
-    TOLLGATE_DECL std::vector<hook_id> hooks_with_history_to_trim(const ledger& in);
-
-    postgres_database& connections_;
-    std::mutex mutex_;
-    std::unordered_map<hook_id, std::size_t> ended_;  // per hook, since it was trimmed
-};
-
-}  // namespace tollgate::postgres
-
 // <tollgate/store/detail/postgres/store_impl.hpp>
 
 namespace tollgate::inline v0 {
 
 /// The state that the verbs use. Each verb is defined in the file of its family: personal_tokens.ipp,
-/// access_tokens.ipp, hooks.ipp, applications.ipp, grants.ipp, sessions.ipp and outbox.ipp.
+/// access_tokens.ipp, hooks.ipp, applications.ipp, grants.ipp, sessions.ipp, outbox.ipp, leases.ipp and completions.ipp.
 struct postgres_store::impl {
     impl(postgres_database opened, std::optional<postgres_database> opened_for_lookups, const postgres_settings& settings)
         : lookup{settings.owner_quota_query},
           database{std::move(opened)},
+          keys{settings.hook_secret_keys.value_or(secret_keys{})},
           lookup_database{std::move(opened_for_lookups)},
           changes{std::make_shared<cache_invalidation_feed>(
               cache_invalidation_feed_settings{.row_lifetime = settings.cached_for})},
           personal_tokens{*changes, settings.cached_credentials_max},
           access_tokens{*changes, settings.cached_credentials_max},
-          outbox{database},
-          leases{database},
-          completions{database},
           listener{database} {
         if (settings.cached_credentials_max > 0) listener.feed(changes);
     }
@@ -32746,11 +32838,15 @@ struct postgres_store::impl {
         return why;
     }
 
+    /// Encrypts the webhook secrets that are not encrypted with the first key.
+    TOLLGATE_DECL result<void> encrypt_hook_secrets();
+
     /// Where credentials are looked up.
     [[nodiscard]] postgres_database& for_lookups() noexcept { return lookup_database ? *lookup_database : database; }
 
     postgres::credential_lookup lookup;  // outlives the connections, which prepare its texts
     postgres_database database;
+    secret_keys keys;
     // One connection for either kind of token, so that requests which wait for something else do not hold up those that
     // only need a credential, nor the reverse. None where there are too few connections for that.
     std::optional<postgres_database> lookup_database;
@@ -32759,9 +32855,9 @@ struct postgres_store::impl {
     std::shared_ptr<cache_invalidation_feed> changes;
     postgres_row_cache<token_username, token_credential> personal_tokens;
     postgres_row_cache<digest, token_credential> access_tokens;
-    postgres::outbox outbox;
-    postgres::leases leases;
-    postgres::completions completions;
+    std::mutex ended_mutex;
+    /// Per hook, deliveries that ended since its history was last trimmed. Guarded by the mutex.
+    std::unordered_map<hook_id, std::size_t> ended_deliveries;
     postgres::listener listener;  // ends before the database does
 };
 
@@ -32945,6 +33041,413 @@ TOLLGATE_DECL result<bool> postgres_store::delete_application(user_id owner, app
         if (!*row) return false;
         if (std::get<0>(**row) > 0) impl_->changes->forget_all();  // many users may be affected
         return true;
+    });
+}
+
+}  // namespace tollgate
+
+// <tollgate/store/detail/postgres/delivery_columns.hpp>
+
+namespace tollgate::inline v0::postgres {
+
+template <>
+struct column<disable_reason> {
+    static constexpr wire_type type = wire_text;
+    static std::optional<disable_reason> read(const cell& from) noexcept {
+        const auto text = from.text();
+        if (text == std::string_view{"gone"}) return disable_reason::gone;
+        if (text == std::string_view{"failing"}) return disable_reason::failing;
+        return std::nullopt;
+    }
+    static void write(parameter& to, disable_reason value) {
+        to.text(value == disable_reason::gone ? "gone" : "failing");
+    }
+};
+
+/// An enumeration, stored as its number. Numbers are never reused.
+template <class E, E Last>
+struct numbered_column {
+    static constexpr wire_type type = wire_integer;
+    static std::optional<E> read(const cell& from) noexcept {
+        const auto number = from.integer();
+        if (!number || *number < 0 || *number > static_cast<std::int64_t>(Last)) return std::nullopt;
+        return static_cast<E>(*number);
+    }
+    static void write(parameter& to, E value) { to.integer(static_cast<std::int64_t>(value)); }
+};
+
+template <>
+struct column<delivery_state> : numbered_column<delivery_state, delivery_state::held> {};
+static_assert(static_cast<int>(delivery_state::waiting) == 0 && static_cast<int>(delivery_state::held) == 3);
+
+template <>
+struct column<attempt_end> : numbered_column<attempt_end, attempt_end::bad_answer> {};
+
+template <>
+struct column<message_seed> {
+    static constexpr wire_type type = wire_bytes;
+    static std::optional<message_seed> read(const cell& from) noexcept {
+        const auto bytes = from.blob();
+        message_seed seed{};
+        if (!bytes || bytes->size() != seed.size()) return std::nullopt;
+        std::memcpy(seed.data(), bytes->data(), seed.size());
+        return seed;
+    }
+    static void write(parameter& to, const message_seed& value) {
+        to.blob({reinterpret_cast<const char*>(value.data()), value.size()});
+    }
+};
+
+/// A response body: bytes of any kind.
+struct raw_bytes {
+    std::string value;
+};
+
+template <>
+struct column<raw_bytes> {
+    static constexpr wire_type type = wire_bytes;
+    static std::optional<raw_bytes> read(const cell& from) {
+        const auto bytes = from.blob();
+        return bytes ? std::optional{raw_bytes{std::string{*bytes}}} : std::nullopt;
+    }
+    static void write(parameter& to, const raw_bytes& value) { to.blob(value.value); }
+};
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/detail/postgres/removal.hpp>
+
+namespace tollgate::inline v0::postgres {
+
+/// Deliveries that one transaction changes or removes besides its own work; tens of milliseconds
+inline constexpr std::size_t backlog_rows_max = 1000;
+
+/// Removes deliveries with their attempts, and events without deliveries. Two round trips each; nodes that remove at
+/// the same time take different rows. Returns how many deliveries were removed.
+class removal {
+public:
+    explicit removal(postgres_database& connections) : connections_{connections} {}
+
+    /// Delivered, given up or held before `then`, oldest first.
+    TOLLGATE_DECL result<std::size_t> ended_before(instant then, std::size_t rows_max);
+    /// Delivered or given up by a hook, beyond the newest `kept`.
+    TOLLGATE_DECL result<std::size_t> ended_beyond(hook_id of, std::size_t kept, std::size_t rows_max);
+    /// Of this hook or, without one, of any deleted hook, whose row is removed with its last delivery.
+    TOLLGATE_DECL result<std::size_t> of_deleted(std::optional<hook_id> which, std::size_t rows_max);
+
+private:
+    /// `listing` begins a transaction; its last statement lists the deliveries and their events.
+    TOLLGATE_DECL result<std::size_t> remove(const batch& listing, bool of_deleted);
+    TOLLGATE_DECL result<std::size_t> remove_once(const batch& listing, bool of_deleted, bool& may_be_tried_again);
+
+    postgres_database& connections_;
+};
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/detail/postgres/completions.ipp>
+
+namespace tollgate::inline v0::postgres::detail {
+
+/// Finding the rows beyond the bound scans all kept ones, so it is done rarely.
+inline constexpr std::size_t ended_between_trims = 100;
+
+/// The rows that the results refer to.
+struct completion_ledger {
+    struct delivery_row {
+        hook_id hook;
+        delivery_state state;
+        instant at;
+        bool is_leased;
+        bool lease_is_open;
+        std::int64_t lease_number;
+        std::int64_t attempts_made;
+        bool resend_asked;
+        bool is_changed = false;
+    };
+    struct hook_row {
+        std::optional<instant> failing_since;
+        std::optional<instant> last_failure_at;
+        std::optional<hook_disablement> disabled;
+        bool is_changed = false;
+        bool is_disabled_now = false;
+    };
+    std::map<delivery_id, delivery_row> deliveries;
+    std::map<hook_id, hook_row> hooks;
+
+    static void fail(hook_row& which, const attempt_result& by) {
+        const auto& bound = by.disable_if_failing_since;
+        if (!which.failing_since || !which.last_failure_at || (bound && *which.last_failure_at < *bound))
+            which.failing_since = which.last_failure_at = by.made.at;
+        else which.last_failure_at = (std::max)(*which.last_failure_at, by.made.at);
+        which.is_changed = true;
+    }
+
+    void disable(hook_id id, disable_reason why, instant now) {
+        hook_row& of = hooks.at(id);
+        of.disabled = hook_disablement{now, why};
+        of.is_changed = of.is_disabled_now = true;
+        for (auto& [number, each] : deliveries) {
+            if (each.hook != id || each.state != delivery_state::waiting || each.is_leased) continue;
+            each.state = delivery_state::held;
+            each.at = now;
+            each.is_changed = true;
+        }
+    }
+};
+
+/// Hooks of which enough deliveries ended since they were last trimmed; `counts` has how many.
+inline std::vector<hook_id> hooks_with_history_to_trim(const completion_ledger& in,
+                                                       std::unordered_map<hook_id, std::size_t>& counts) {
+    constexpr std::size_t hooks_counted_max = 10'000;
+    std::vector<hook_id> full;
+    if (counts.size() > hooks_counted_max) counts.clear();
+    for (const auto& [id, each] : in.deliveries) {
+        if (!each.is_changed || each.state == delivery_state::waiting || each.state == delivery_state::held) continue;
+        if (++counts[each.hook] < ended_between_trims) continue;
+        counts[each.hook] = 0;
+        full.push_back(each.hook);
+    }
+    return full;
+}
+
+/// Locks and reads the rows, in one round trip that begins the transaction.
+inline result<completion_ledger> open_ledger(batch asked, transaction& on, std::span<const attempt_result> ended) {
+    std::vector<delivery_id> ids;
+    for (const attempt_result& each : ended) ids.push_back(each.lease.delivery);
+    asked.add("BEGIN");
+    // Lock order for all transactions: hosts, hooks, deliveries; within each, by id.
+    asked.add(
+        "SELECT id FROM tollgate_hosts WHERE id = ANY (ARRAY("
+        "SELECT host_id FROM tollgate_deliveries WHERE id = ANY ($1))) ORDER BY id FOR NO KEY UPDATE",
+        ids);
+    asked.add(
+        "SELECT id, failing_since, last_failure_at, disabled_at, disable_reason FROM tollgate_hooks WHERE id = ANY "
+        "(ARRAY("
+        "SELECT hook_id FROM tollgate_deliveries WHERE id = ANY ($1))) AND account_id <> 0 ORDER BY id "
+        "FOR NO KEY UPDATE",
+        ids);
+    asked.add(
+        "SELECT id, hook_id, state, at, is_leased, lease_is_open, lease_number, attempts_made, resend_asked "
+        "FROM tollgate_deliveries WHERE id = ANY ($1) ORDER BY id FOR UPDATE",
+        ids);
+    auto answered = on.run(asked);
+    if (!answered) return std::move(answered).error();
+
+    completion_ledger in;
+    for (;;) {
+        const auto row = (*answered)[2]
+                             .next<hook_id, std::optional<instant>, std::optional<instant>, std::optional<instant>,
+                                   std::optional<disable_reason>>();
+        if (!row) return row.error();
+        if (!*row) break;
+        const auto& [id, failing_since, last_failure_at, disabled_at, why] = **row;
+        completion_ledger::hook_row& made = in.hooks[id];
+        made.failing_since = failing_since;
+        made.last_failure_at = last_failure_at;
+        if (disabled_at && why) made.disabled = hook_disablement{*disabled_at, *why};
+    }
+    for (;;) {
+        const auto row = (*answered)[3]
+                             .next<delivery_id, hook_id, delivery_state, instant, bool, bool, std::int64_t,
+                                   std::int64_t, bool>();
+        if (!row) return row.error();
+        if (!*row) break;
+        const auto& [id, hook, state, at, is_leased, lease_is_open, lease_number, attempts_made, resend_asked] =
+            **row;
+        // Nothing is stored of a deleted hook any more.
+        if (!in.hooks.contains(hook)) continue;
+        in.deliveries.emplace(id, completion_ledger::delivery_row{hook, state, at, is_leased, lease_is_open, lease_number,
+                                                       attempts_made, resend_asked});
+    }
+    return in;
+}
+
+inline completion complete_one(completion_ledger& in, const attempt_result& ended, instant now) {
+    const auto found = in.deliveries.find(ended.lease.delivery);
+    if (found == in.deliveries.end()) return completion::too_late;
+    auto& which = found->second;
+    if (!which.lease_is_open || which.lease_number != ended.lease.number) return completion::too_late;
+
+    auto& to = in.hooks.at(which.hook);
+    const bool was_disabled = to.disabled.has_value();
+    which.lease_is_open = which.is_leased = false;
+    which.is_changed = true;
+    if (ended.outcome == delivery_outcome::not_attempted) {
+        which.state = was_disabled ? delivery_state::held : delivery_state::waiting;
+        which.at = was_disabled ? now : ended.retry_at;
+        return completion::done;
+    }
+    ++which.attempts_made;
+    if (ended.outcome != delivery_outcome::delivered) {
+        completion_ledger::fail(to, ended);
+    } else if (to.failing_since) {
+        to.failing_since.reset();
+        to.is_changed = true;
+    }
+
+    const bool resent = std::exchange(which.resend_asked, false);
+    if (resent) which.attempts_made = 0;
+    const bool is_over = !resent && ended.outcome != delivery_outcome::retry;
+    which.at = is_over || resent || was_disabled ? now : ended.retry_at;
+    which.state = !is_over ? (was_disabled ? delivery_state::held : delivery_state::waiting)
+                  : ended.outcome == delivery_outcome::delivered ? delivery_state::delivered
+                                                                 : delivery_state::given_up;
+
+    if (!was_disabled && ended.outcome == delivery_outcome::gone) in.disable(which.hook, disable_reason::gone, now);
+    if (!to.disabled && to.failing_since && ended.disable_if_failing_since &&
+        *to.failing_since <= *ended.disable_if_failing_since)
+        in.disable(which.hook, disable_reason::failing, now);
+    return to.disabled && !was_disabled ? completion::hook_disabled : completion::done;
+}
+
+/// Writes the results, in one round trip that commits the transaction.
+inline result<void> close_ledger(batch asked, transaction& on, const completion_ledger& in,
+                                 std::span<const attempt_result> ended, instant now) {
+    {
+        std::vector<delivery_id> deliveries;
+        std::vector<hook_id> hooks;
+        std::vector<instant> times;
+        std::vector<milliseconds> durations;
+        std::vector<attempt_end> ends;
+        std::vector<std::int64_t> statuses;
+        std::vector<raw_bytes> answers_of;
+        for (const attempt_result& each : ended) {
+            const auto of = in.deliveries.find(each.lease.delivery);
+            if (of == in.deliveries.end() || each.outcome == delivery_outcome::not_attempted) continue;
+            deliveries.push_back(of->first);
+            hooks.push_back(of->second.hook);
+            times.push_back(each.made.at);
+            durations.push_back(each.made.duration);
+            ends.push_back(each.made.end);
+            statuses.push_back(each.made.status);
+            answers_of.push_back({each.made.answer});
+        }
+        asked.add(
+            "INSERT INTO tollgate_attempts (delivery_id, hook_id, at, duration, ended, status, answer) "
+            "SELECT delivery_id, hook_id, at, duration, ended, status, answer FROM unnest($1, $2, $3, $4, $5, $6, $7) "
+            "WITH ORDINALITY AS made (delivery_id, hook_id, at, duration, ended, status, answer, place) ORDER BY place",
+            deliveries, hooks, times, durations, ends, statuses, answers_of);
+        // The last failure of each.
+        asked.add(
+            "DELETE FROM tollgate_attempts WHERE id = ANY (ARRAY(SELECT id FROM ("
+            "SELECT id, row_number() OVER (PARTITION BY delivery_id ORDER BY id DESC) AS place FROM tollgate_attempts "
+            "WHERE delivery_id = ANY ($1)) AS numbered WHERE place > $2))",
+            deliveries, limits::attempts_per_delivery_max);
+    }
+    {
+        std::vector<delivery_id> ids;
+        std::vector<delivery_state> states;
+        std::vector<instant> times;
+        std::vector<std::int64_t> attempts;
+        std::vector<bool> resent;
+        for (const auto& [id, each] : in.deliveries) {
+            if (!each.is_changed) continue;
+            ids.push_back(id);
+            states.push_back(each.state);
+            times.push_back(each.at);
+            attempts.push_back(each.attempts_made);
+            resent.push_back(each.resend_asked);
+        }
+        asked.add(
+            "UPDATE tollgate_deliveries AS deliveries SET state = ended.state, at = ended.at, "
+            "attempts_made = ended.attempts_made, resend_asked = ended.resend_asked, is_leased = false, "
+            "lease_is_open = false FROM unnest($1, $2, $3, $4, $5) "
+            "AS ended (id, state, at, attempts_made, resend_asked) WHERE deliveries.id = ended.id",
+            ids, states, times, attempts, resent);
+    }
+    {
+        std::vector<hook_id> ids, disabled;
+        std::vector<std::optional<instant>> failing_since, last_failures, disabled_at;
+        std::vector<std::optional<disable_reason>> reasons;
+        for (const auto& [id, each] : in.hooks) {
+            if (each.is_disabled_now) disabled.push_back(id);
+            if (!each.is_changed) continue;
+            ids.push_back(id);
+            failing_since.push_back(each.failing_since);
+            last_failures.push_back(each.last_failure_at);
+            disabled_at.push_back(each.disabled ? std::optional{each.disabled->at} : std::nullopt);
+            reasons.push_back(each.disabled ? std::optional{each.disabled->why} : std::nullopt);
+        }
+        if (!ids.empty())
+            asked.add(
+                "UPDATE tollgate_hooks AS hooks SET failing_since = ended.failing_since, "
+                "last_failure_at = ended.last_failure_at, disabled_at = ended.disabled_at, "
+                "disable_reason = ended.disable_reason FROM unnest($1, $2, $3, $4, $5) "
+                "AS ended (id, failing_since, last_failure_at, disabled_at, disable_reason) "
+                "WHERE hooks.id = ended.id",
+                ids, failing_since, last_failures, disabled_at, reasons);
+        if (!disabled.empty()) {
+            asked.add(
+                "UPDATE tollgate_deliveries SET state = 3, at = $2, lease_is_open = false WHERE id = ANY (ARRAY("
+                "SELECT id FROM tollgate_deliveries WHERE hook_id = ANY ($1) AND state = 0 AND NOT is_leased LIMIT "
+                "$3))",
+                disabled, now, backlog_rows_max);
+            asked.add(
+                "UPDATE tollgate_hooks AS hooks SET has_backlog = EXISTS ("
+                "SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 0 AND NOT is_leased) "
+                "WHERE id = ANY ($1)",
+                disabled);
+        }
+    }
+    {
+        std::vector<hook_id> hooks;
+        std::vector<instant> due_at;
+        for (const auto& [id, each] : in.deliveries) {
+            if (!each.is_changed || each.state != delivery_state::waiting) continue;
+            hooks.push_back(each.hook);
+            due_at.push_back(each.at);
+        }
+        if (!hooks.empty())
+            asked.add(
+                "UPDATE tollgate_hooks AS hooks SET ready_at = first_at FROM (SELECT hook_id, min(due_at) AS first_at "
+                "FROM unnest($1, $2) AS due (hook_id, due_at) GROUP BY hook_id) AS earliest "
+                "WHERE hooks.id = hook_id AND (ready_at IS NULL OR ready_at > first_at)",
+                hooks, due_at);
+    }
+    asked.add("COMMIT");
+    auto done = on.run(asked);
+    if (!done) return std::move(done).error();
+    on.committed();
+    return {};
+}
+
+}  // namespace tollgate::postgres::detail
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL result<std::vector<completion>> postgres_store::complete(std::span<const attempt_result> ended,
+                                                                       instant now) noexcept {
+    const auto complete_once = [&](bool& may_be_tried_again) -> result<std::vector<completion>> {
+        auto on = impl_->database.begin();
+        if (!on) return std::move(on).error();
+        auto in = postgres::detail::open_ledger(impl_->database.make_batch(), *on, ended);
+        may_be_tried_again = on->may_be_tried_again();
+        if (!in) return std::move(in).error();
+        std::vector<completion> results;
+        results.reserve(ended.size());
+        for (const attempt_result& each : ended) results.push_back(postgres::detail::complete_one(*in, each, now));
+        const auto full = [&] {
+            const std::scoped_lock lock{impl_->ended_mutex};
+            return postgres::detail::hooks_with_history_to_trim(*in, impl_->ended_deliveries);
+        }();
+        auto done = postgres::detail::close_ledger(impl_->database.make_batch(), *on, *in, ended, now);
+        may_be_tried_again = on->may_be_tried_again();
+        if (!done) return std::move(done).error();
+        // Removes what came since the last time, including deliveries of other nodes. A failure is made up for next time.
+        for (const hook_id each : full)
+            static_cast<void>(postgres::removal{impl_->database}.ended_beyond(
+                each, limits::ended_deliveries_per_hook_max, 2 * postgres::detail::ended_between_trims));
+        return results;
+    };
+    return detail::without_exceptions([&]() -> result<std::vector<completion>> {
+        if (ended.empty()) return std::vector<completion>{};
+        constexpr int tries_max = 3;
+        for (int tries = 1;; ++tries) {
+            bool may_be_tried_again = false;
+            auto done = complete_once(may_be_tried_again);
+            if (done || !may_be_tried_again || tries == tries_max) return done;
+        }
     });
 }
 
@@ -33180,105 +33683,6 @@ TOLLGATE_DECL result<std::size_t> postgres_store::sweep_expired(instant now, std
 
 }  // namespace tollgate
 
-// <tollgate/store/detail/postgres/delivery_columns.hpp>
-
-namespace tollgate::inline v0::postgres {
-
-template <>
-struct column<disable_reason> {
-    static constexpr wire_type type = wire_text;
-    static std::optional<disable_reason> read(const cell& from) noexcept {
-        const auto text = from.text();
-        if (text == std::string_view{"gone"}) return disable_reason::gone;
-        if (text == std::string_view{"failing"}) return disable_reason::failing;
-        return std::nullopt;
-    }
-    static void write(parameter& to, disable_reason value) {
-        to.text(value == disable_reason::gone ? "gone" : "failing");
-    }
-};
-
-/// An enumeration, stored as its number. Numbers are never reused.
-template <class E, E Last>
-struct numbered_column {
-    static constexpr wire_type type = wire_integer;
-    static std::optional<E> read(const cell& from) noexcept {
-        const auto number = from.integer();
-        if (!number || *number < 0 || *number > static_cast<std::int64_t>(Last)) return std::nullopt;
-        return static_cast<E>(*number);
-    }
-    static void write(parameter& to, E value) { to.integer(static_cast<std::int64_t>(value)); }
-};
-
-template <>
-struct column<delivery_state> : numbered_column<delivery_state, delivery_state::held> {};
-static_assert(static_cast<int>(delivery_state::waiting) == 0 && static_cast<int>(delivery_state::held) == 3);
-
-template <>
-struct column<attempt_end> : numbered_column<attempt_end, attempt_end::bad_answer> {};
-
-template <>
-struct column<message_seed> {
-    static constexpr wire_type type = wire_bytes;
-    static std::optional<message_seed> read(const cell& from) noexcept {
-        const auto bytes = from.blob();
-        message_seed seed{};
-        if (!bytes || bytes->size() != seed.size()) return std::nullopt;
-        std::memcpy(seed.data(), bytes->data(), seed.size());
-        return seed;
-    }
-    static void write(parameter& to, const message_seed& value) {
-        to.blob({reinterpret_cast<const char*>(value.data()), value.size()});
-    }
-};
-
-/// A response body: bytes of any kind.
-struct raw_bytes {
-    std::string value;
-};
-
-template <>
-struct column<raw_bytes> {
-    static constexpr wire_type type = wire_bytes;
-    static std::optional<raw_bytes> read(const cell& from) {
-        const auto bytes = from.blob();
-        return bytes ? std::optional{raw_bytes{std::string{*bytes}}} : std::nullopt;
-    }
-    static void write(parameter& to, const raw_bytes& value) { to.blob(value.value); }
-};
-
-}  // namespace tollgate::postgres
-
-// <tollgate/store/detail/postgres/removal.hpp>
-
-namespace tollgate::inline v0::postgres {
-
-/// Deliveries that one transaction changes or removes besides its own work; tens of milliseconds
-inline constexpr std::size_t backlog_rows_max = 1000;
-
-/// Removes deliveries with their attempts, and events without deliveries. Two round trips each; nodes that remove at
-/// the same time take different rows. Returns how many deliveries were removed.
-class removal {
-public:
-    explicit removal(postgres_database& connections) : connections_{connections} {}
-
-    /// Delivered, given up or held before `then`, oldest first.
-    TOLLGATE_DECL result<std::size_t> ended_before(instant then, std::size_t rows_max);
-    /// Delivered or given up by a hook, beyond the newest `kept`.
-    TOLLGATE_DECL result<std::size_t> ended_beyond(hook_id of, std::size_t kept, std::size_t rows_max);
-    /// Of this hook or, without one, of any deleted hook, whose row is removed with its last delivery.
-    TOLLGATE_DECL result<std::size_t> of_deleted(std::optional<hook_id> which, std::size_t rows_max);
-
-private:
-    /// `listing` begins a transaction; its last statement lists the deliveries and their events.
-    TOLLGATE_DECL result<std::size_t> remove(const batch& listing, bool of_deleted);
-    TOLLGATE_DECL result<std::size_t> remove_once(const batch& listing, bool of_deleted, bool& may_be_tried_again);
-
-    postgres_database& connections_;
-};
-
-}  // namespace tollgate::postgres
-
 // <tollgate/store/detail/postgres/hooks.ipp>
 
 namespace tollgate::inline v0 {
@@ -33286,6 +33690,8 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL result<hook_id> postgres_store::create_hook(
     const new_hook& made, std::size_t hooks_per_event_max) noexcept {
     return detail::without_exceptions([&]() -> result<hook_id> {
+        const auto secret = impl_->keys.encrypt(made.secret, hook_secret_context(made.account));
+        if (!secret) return secret.error();
         auto batch = impl_->database.make_batch();
         const std::string host = delivery_host(made.target_url);
         postgres::lock_for_counting(batch, "hooks " + std::string{made.account.service.view()} + " " +
@@ -33301,7 +33707,7 @@ TOLLGATE_DECL result<hook_id> postgres_store::create_hook(
             "(service, account_id, event, source, type, target_url, host_id, secret, created_at) "
             "SELECT $1, $2, $3, $4, $5, $6, id, $7, $8 FROM tollgate_hosts WHERE name = $9 AND $10 > ("
             "SELECT count(*) FROM tollgate_hooks WHERE service = $1 AND account_id = $2 AND event = $3) RETURNING id",
-            made.account.service, made.account.account, made.event, made.source, made.type, made.target_url, made.secret,
+            made.account.service, made.account.account, made.event, made.source, made.type, made.target_url, *secret,
             made.created_at, host, hooks_per_event_max);
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
@@ -33338,6 +33744,8 @@ TOLLGATE_DECL result<std::optional<account_ref>> postgres_store::account_of_hook
 TOLLGATE_DECL result<bool> postgres_store::replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
                                                                instant old_valid_until) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
+        const auto encrypted = impl_->keys.encrypt(secret, hook_secret_context(account));
+        if (!encrypted) return encrypted.error();
         auto batch = impl_->database.make_batch();
         batch.add("SELECT id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE", id,
                   account.service, account.account);
@@ -33350,7 +33758,7 @@ TOLLGATE_DECL result<bool> postgres_store::replace_hook_secret(const account_ref
             "SELECT id FROM tollgate_hook_secrets WHERE hook_id = $1 ORDER BY id DESC OFFSET $2))",
             id, limits::previous_secrets_max);
         batch.add("UPDATE tollgate_hooks SET secret = $4 WHERE id = $1 AND service = $2 AND account_id = $3", id,
-                  account.service, account.account, secret);
+                  account.service, account.account, *encrypted);
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
         return results->back().touched() > 0;
@@ -33399,6 +33807,421 @@ TOLLGATE_DECL result<bool> postgres_store::delete_hook(const account_ref& accoun
         if (results->back().count() == 0)
             static_cast<void>(postgres::removal{impl_->database}.of_deleted(id, postgres::backlog_rows_max));
         return true;
+    });
+}
+
+TOLLGATE_DECL result<void> postgres_store::impl::encrypt_hook_secrets() {
+    using postgres::statement_text;
+    const auto encrypt_table = [this](statement_text select, statement_text update) {
+        return sql::encrypt_all(
+            keys,
+            [&](std::int64_t last) -> result<std::vector<sql::stored_secret>> {
+                auto page = database.ask(select, last, sql::unchanged_prefix(keys), sql::reencrypted_rows_max);
+                if (!page) return std::move(page).error();
+                return sql::read_all<std::int64_t, service_name, account_id, std::string>(
+                    *page, [](std::int64_t row, const service_name& service, account_id account, std::string& text) {
+                        return sql::stored_secret{row, {service, account}, std::move(text)};
+                    });
+            },
+            [&](const std::vector<sql::changed_secret>& changed) -> result<void> {
+                std::vector<std::int64_t> rows;
+                std::vector<std::string> before, after;
+                for (const sql::changed_secret& each : changed) {
+                    rows.push_back(each.row);
+                    before.push_back(each.before);
+                    after.push_back(each.after);
+                }
+                auto done = database.change(update, rows, before, after);
+                if (!done) return std::move(done).error();
+                return {};
+            });
+    };
+    if (auto done = encrypt_table(
+            "SELECT id, service, account_id, secret FROM tollgate_hooks WHERE id > $1 AND account_id <> 0 "
+            "AND NOT starts_with(secret, $2) ORDER BY id LIMIT $3",
+            "UPDATE tollgate_hooks AS hooks SET secret = given.after FROM unnest($1, $2, $3) AS given (id, before, after) "
+            "WHERE hooks.id = given.id AND hooks.secret = given.before");
+        !done)
+        return done;
+    return encrypt_table(
+        "SELECT previous.id, service, account_id, previous.secret FROM tollgate_hook_secrets AS previous "
+        "JOIN tollgate_hooks AS hooks ON hooks.id = previous.hook_id WHERE previous.id > $1 AND account_id <> 0 "
+        "AND NOT starts_with(previous.secret, $2) ORDER BY previous.id LIMIT $3",
+        "UPDATE tollgate_hook_secrets AS previous SET secret = given.after "
+        "FROM unnest($1, $2, $3) AS given (id, before, after) "
+        "WHERE previous.id = given.id AND previous.secret = given.before");
+}
+
+}  // namespace tollgate
+
+// <tollgate/store/detail/postgres/backlog.hpp>
+
+namespace tollgate::inline v0::postgres {
+
+/// Continues what a verb on a hook has left: removes a deleted hook's deliveries, holds a disabled one's, or makes the
+/// held ones of an enabled hook due. One hook and at most `backlog_rows_max` deliveries per call; returns how many it
+/// removed.
+[[nodiscard]] TOLLGATE_DECL result<std::size_t> work_on_backlog(postgres_database& on, std::size_t removed_max, instant now);
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/detail/postgres/leases.ipp>
+
+namespace tollgate::inline v0::postgres::detail {
+
+/// Notices that one statement reads or removes; the rest is left for the next one.
+inline constexpr std::size_t notices_max = 1000;
+
+}  // namespace tollgate::postgres::detail
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::size_t rows_max) noexcept {
+    return detail::without_exceptions([&]() -> result<due_hook_page> {
+        auto asked = impl_->database.make_batch();
+        asked.add(
+            "SELECT hooks.id, service, account_id, target_url FROM (SELECT hook_id, min(due_at) AS due_at FROM ("
+            "(SELECT id AS hook_id, ready_at AS due_at FROM tollgate_hooks WHERE ready_at <= $1 "
+            "ORDER BY ready_at, id LIMIT $2) UNION ALL "
+            "(SELECT hook_id, due_at FROM (SELECT hook_id, due_at FROM tollgate_due_notices ORDER BY id LIMIT $3) AS first "
+            "WHERE due_at <= $1)) AS listed GROUP BY hook_id) AS due JOIN tollgate_hooks AS hooks ON hooks.id = due.hook_id "
+            "WHERE account_id <> 0 ORDER BY due.due_at, hooks.id LIMIT $2",
+            now, rows_max, postgres::detail::notices_max);
+        asked.add(
+            "SELECT (SELECT min(ready_at) FROM tollgate_hooks WHERE ready_at > $1), "
+            "(SELECT min(due_at) FROM (SELECT due_at FROM tollgate_due_notices ORDER BY id LIMIT $2) AS first "
+            "WHERE due_at > $1), "
+            "EXISTS (SELECT FROM (SELECT FROM tollgate_due_notices ORDER BY id OFFSET $2 LIMIT 1) AS more), "
+            "EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog)",
+            now, postgres::detail::notices_max);
+        auto answered = impl_->database.run(asked, postgres::repeat::allowed);
+        if (!answered) return std::move(answered).error();
+        due_hook_page page;
+        for (;;) {
+            auto row = answered->front().next<hook_id, service_name, account_id, std::string>();
+            if (!row) return std::move(row).error();
+            if (!*row) break;
+            auto& [id, service, account, target_url] = **row;
+            page.hooks.push_back({id, {service, account}, std::move(target_url)});
+        }
+        const auto row = answered->back().only<std::optional<instant>, std::optional<instant>, bool, bool>();
+        if (!row) return row.error();
+        const auto& [ready_at, notice_at, has_more_notices, has_backlog] = *row;
+        if (has_backlog) {
+            if (auto done = postgres::work_on_backlog(impl_->database, postgres::backlog_rows_max, now); !done)
+                return std::move(done).error();
+        }
+        if (has_backlog || has_more_notices || page.hooks.size() >= rows_max) page.next_at = now;
+        else if (ready_at && notice_at) page.next_at = (std::min)(*ready_at, *notice_at);
+        else page.next_at = ready_at ? ready_at : notice_at;
+        return page;
+    });
+}
+
+/// Skips hosts that another transaction has locked; their hooks stay listed.
+TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<const lease_request> requests,
+                                                                      const lease_time& lease) noexcept {
+    return detail::without_exceptions([&]() -> result<std::vector<due_delivery>> {
+        if (requests.empty()) return std::vector<due_delivery>{};
+        std::vector<hook_id> hooks;
+        std::vector<std::int64_t> deliveries_max, host_leases_max;
+        std::vector<instant> retry_at;
+        for (const lease_request& each : requests) {
+            hooks.push_back(each.hook);
+            deliveries_max.push_back(static_cast<std::int64_t>(each.deliveries_max));
+            host_leases_max.push_back(static_cast<std::int64_t>(each.host_leases_max));
+            retry_at.push_back(each.full_host_retry_at);
+        }
+        auto asked = impl_->database.make_batch();
+        // The following statements read the locked hosts from a setting of this transaction.
+        asked.add(
+            "SELECT set_config('tollgate.locked_hosts', coalesce(string_agg(id::text, ','), ''), true) FROM ("
+            "SELECT id FROM tollgate_hosts WHERE id = ANY (ARRAY(SELECT host_id FROM tollgate_hooks WHERE id = ANY ($1))) "
+            "ORDER BY id FOR NO KEY UPDATE SKIP LOCKED) AS locked",
+            hooks);
+        // Before deliveries are read: a delivery committed after this has a notice that remains.
+        asked.add(
+            "DELETE FROM tollgate_due_notices WHERE id = ANY (ARRAY(SELECT notices.id FROM tollgate_due_notices AS notices "
+            "JOIN tollgate_hooks AS hooks ON hooks.id = notices.hook_id WHERE notices.hook_id = ANY ($1) "
+            "AND host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[]) LIMIT $2))",
+            hooks, postgres::detail::notices_max);
+        asked.add(
+            "UPDATE tollgate_deliveries SET state = 3, at = $2, is_leased = false, lease_is_open = false WHERE id = ANY (ARRAY("
+            "SELECT deliveries.id FROM tollgate_hooks AS hooks JOIN tollgate_deliveries AS deliveries ON hook_id = hooks.id "
+            "WHERE hooks.id = ANY ($1) AND disabled_at IS NOT NULL AND state = 0 AND at <= $2 "
+            "AND hooks.host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[]) LIMIT $3))",
+            hooks, lease.now, postgres::backlog_rows_max);
+        asked.add(
+            "WITH asked AS (SELECT hooks.id, host_id, type, target_url, secret, place, deliveries_max, host_leases_max "
+            "FROM unnest($1, $2, $3) WITH ORDINALITY AS requests (hook_id, deliveries_max, host_leases_max, place) "
+            "JOIN tollgate_hooks AS hooks ON hooks.id = requests.hook_id WHERE disabled_at IS NULL AND account_id <> 0 "
+            "AND host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[])), "
+            "taken AS (SELECT host_id, leases FROM (SELECT DISTINCT host_id FROM asked) AS hosts CROSS JOIN LATERAL ("
+            "SELECT count(*) AS leases FROM tollgate_deliveries AS deliveries WHERE deliveries.host_id = hosts.host_id "
+            "AND state = 0 AND is_leased AND at > $4) AS counted), "
+            "due AS (SELECT pending.id, place, host_leases_max, asked.host_id, row_number() OVER ("
+            "PARTITION BY asked.host_id ORDER BY place, pending.at, pending.id) AS number FROM asked CROSS JOIN LATERAL ("
+            "SELECT id, at FROM tollgate_deliveries WHERE hook_id = asked.id AND state = 0 AND at <= $4 "
+            "ORDER BY at, id LIMIT deliveries_max) AS pending), "
+            "chosen AS (SELECT id, place, number FROM due JOIN taken ON taken.host_id = due.host_id "
+            "WHERE number <= host_leases_max - leases), "
+            "leased AS (UPDATE tollgate_deliveries AS deliveries SET at = $5, is_leased = true, lease_is_open = true, "
+            "lease_number = lease_number + 1, resend_asked = false FROM chosen WHERE deliveries.id = chosen.id "
+            "RETURNING deliveries.id, lease_number, hook_id, event_id, attempts_made, chosen.place, chosen.number) "
+            "SELECT leased.id, lease_number, hook_id, event_id, attempts_made, asked.type, target_url, secret, service, "
+            "account_id, name, data, happened_at, seed FROM leased JOIN asked ON asked.id = hook_id AND asked.place = leased.place "
+            "JOIN tollgate_events AS events ON events.id = event_id ORDER BY leased.place, leased.number",
+            hooks, deliveries_max, host_leases_max, lease.now, lease.until);
+        asked.add(
+            "UPDATE tollgate_hooks AS hooks SET ready_at = CASE WHEN first_at IS NULL OR first_at > $4 THEN first_at "
+            "WHEN leases >= requests.host_leases_max THEN greatest(requests.retry_at, $4) ELSE $4 END "
+            "FROM unnest($1, $2, $3) AS requests (hook_id, host_leases_max, retry_at) "
+            "JOIN tollgate_hooks AS old ON old.id = requests.hook_id CROSS JOIN LATERAL ("
+            "SELECT min(at) AS first_at FROM tollgate_deliveries WHERE hook_id = old.id AND state = 0) AS pending "
+            "CROSS JOIN LATERAL (SELECT count(*) AS leases FROM tollgate_deliveries AS deliveries "
+            "WHERE deliveries.host_id = old.host_id AND state = 0 AND is_leased AND at > $4) AS taken "
+            "WHERE hooks.id = old.id AND old.account_id <> 0 "
+            "AND old.host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[])",
+            hooks, host_leases_max, retry_at, lease.now);
+        asked.add(
+            "SELECT hook_id, secret FROM tollgate_hook_secrets WHERE hook_id = ANY ($1) AND valid_until > $2 "
+            "ORDER BY hook_id, id DESC",
+            hooks, lease.now);
+        auto answered = impl_->database.run(asked);
+        if (!answered) return std::move(answered).error();
+
+        std::unordered_map<hook_id, std::vector<std::string>> previous_secrets;
+        for (postgres::rows& listed = answered->back();;) {
+            auto row = listed.next<hook_id, std::string>();
+            if (!row) return std::move(row).error();
+            if (!*row) break;
+            auto& [id, secret] = **row;
+            previous_secrets[id].push_back(std::move(secret));
+        }
+        constexpr std::size_t leased_rows = 3;
+        std::vector<due_delivery> leased;
+        std::unordered_map<std::int64_t, std::shared_ptr<const event>> events;
+        for (;;) {
+            auto row = (*answered)[leased_rows]
+                           .next<delivery_id, std::int64_t, hook_id, std::int64_t, std::int64_t, std::string, std::string,
+                                 std::string, service_name, account_id, std::string, std::string, instant, message_seed>();
+            if (!row) return std::move(row).error();
+            if (!*row) break;
+            auto& [id, number, hook, event_number, attempts_made, type, target_url, secret, service, account, name, data, at,
+                   seed] = **row;
+            auto& what = events[event_number];
+            if (!what) what = std::make_shared<const event>(event{{service, account}, std::move(name), std::move(data), at});
+            leased.push_back({.lease = {id, number},
+                              .hook = hook,
+                              .what = what,
+                              .message_id = message_id_of(seed, hook),
+                              .type = std::move(type),
+                              .target_url = std::move(target_url),
+                              .secret = std::move(secret),
+                              .previous_secrets = previous_secrets[hook],
+                              .attempts_made = static_cast<unsigned>(attempts_made)});
+        }
+        sql::decrypt_all(impl_->keys, leased);
+        return leased;
+    });
+}
+
+}  // namespace tollgate
+
+// <tollgate/store/detail/postgres/append_event.hpp>
+
+namespace tollgate::inline v0::postgres {
+
+/// Notifies other nodes of due deliveries.
+inline constexpr statement_text notify_other_nodes{
+    "SELECT pg_notify('tollgate_deliveries', '') WHERE EXISTS (SELECT FROM tollgate_due_notices)"};
+
+/// `append_event` of `event_sink` as one statement; it returns the number of deliveries.
+TOLLGATE_DECL void append_event(batch& to, const event& happened, const message_seed& seed, instant now);
+[[nodiscard]] TOLLGATE_DECL result<std::size_t> appended_count(rows& answered);
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/detail/postgres/outbox.ipp>
+
+namespace tollgate::inline v0 {
+
+// The row of a hook's host is the lock on its deliveries: whoever changes an existing delivery locks it first. New
+// deliveries do not need it. Other nodes are notified in the same round trip but after the transaction, because
+// transactions with NOTIFY are committed one at a time.
+
+TOLLGATE_DECL result<std::size_t> postgres_store::append_event(const event& happened, const message_seed& seed,
+                                                                instant now) noexcept {
+    return detail::without_exceptions([&]() -> result<std::size_t> {
+        auto asked = impl_->database.make_batch();
+        postgres::append_event(asked, happened, seed, now);
+        asked.add_afterthought(postgres::notify_other_nodes);
+        auto answered = impl_->database.run(asked);
+        if (!answered) return std::move(answered).error();
+        return postgres::appended_count(answered->front());
+    });
+}
+
+TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(const account_ref& account, hook_id of,
+                                                                           std::size_t rows_max,
+                                                                           std::optional<delivery_id> before) noexcept {
+    return detail::without_exceptions([&]() -> result<std::vector<delivery>> {
+        auto listed = impl_->database.ask(
+            "SELECT deliveries.id, events.name, seed, deliveries.created_at, shown, attempts_made, "
+            "CASE shown WHEN 0 THEN at END FROM tollgate_deliveries AS deliveries "
+            "JOIN tollgate_events AS events ON events.id = event_id JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+            "CROSS JOIN LATERAL (SELECT CASE WHEN state = 0 AND NOT is_leased AND disabled_at IS NOT NULL THEN 3 "
+            "WHEN state = 3 AND disabled_at IS NULL THEN 0 ELSE state END AS shown) AS backlog "
+            "WHERE hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 AND deliveries.id < $5 "
+            "ORDER BY deliveries.id DESC LIMIT $4",
+            of, account.service, account.account, rows_max,
+            before ? before->value() : (std::numeric_limits<std::int64_t>::max)());
+        if (!listed) return std::move(listed).error();
+        std::vector<delivery> found;
+        for (;;) {
+            auto row = listed->next<delivery_id, std::string, message_seed, instant, delivery_state, std::int64_t,
+                                    std::optional<instant>>();
+            if (!row) return std::move(row).error();
+            if (!*row) return found;
+            auto& [id, event, seed, created_at, state, attempts_made, next_attempt_at] = **row;
+            found.push_back({.id = id,
+                             .hook = of,
+                             .event = std::move(event),
+                             .message_id = message_id_of(seed, of),
+                             .created_at = created_at,
+                             .state = state,
+                             .attempts_made = static_cast<unsigned>(attempts_made),
+                             .next_attempt_at = next_attempt_at});
+        }
+    });
+}
+
+TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
+    const account_ref& account, hook_id of, std::size_t rows_max, std::optional<delivery_id> made_for) noexcept {
+    return detail::without_exceptions([&]() -> result<std::vector<recorded_attempt>> {
+        auto listed = made_for
+                          ? impl_->database.ask(
+                                "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer "
+                                "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
+                                "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
+                                "JOIN tollgate_hooks AS hooks ON hooks.id = deliveries.hook_id WHERE delivery_id = $5 "
+                                "AND deliveries.hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 "
+                                "ORDER BY attempts.id DESC LIMIT $4",
+                                of, account.service, account.account, rows_max, *made_for)
+                          : impl_->database.ask(
+                                "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer "
+                                "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
+                                "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
+                                "JOIN tollgate_hooks AS hooks ON hooks.id = attempts.hook_id WHERE attempts.hook_id = $1 "
+                                "AND hooks.service = $2 AND hooks.account_id = $3 ORDER BY attempts.id DESC LIMIT $4",
+                                of, account.service, account.account, rows_max);
+        if (!listed) return std::move(listed).error();
+        std::vector<recorded_attempt> found;
+        for (;;) {
+            auto row = listed->next<delivery_id, std::string, message_seed, instant, milliseconds, attempt_end,
+                                    std::int64_t, postgres::raw_bytes>();
+            if (!row) return std::move(row).error();
+            if (!*row) return found;
+            auto& [id, event, seed, at, duration, end, status, answer] = **row;
+            found.push_back({.delivery = id,
+                             .event = std::move(event),
+                             .message_id = message_id_of(seed, of),
+                             .made = {at, duration, end, static_cast<unsigned>(status), std::move(answer.value)}});
+        }
+    });
+}
+
+TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {
+    return detail::without_exceptions([&]() -> result<bool> {
+        auto asked = impl_->database.make_batch();
+        asked.add(
+            "SELECT hosts.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+            "JOIN tollgate_hosts AS hosts ON hosts.id = hooks.host_id WHERE deliveries.id = $1 AND service = $2 "
+            "AND account_id = $3 FOR NO KEY UPDATE OF hosts",
+            id, account.service, account.account);
+        asked.add(
+            "WITH found AS (SELECT deliveries.id, disabled_at IS NOT NULL AS is_disabled, "
+            "state = 0 AND is_leased AND at > $4 AS is_being_sent FROM tollgate_deliveries AS deliveries "
+            "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+            "WHERE deliveries.id = $1 AND service = $2 AND account_id = $3), "
+            "changed AS (UPDATE tollgate_deliveries AS deliveries SET state = 0, at = $4, is_leased = false, "
+            "lease_is_open = false, attempts_made = 0, resend_asked = false FROM found "
+            "WHERE deliveries.id = found.id AND NOT is_disabled AND NOT is_being_sent RETURNING hook_id), "
+            // `complete` sees that it is to be sent again.
+            "noted AS (UPDATE tollgate_deliveries AS deliveries SET attempts_made = 0, resend_asked = true FROM found "
+            "WHERE deliveries.id = found.id AND NOT is_disabled AND is_being_sent), "
+            "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $4 FROM changed) "
+            "SELECT is_disabled FROM found",
+            id, account.service, account.account, now);
+        asked.add_afterthought(postgres::notify_other_nodes);
+        auto answered = impl_->database.run(asked);
+        if (!answered) return std::move(answered).error();
+        const auto row = answered->back().next<bool>();
+        if (!row) return row.error();
+        if (!*row) return false;
+        if (std::get<0>(**row)) return hook_is_disabled();
+        return true;
+    });
+}
+
+TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
+    return detail::without_exceptions([&]() -> result<bool> {
+        auto asked = impl_->database.make_batch();
+        asked.add(
+            "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
+            "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE OF hosts",
+            id, account.service, account.account);
+        asked.add(
+            "WITH before AS (SELECT id, disabled_at IS NOT NULL AS was_disabled FROM tollgate_hooks "
+            "WHERE id = $1 AND service = $2 AND account_id = $3), "
+            "enabled AS (UPDATE tollgate_hooks AS hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = "
+            "NULL "
+            "FROM before WHERE hooks.id = before.id), "
+            // Deliveries whose lease has ended are held, too, although no claim has noticed yet.
+            "held AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
+            "WHERE state = 3 LIMIT $5), "
+            "abandoned AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
+            "WHERE was_disabled AND state = 0 AND is_leased AND at <= $4), "
+            "due AS (UPDATE tollgate_deliveries SET state = 0, at = $4, is_leased = false, "
+            "lease_is_open = false, attempts_made = 0, resend_asked = false "
+            "WHERE id = ANY (ARRAY(SELECT id FROM held UNION ALL SELECT id FROM abandoned)) RETURNING hook_id), "
+            "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $4 FROM due) "
+            "SELECT id FROM before",
+            id, account.service, account.account, now, postgres::backlog_rows_max);
+        asked.add(
+            "UPDATE tollgate_hooks AS hooks SET has_backlog = "
+            "EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
+            "WHERE id = $1 AND service = $2 AND account_id = $3",
+            id, account.service, account.account);
+        asked.add_afterthought(postgres::notify_other_nodes);
+        auto answered = impl_->database.run(asked);
+        if (!answered) return std::move(answered).error();
+        return answered->back().touched() > 0;
+    });
+}
+
+TOLLGATE_DECL result<std::size_t> postgres_store::sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
+    return detail::without_exceptions([&]() -> result<std::size_t> {
+        if (rows_max == 0) return std::size_t{0};
+        // Without a transaction first: often there is nothing to do.
+        auto asked = impl_->database.ask(
+            "SELECT EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0), "
+            "EXISTS (SELECT FROM tollgate_deliveries WHERE state <> 0 AND at < $1)",
+            ended_before);
+        if (!asked) return std::move(asked).error();
+        const auto any = asked->only<bool, bool>();
+        if (!any) return any.error();
+        const auto [any_deleted, any_ended] = *any;
+        std::size_t removed = 0;
+        if (any_deleted) {
+            auto of_deleted = postgres::removal{impl_->database}.of_deleted(std::nullopt, rows_max);
+            if (!of_deleted) return of_deleted;
+            removed = *of_deleted;
+        }
+        if (!any_ended) return removed;
+        auto ended = postgres::removal{impl_->database}.ended_before(ended_before, rows_max - removed);
+        if (!ended) return ended;
+        return removed + *ended;
     });
 }
 
@@ -33906,6 +34729,8 @@ TOLLGATE_DECL result<std::unique_ptr<postgres_store::impl>> postgres_store::open
     if (!settings.owner_quota_query.empty())
         if (auto tried = made->database.ask(made->lookup.personal(), std::vector<token_username>{}); !tried)
             return std::move(tried).error();
+    if (settings.hook_secret_keys)
+        if (auto done = made->encrypt_hook_secrets(); !done) return std::move(done).error();
     return made;
 }
 
@@ -33945,41 +34770,6 @@ TOLLGATE_DECL postgres_clock postgres_store::clock() const noexcept {
 
 TOLLGATE_DECL const std::shared_ptr<cache_invalidation_feed>& postgres_store::changes() const noexcept {
     return impl_->changes;
-}
-
-TOLLGATE_DECL result<std::size_t> postgres_store::append_event(const event& happened, const message_seed& seed,
-                                                                instant now) noexcept {
-    return detail::without_exceptions([&] { return impl_->outbox.append(happened, seed, now); });
-}
-TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::size_t rows_max) noexcept {
-    return detail::without_exceptions([&] { return impl_->leases.list_due_hooks(now, rows_max); });
-}
-TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<const lease_request> requests,
-                                                                      const lease_time& lease) noexcept {
-    return detail::without_exceptions([&] { return impl_->leases.lease(requests, lease); });
-}
-TOLLGATE_DECL result<std::vector<completion>> postgres_store::complete(std::span<const attempt_result> ended,
-                                                                       instant now) noexcept {
-    return detail::without_exceptions([&] { return impl_->completions.complete(ended, now); });
-}
-TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(
-    const account_ref& account, hook_id hook, std::size_t rows_max, std::optional<delivery_id> before) noexcept {
-    return detail::without_exceptions([&] { return impl_->outbox.deliveries_of(account, hook, rows_max, before); });
-}
-TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
-    const account_ref& account, hook_id hook, std::size_t rows_max, std::optional<delivery_id> made_for) noexcept {
-    return detail::without_exceptions([&] { return impl_->outbox.attempts_of(account, hook, rows_max, made_for); });
-}
-TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {
-    return detail::without_exceptions([&] { return impl_->outbox.resend(account, id, now); });
-}
-TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& account, hook_id hook,
-                                                        instant now) noexcept {
-    return detail::without_exceptions([&] { return impl_->outbox.enable_hook(account, hook, now); });
-}
-TOLLGATE_DECL result<std::size_t> postgres_store::sweep_deliveries(instant ended_before,
-                                                                    std::size_t rows_max) noexcept {
-    return detail::without_exceptions([&] { return impl_->outbox.sweep(ended_before, rows_max); });
 }
 
 TOLLGATE_DECL std::optional<std::uint64_t> postgres_store::changes_seen() const noexcept {
@@ -34921,20 +35711,6 @@ TOLLGATE_DECL result<answers> transaction::run(const batch& next) {
 
 }  // namespace tollgate
 
-// <tollgate/store/detail/postgres/append_event.hpp>
-
-namespace tollgate::inline v0::postgres {
-
-/// Notifies other nodes of due deliveries.
-inline constexpr statement_text notify_other_nodes{
-    "SELECT pg_notify('tollgate_deliveries', '') WHERE EXISTS (SELECT FROM tollgate_due_notices)"};
-
-/// `append_event` of `event_sink` as one statement; it returns the number of deliveries.
-TOLLGATE_DECL void append_event(batch& to, const event& happened, const message_seed& seed, instant now);
-[[nodiscard]] TOLLGATE_DECL result<std::size_t> appended_count(rows& answered);
-
-}  // namespace tollgate::postgres
-
 // <tollgate/store/postgres_own_transaction.ipp>
 
 namespace tollgate::inline v0 {
@@ -35024,172 +35800,6 @@ TOLLGATE_DECL result<std::size_t> postgres_own_transaction::append_event(const e
 }
 
 }  // namespace tollgate
-
-// <tollgate/store/detail/postgres/backlog.hpp>
-
-namespace tollgate::inline v0::postgres {
-
-/// Continues what a verb on a hook has left: removes a deleted hook's deliveries, holds a disabled one's, or makes the
-/// held ones of an enabled hook due. One hook and at most `backlog_rows_max` deliveries per call; returns how many it
-/// removed.
-[[nodiscard]] TOLLGATE_DECL result<std::size_t> work_on_backlog(postgres_database& on, std::size_t removed_max, instant now);
-
-}  // namespace tollgate::postgres
-
-// <tollgate/store/detail/postgres/leases.ipp>
-
-namespace tollgate::inline v0::postgres {
-
-namespace detail {
-
-/// Notices that one statement reads or removes; the rest is left for the next one.
-inline constexpr std::size_t notices_max = 1000;
-
-}  // namespace detail
-
-TOLLGATE_DECL result<due_hook_page> leases::list_due_hooks(instant now, std::size_t rows_max) {
-    auto asked = connections_.make_batch();
-    asked.add(
-        "SELECT hooks.id, service, account_id, target_url FROM (SELECT hook_id, min(due_at) AS due_at FROM ("
-        "(SELECT id AS hook_id, ready_at AS due_at FROM tollgate_hooks WHERE ready_at <= $1 "
-        "ORDER BY ready_at, id LIMIT $2) UNION ALL "
-        "(SELECT hook_id, due_at FROM (SELECT hook_id, due_at FROM tollgate_due_notices ORDER BY id LIMIT $3) AS first "
-        "WHERE due_at <= $1)) AS listed GROUP BY hook_id) AS due JOIN tollgate_hooks AS hooks ON hooks.id = due.hook_id "
-        "WHERE account_id <> 0 ORDER BY due.due_at, hooks.id LIMIT $2",
-        now, rows_max, detail::notices_max);
-    asked.add(
-        "SELECT (SELECT min(ready_at) FROM tollgate_hooks WHERE ready_at > $1), "
-        "(SELECT min(due_at) FROM (SELECT due_at FROM tollgate_due_notices ORDER BY id LIMIT $2) AS first "
-        "WHERE due_at > $1), "
-        "EXISTS (SELECT FROM (SELECT FROM tollgate_due_notices ORDER BY id OFFSET $2 LIMIT 1) AS more), "
-        "EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog)",
-        now, detail::notices_max);
-    auto answered = connections_.run(asked, repeat::allowed);
-    if (!answered) return std::move(answered).error();
-    due_hook_page page;
-    for (;;) {
-        auto row = answered->front().next<hook_id, service_name, account_id, std::string>();
-        if (!row) return std::move(row).error();
-        if (!*row) break;
-        auto& [id, service, account, target_url] = **row;
-        page.hooks.push_back({id, {service, account}, std::move(target_url)});
-    }
-    const auto row = answered->back().only<std::optional<instant>, std::optional<instant>, bool, bool>();
-    if (!row) return row.error();
-    const auto& [ready_at, notice_at, has_more_notices, has_backlog] = *row;
-    if (has_backlog) {
-        if (auto done = work_on_backlog(connections_, backlog_rows_max, now); !done) return std::move(done).error();
-    }
-    if (has_backlog || has_more_notices || page.hooks.size() >= rows_max) page.next_at = now;
-    else if (ready_at && notice_at) page.next_at = (std::min)(*ready_at, *notice_at);
-    else page.next_at = ready_at ? ready_at : notice_at;
-    return page;
-}
-
-TOLLGATE_DECL result<std::vector<due_delivery>> leases::lease(std::span<const lease_request> requests,
-                                                              const lease_time& time) {
-    if (requests.empty()) return std::vector<due_delivery>{};
-    std::vector<hook_id> hooks;
-    std::vector<std::int64_t> deliveries_max, host_leases_max;
-    std::vector<instant> retry_at;
-    for (const lease_request& each : requests) {
-        hooks.push_back(each.hook);
-        deliveries_max.push_back(static_cast<std::int64_t>(each.deliveries_max));
-        host_leases_max.push_back(static_cast<std::int64_t>(each.host_leases_max));
-        retry_at.push_back(each.full_host_retry_at);
-    }
-    auto asked = connections_.make_batch();
-    // The following statements read the locked hosts from a setting of this transaction.
-    asked.add(
-        "SELECT set_config('tollgate.locked_hosts', coalesce(string_agg(id::text, ','), ''), true) FROM ("
-        "SELECT id FROM tollgate_hosts WHERE id = ANY (ARRAY(SELECT host_id FROM tollgate_hooks WHERE id = ANY ($1))) "
-        "ORDER BY id FOR NO KEY UPDATE SKIP LOCKED) AS locked",
-        hooks);
-    // Before deliveries are read: a delivery committed after this has a notice that remains.
-    asked.add(
-        "DELETE FROM tollgate_due_notices WHERE id = ANY (ARRAY(SELECT notices.id FROM tollgate_due_notices AS notices "
-        "JOIN tollgate_hooks AS hooks ON hooks.id = notices.hook_id WHERE notices.hook_id = ANY ($1) "
-        "AND host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[]) LIMIT $2))",
-        hooks, detail::notices_max);
-    asked.add(
-        "UPDATE tollgate_deliveries SET state = 3, at = $2, is_leased = false, lease_is_open = false WHERE id = ANY (ARRAY("
-        "SELECT deliveries.id FROM tollgate_hooks AS hooks JOIN tollgate_deliveries AS deliveries ON hook_id = hooks.id "
-        "WHERE hooks.id = ANY ($1) AND disabled_at IS NOT NULL AND state = 0 AND at <= $2 "
-        "AND hooks.host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[]) LIMIT $3))",
-        hooks, time.now, backlog_rows_max);
-    asked.add(
-        "WITH asked AS (SELECT hooks.id, host_id, type, target_url, secret, place, deliveries_max, host_leases_max "
-        "FROM unnest($1, $2, $3) WITH ORDINALITY AS requests (hook_id, deliveries_max, host_leases_max, place) "
-        "JOIN tollgate_hooks AS hooks ON hooks.id = requests.hook_id WHERE disabled_at IS NULL AND account_id <> 0 "
-        "AND host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[])), "
-        "taken AS (SELECT host_id, leases FROM (SELECT DISTINCT host_id FROM asked) AS hosts CROSS JOIN LATERAL ("
-        "SELECT count(*) AS leases FROM tollgate_deliveries AS deliveries WHERE deliveries.host_id = hosts.host_id "
-        "AND state = 0 AND is_leased AND at > $4) AS counted), "
-        "due AS (SELECT pending.id, place, host_leases_max, asked.host_id, row_number() OVER ("
-        "PARTITION BY asked.host_id ORDER BY place, pending.at, pending.id) AS number FROM asked CROSS JOIN LATERAL ("
-        "SELECT id, at FROM tollgate_deliveries WHERE hook_id = asked.id AND state = 0 AND at <= $4 "
-        "ORDER BY at, id LIMIT deliveries_max) AS pending), "
-        "chosen AS (SELECT id, place, number FROM due JOIN taken ON taken.host_id = due.host_id "
-        "WHERE number <= host_leases_max - leases), "
-        "leased AS (UPDATE tollgate_deliveries AS deliveries SET at = $5, is_leased = true, lease_is_open = true, "
-        "lease_number = lease_number + 1, resend_asked = false FROM chosen WHERE deliveries.id = chosen.id "
-        "RETURNING deliveries.id, lease_number, hook_id, event_id, attempts_made, chosen.place, chosen.number) "
-        "SELECT leased.id, lease_number, hook_id, event_id, attempts_made, asked.type, target_url, secret, service, "
-        "account_id, name, data, happened_at, seed FROM leased JOIN asked ON asked.id = hook_id AND asked.place = leased.place "
-        "JOIN tollgate_events AS events ON events.id = event_id ORDER BY leased.place, leased.number",
-        hooks, deliveries_max, host_leases_max, time.now, time.until);
-    asked.add(
-        "UPDATE tollgate_hooks AS hooks SET ready_at = CASE WHEN first_at IS NULL OR first_at > $4 THEN first_at "
-        "WHEN leases >= requests.host_leases_max THEN greatest(requests.retry_at, $4) ELSE $4 END "
-        "FROM unnest($1, $2, $3) AS requests (hook_id, host_leases_max, retry_at) "
-        "JOIN tollgate_hooks AS old ON old.id = requests.hook_id CROSS JOIN LATERAL ("
-        "SELECT min(at) AS first_at FROM tollgate_deliveries WHERE hook_id = old.id AND state = 0) AS pending "
-        "CROSS JOIN LATERAL (SELECT count(*) AS leases FROM tollgate_deliveries AS deliveries "
-        "WHERE deliveries.host_id = old.host_id AND state = 0 AND is_leased AND at > $4) AS taken "
-        "WHERE hooks.id = old.id AND old.account_id <> 0 "
-        "AND old.host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[])",
-        hooks, host_leases_max, retry_at, time.now);
-    asked.add(
-        "SELECT hook_id, secret FROM tollgate_hook_secrets WHERE hook_id = ANY ($1) AND valid_until > $2 "
-        "ORDER BY hook_id, id DESC",
-        hooks, time.now);
-    auto answered = connections_.run(asked);
-    if (!answered) return std::move(answered).error();
-
-    std::unordered_map<hook_id, std::vector<std::string>> previous_secrets;
-    for (rows& listed = answered->back();;) {
-        auto row = listed.next<hook_id, std::string>();
-        if (!row) return std::move(row).error();
-        if (!*row) break;
-        auto& [id, secret] = **row;
-        previous_secrets[id].push_back(std::move(secret));
-    }
-    constexpr std::size_t leased_rows = 3;
-    std::vector<due_delivery> leased;
-    std::unordered_map<std::int64_t, std::shared_ptr<const event>> events;
-    for (;;) {
-        auto row = (*answered)[leased_rows]
-                       .next<delivery_id, std::int64_t, hook_id, std::int64_t, std::int64_t, std::string, std::string,
-                             std::string, service_name, account_id, std::string, std::string, instant, message_seed>();
-        if (!row) return std::move(row).error();
-        if (!*row) return leased;
-        auto& [id, number, hook, event_number, attempts_made, type, target_url, secret, service, account, name, data, at,
-               seed] = **row;
-        auto& what = events[event_number];
-        if (!what) what = std::make_shared<const event>(event{{service, account}, std::move(name), std::move(data), at});
-        leased.push_back({.lease = {id, number},
-                          .hook = hook,
-                          .what = what,
-                          .message_id = message_id_of(seed, hook),
-                          .type = std::move(type),
-                          .target_url = std::move(target_url),
-                          .secret = std::move(secret),
-                          .previous_secrets = previous_secrets[hook],
-                          .attempts_made = static_cast<unsigned>(attempts_made)});
-    }
-}
-
-}  // namespace tollgate::postgres
 
 // <tollgate/store/detail/postgres/credential_lookup.ipp>
 
@@ -35389,478 +35999,6 @@ TOLLGATE_DECL bool listener::pause(milliseconds length) noexcept {
 
 }  // namespace tollgate::postgres
 
-// <tollgate/store/detail/postgres/outbox.ipp>
-
-namespace tollgate::inline v0::postgres {
-
-TOLLGATE_DECL result<std::size_t> outbox::append(const event& happened, const message_seed& seed, instant now) {
-    auto asked = connections_.make_batch();
-    append_event(asked, happened, seed, now);
-    asked.add_afterthought(notify_other_nodes);
-    auto answered = connections_.run(asked);
-    if (!answered) return std::move(answered).error();
-    return appended_count(answered->front());
-}
-
-TOLLGATE_DECL result<std::vector<delivery>> outbox::deliveries_of(const account_ref& account, hook_id of,
-                                                                   std::size_t rows_max,
-                                                                   std::optional<delivery_id> before) {
-    auto listed = connections_.ask(
-        "SELECT deliveries.id, events.name, seed, deliveries.created_at, shown, attempts_made, "
-        "CASE shown WHEN 0 THEN at END FROM tollgate_deliveries AS deliveries "
-        "JOIN tollgate_events AS events ON events.id = event_id JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
-        "CROSS JOIN LATERAL (SELECT CASE WHEN state = 0 AND NOT is_leased AND disabled_at IS NOT NULL THEN 3 "
-        "WHEN state = 3 AND disabled_at IS NULL THEN 0 ELSE state END AS shown) AS backlog "
-        "WHERE hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 AND deliveries.id < $5 "
-        "ORDER BY deliveries.id DESC LIMIT $4",
-        of, account.service, account.account, rows_max,
-        before ? before->value() : (std::numeric_limits<std::int64_t>::max)());
-    if (!listed) return std::move(listed).error();
-    std::vector<delivery> found;
-    for (;;) {
-        auto row = listed->next<delivery_id, std::string, message_seed, instant, delivery_state, std::int64_t,
-                                std::optional<instant>>();
-        if (!row) return std::move(row).error();
-        if (!*row) return found;
-        auto& [id, event, seed, created_at, state, attempts_made, next_attempt_at] = **row;
-        found.push_back({.id = id,
-                         .hook = of,
-                         .event = std::move(event),
-                         .message_id = message_id_of(seed, of),
-                         .created_at = created_at,
-                         .state = state,
-                         .attempts_made = static_cast<unsigned>(attempts_made),
-                         .next_attempt_at = next_attempt_at});
-    }
-}
-
-TOLLGATE_DECL result<std::vector<recorded_attempt>> outbox::attempts_of(const account_ref& account, hook_id of,
-                                                                         std::size_t rows_max,
-                                                                         std::optional<delivery_id> made_for) {
-    auto listed = made_for
-                      ? connections_.ask(
-                            "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer "
-                            "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
-                            "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
-                            "JOIN tollgate_hooks AS hooks ON hooks.id = deliveries.hook_id WHERE delivery_id = $5 "
-                            "AND deliveries.hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 "
-                            "ORDER BY attempts.id DESC LIMIT $4",
-                            of, account.service, account.account, rows_max, *made_for)
-                      : connections_.ask(
-                            "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer "
-                            "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
-                            "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
-                            "JOIN tollgate_hooks AS hooks ON hooks.id = attempts.hook_id WHERE attempts.hook_id = $1 "
-                            "AND hooks.service = $2 AND hooks.account_id = $3 ORDER BY attempts.id DESC LIMIT $4",
-                            of, account.service, account.account, rows_max);
-    if (!listed) return std::move(listed).error();
-    std::vector<recorded_attempt> found;
-    for (;;) {
-        auto row = listed->next<delivery_id, std::string, message_seed, instant, milliseconds, attempt_end,
-                                std::int64_t, raw_bytes>();
-        if (!row) return std::move(row).error();
-        if (!*row) return found;
-        auto& [id, event, seed, at, duration, end, status, answer] = **row;
-        found.push_back({.delivery = id,
-                         .event = std::move(event),
-                         .message_id = message_id_of(seed, of),
-                         .made = {at, duration, end, static_cast<unsigned>(status), std::move(answer.value)}});
-    }
-}
-
-TOLLGATE_DECL result<bool> outbox::resend(const account_ref& account, delivery_id id, instant now) {
-    auto asked = connections_.make_batch();
-    asked.add(
-        "SELECT hosts.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
-        "JOIN tollgate_hosts AS hosts ON hosts.id = hooks.host_id WHERE deliveries.id = $1 AND service = $2 "
-        "AND account_id = $3 FOR NO KEY UPDATE OF hosts",
-        id, account.service, account.account);
-    asked.add(
-        "WITH found AS (SELECT deliveries.id, disabled_at IS NOT NULL AS is_disabled, "
-        "state = 0 AND is_leased AND at > $4 AS is_being_sent FROM tollgate_deliveries AS deliveries "
-        "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
-        "WHERE deliveries.id = $1 AND service = $2 AND account_id = $3), "
-        "changed AS (UPDATE tollgate_deliveries AS deliveries SET state = 0, at = $4, is_leased = false, "
-        "lease_is_open = false, attempts_made = 0, resend_asked = false FROM found "
-        "WHERE deliveries.id = found.id AND NOT is_disabled AND NOT is_being_sent RETURNING hook_id), "
-        // `complete` sees that it is to be sent again.
-        "noted AS (UPDATE tollgate_deliveries AS deliveries SET attempts_made = 0, resend_asked = true FROM found "
-        "WHERE deliveries.id = found.id AND NOT is_disabled AND is_being_sent), "
-        "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $4 FROM changed) "
-        "SELECT is_disabled FROM found",
-        id, account.service, account.account, now);
-    asked.add_afterthought(notify_other_nodes);
-    auto answered = connections_.run(asked);
-    if (!answered) return std::move(answered).error();
-    const auto row = answered->back().next<bool>();
-    if (!row) return row.error();
-    if (!*row) return false;
-    if (std::get<0>(**row)) return hook_is_disabled();
-    return true;
-}
-
-TOLLGATE_DECL result<bool> outbox::enable_hook(const account_ref& account, hook_id id, instant now) {
-    auto asked = connections_.make_batch();
-    asked.add(
-        "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
-        "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE OF hosts",
-        id, account.service, account.account);
-    asked.add(
-        "WITH before AS (SELECT id, disabled_at IS NOT NULL AS was_disabled FROM tollgate_hooks "
-        "WHERE id = $1 AND service = $2 AND account_id = $3), "
-        "enabled AS (UPDATE tollgate_hooks AS hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = "
-        "NULL "
-        "FROM before WHERE hooks.id = before.id), "
-        // Deliveries whose lease has ended are held, too, although no claim has noticed yet.
-        "held AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
-        "WHERE state = 3 LIMIT $5), "
-        "abandoned AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
-        "WHERE was_disabled AND state = 0 AND is_leased AND at <= $4), "
-        "due AS (UPDATE tollgate_deliveries SET state = 0, at = $4, is_leased = false, "
-        "lease_is_open = false, attempts_made = 0, resend_asked = false "
-        "WHERE id = ANY (ARRAY(SELECT id FROM held UNION ALL SELECT id FROM abandoned)) RETURNING hook_id), "
-        "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $4 FROM due) "
-        "SELECT id FROM before",
-        id, account.service, account.account, now, backlog_rows_max);
-    asked.add(
-        "UPDATE tollgate_hooks AS hooks SET has_backlog = "
-        "EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
-        "WHERE id = $1 AND service = $2 AND account_id = $3",
-        id, account.service, account.account);
-    asked.add_afterthought(notify_other_nodes);
-    auto answered = connections_.run(asked);
-    if (!answered) return std::move(answered).error();
-    return answered->back().touched() > 0;
-}
-
-TOLLGATE_DECL result<std::size_t> outbox::sweep(instant ended_before, std::size_t rows_max) {
-    if (rows_max == 0) return std::size_t{0};
-    // Without a transaction first: often there is nothing to do.
-    auto asked = connections_.ask(
-        "SELECT EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0), "
-        "EXISTS (SELECT FROM tollgate_deliveries WHERE state <> 0 AND at < $1)",
-        ended_before);
-    if (!asked) return std::move(asked).error();
-    const auto any = asked->only<bool, bool>();
-    if (!any) return any.error();
-    const auto [any_deleted, any_ended] = *any;
-    std::size_t removed = 0;
-    if (any_deleted) {
-        auto of_deleted = removal{connections_}.of_deleted(std::nullopt, rows_max);
-        if (!of_deleted) return of_deleted;
-        removed = *of_deleted;
-    }
-    if (!any_ended) return removed;
-    auto ended = removal{connections_}.ended_before(ended_before, rows_max - removed);
-    if (!ended) return ended;
-    return removed + *ended;
-}
-
-}  // namespace tollgate::postgres
-
-// <tollgate/store/detail/postgres/completions.ipp>
-
-namespace tollgate::inline v0::postgres {
-
-namespace detail {
-
-/// Finding the rows beyond the bound scans all kept ones, so it is done rarely.
-inline constexpr std::size_t ended_between_trims = 100;
-
-}  // namespace detail
-
-/// The rows that the results refer to.
-struct completions::ledger {
-    struct delivery_row {
-        hook_id hook;
-        delivery_state state;
-        instant at;
-        bool is_leased;
-        bool lease_is_open;
-        std::int64_t lease_number;
-        std::int64_t attempts_made;
-        bool resend_asked;
-        bool is_changed = false;
-    };
-    struct hook_row {
-        std::optional<instant> failing_since;
-        std::optional<instant> last_failure_at;
-        std::optional<hook_disablement> disabled;
-        bool is_changed = false;
-        bool is_disabled_now = false;
-    };
-    std::map<delivery_id, delivery_row> deliveries;
-    std::map<hook_id, hook_row> hooks;
-
-    static void fail(hook_row& which, const attempt_result& by) {
-        const auto& bound = by.disable_if_failing_since;
-        if (!which.failing_since || !which.last_failure_at || (bound && *which.last_failure_at < *bound))
-            which.failing_since = which.last_failure_at = by.made.at;
-        else which.last_failure_at = (std::max)(*which.last_failure_at, by.made.at);
-        which.is_changed = true;
-    }
-
-    void disable(hook_id id, disable_reason why, instant now) {
-        hook_row& of = hooks.at(id);
-        of.disabled = hook_disablement{now, why};
-        of.is_changed = of.is_disabled_now = true;
-        for (auto& [number, each] : deliveries) {
-            if (each.hook != id || each.state != delivery_state::waiting || each.is_leased) continue;
-            each.state = delivery_state::held;
-            each.at = now;
-            each.is_changed = true;
-        }
-    }
-};
-
-TOLLGATE_DECL result<std::vector<completion>> completions::complete(std::span<const attempt_result> ended, instant now) {
-    if (ended.empty()) return std::vector<completion>{};
-    constexpr int tries_max = 3;
-    for (int tries = 1;; ++tries) {
-        bool may_be_tried_again = false;
-        auto done = complete_once(ended, now, may_be_tried_again);
-        if (done || !may_be_tried_again || tries == tries_max) return done;
-    }
-}
-
-TOLLGATE_DECL result<std::vector<completion>> completions::complete_once(std::span<const attempt_result> ended,
-                                                                           instant now, bool& may_be_tried_again) {
-    auto talk = connections_.begin();
-    if (!talk) return std::move(talk).error();
-    auto in = open(*talk, ended);
-    may_be_tried_again = talk->may_be_tried_again();
-    if (!in) return std::move(in).error();
-    std::vector<completion> results;
-    results.reserve(ended.size());
-    for (const attempt_result& each : ended) results.push_back(complete_one(*in, each, now));
-    const auto full = hooks_with_history_to_trim(*in);
-    auto done = close(*talk, *in, ended, now);
-    may_be_tried_again = talk->may_be_tried_again();
-    if (!done) return std::move(done).error();
-    // Removes what came since the last time, including deliveries of other nodes. A failure is made up for next time.
-    for (const hook_id each : full)
-        static_cast<void>(removal{connections_}.ended_beyond(each, limits::ended_deliveries_per_hook_max,
-                                                             2 * detail::ended_between_trims));
-    return results;
-}
-
-TOLLGATE_DECL std::vector<hook_id> completions::hooks_with_history_to_trim(const ledger& in) {
-    constexpr std::size_t hooks_counted_max = 10'000;
-    std::vector<hook_id> full;
-    const std::scoped_lock lock{mutex_};
-    if (ended_.size() > hooks_counted_max) ended_.clear();
-    for (const auto& [id, each] : in.deliveries) {
-        if (!each.is_changed || each.state == delivery_state::waiting || each.state == delivery_state::held) continue;
-        if (++ended_[each.hook] < detail::ended_between_trims) continue;
-        ended_[each.hook] = 0;
-        full.push_back(each.hook);
-    }
-    return full;
-}
-
-TOLLGATE_DECL result<completions::ledger> completions::open(transaction& talk, std::span<const attempt_result> ended) {
-    std::vector<delivery_id> ids;
-    for (const attempt_result& each : ended) ids.push_back(each.lease.delivery);
-    auto asked = connections_.make_batch();
-    asked.add("BEGIN");
-    // Lock order for all transactions: hosts, hooks, deliveries; within each, by id.
-    asked.add(
-        "SELECT id FROM tollgate_hosts WHERE id = ANY (ARRAY("
-        "SELECT host_id FROM tollgate_deliveries WHERE id = ANY ($1))) ORDER BY id FOR NO KEY UPDATE",
-        ids);
-    asked.add(
-        "SELECT id, failing_since, last_failure_at, disabled_at, disable_reason FROM tollgate_hooks WHERE id = ANY "
-        "(ARRAY("
-        "SELECT hook_id FROM tollgate_deliveries WHERE id = ANY ($1))) AND account_id <> 0 ORDER BY id "
-        "FOR NO KEY UPDATE",
-        ids);
-    asked.add(
-        "SELECT id, hook_id, state, at, is_leased, lease_is_open, lease_number, attempts_made, resend_asked "
-        "FROM tollgate_deliveries WHERE id = ANY ($1) ORDER BY id FOR UPDATE",
-        ids);
-    auto answered = talk.run(asked);
-    if (!answered) return std::move(answered).error();
-
-    ledger in;
-    for (;;) {
-        const auto row = (*answered)[2]
-                             .next<hook_id, std::optional<instant>, std::optional<instant>, std::optional<instant>,
-                                   std::optional<disable_reason>>();
-        if (!row) return row.error();
-        if (!*row) break;
-        const auto& [id, failing_since, last_failure_at, disabled_at, why] = **row;
-        ledger::hook_row& made = in.hooks[id];
-        made.failing_since = failing_since;
-        made.last_failure_at = last_failure_at;
-        if (disabled_at && why) made.disabled = hook_disablement{*disabled_at, *why};
-    }
-    for (;;) {
-        const auto row = (*answered)[3]
-                             .next<delivery_id, hook_id, delivery_state, instant, bool, bool, std::int64_t,
-                                   std::int64_t, bool>();
-        if (!row) return row.error();
-        if (!*row) break;
-        const auto& [id, hook, state, at, is_leased, lease_is_open, lease_number, attempts_made, resend_asked] =
-            **row;
-        // Nothing is stored of a deleted hook any more.
-        if (!in.hooks.contains(hook)) continue;
-        in.deliveries.emplace(id, ledger::delivery_row{hook, state, at, is_leased, lease_is_open, lease_number,
-                                                       attempts_made, resend_asked});
-    }
-    return in;
-}
-
-TOLLGATE_DECL completion completions::complete_one(ledger& in, const attempt_result& ended, instant now) {
-    const auto found = in.deliveries.find(ended.lease.delivery);
-    if (found == in.deliveries.end()) return completion::too_late;
-    auto& which = found->second;
-    if (!which.lease_is_open || which.lease_number != ended.lease.number) return completion::too_late;
-
-    auto& to = in.hooks.at(which.hook);
-    const bool was_disabled = to.disabled.has_value();
-    which.lease_is_open = which.is_leased = false;
-    which.is_changed = true;
-    if (ended.outcome == delivery_outcome::not_attempted) {
-        which.state = was_disabled ? delivery_state::held : delivery_state::waiting;
-        which.at = was_disabled ? now : ended.retry_at;
-        return completion::done;
-    }
-    ++which.attempts_made;
-    if (ended.outcome != delivery_outcome::delivered) {
-        ledger::fail(to, ended);
-    } else if (to.failing_since) {
-        to.failing_since.reset();
-        to.is_changed = true;
-    }
-
-    const bool resent = std::exchange(which.resend_asked, false);
-    if (resent) which.attempts_made = 0;
-    const bool is_over = !resent && ended.outcome != delivery_outcome::retry;
-    which.at = is_over || resent || was_disabled ? now : ended.retry_at;
-    which.state = !is_over ? (was_disabled ? delivery_state::held : delivery_state::waiting)
-                  : ended.outcome == delivery_outcome::delivered ? delivery_state::delivered
-                                                                 : delivery_state::given_up;
-
-    if (!was_disabled && ended.outcome == delivery_outcome::gone) in.disable(which.hook, disable_reason::gone, now);
-    if (!to.disabled && to.failing_since && ended.disable_if_failing_since &&
-        *to.failing_since <= *ended.disable_if_failing_since)
-        in.disable(which.hook, disable_reason::failing, now);
-    return to.disabled && !was_disabled ? completion::hook_disabled : completion::done;
-}
-
-TOLLGATE_DECL result<void> completions::close(transaction& talk, const ledger& in, std::span<const attempt_result> ended,
-                                               instant now) {
-    auto asked = connections_.make_batch();
-    {
-        std::vector<delivery_id> deliveries;
-        std::vector<hook_id> hooks;
-        std::vector<instant> times;
-        std::vector<milliseconds> durations;
-        std::vector<attempt_end> ends;
-        std::vector<std::int64_t> statuses;
-        std::vector<raw_bytes> answers_of;
-        for (const attempt_result& each : ended) {
-            const auto of = in.deliveries.find(each.lease.delivery);
-            if (of == in.deliveries.end() || each.outcome == delivery_outcome::not_attempted) continue;
-            deliveries.push_back(of->first);
-            hooks.push_back(of->second.hook);
-            times.push_back(each.made.at);
-            durations.push_back(each.made.duration);
-            ends.push_back(each.made.end);
-            statuses.push_back(each.made.status);
-            answers_of.push_back({each.made.answer});
-        }
-        asked.add(
-            "INSERT INTO tollgate_attempts (delivery_id, hook_id, at, duration, ended, status, answer) "
-            "SELECT delivery_id, hook_id, at, duration, ended, status, answer FROM unnest($1, $2, $3, $4, $5, $6, $7) "
-            "WITH ORDINALITY AS made (delivery_id, hook_id, at, duration, ended, status, answer, place) ORDER BY place",
-            deliveries, hooks, times, durations, ends, statuses, answers_of);
-        // The last failure of each.
-        asked.add(
-            "DELETE FROM tollgate_attempts WHERE id = ANY (ARRAY(SELECT id FROM ("
-            "SELECT id, row_number() OVER (PARTITION BY delivery_id ORDER BY id DESC) AS place FROM tollgate_attempts "
-            "WHERE delivery_id = ANY ($1)) AS numbered WHERE place > $2))",
-            deliveries, limits::attempts_per_delivery_max);
-    }
-    {
-        std::vector<delivery_id> ids;
-        std::vector<delivery_state> states;
-        std::vector<instant> times;
-        std::vector<std::int64_t> attempts;
-        std::vector<bool> resent;
-        for (const auto& [id, each] : in.deliveries) {
-            if (!each.is_changed) continue;
-            ids.push_back(id);
-            states.push_back(each.state);
-            times.push_back(each.at);
-            attempts.push_back(each.attempts_made);
-            resent.push_back(each.resend_asked);
-        }
-        asked.add(
-            "UPDATE tollgate_deliveries AS deliveries SET state = ended.state, at = ended.at, "
-            "attempts_made = ended.attempts_made, resend_asked = ended.resend_asked, is_leased = false, "
-            "lease_is_open = false FROM unnest($1, $2, $3, $4, $5) "
-            "AS ended (id, state, at, attempts_made, resend_asked) WHERE deliveries.id = ended.id",
-            ids, states, times, attempts, resent);
-    }
-    {
-        std::vector<hook_id> ids, disabled;
-        std::vector<std::optional<instant>> failing_since, last_failures, disabled_at;
-        std::vector<std::optional<disable_reason>> reasons;
-        for (const auto& [id, each] : in.hooks) {
-            if (each.is_disabled_now) disabled.push_back(id);
-            if (!each.is_changed) continue;
-            ids.push_back(id);
-            failing_since.push_back(each.failing_since);
-            last_failures.push_back(each.last_failure_at);
-            disabled_at.push_back(each.disabled ? std::optional{each.disabled->at} : std::nullopt);
-            reasons.push_back(each.disabled ? std::optional{each.disabled->why} : std::nullopt);
-        }
-        if (!ids.empty())
-            asked.add(
-                "UPDATE tollgate_hooks AS hooks SET failing_since = ended.failing_since, "
-                "last_failure_at = ended.last_failure_at, disabled_at = ended.disabled_at, "
-                "disable_reason = ended.disable_reason FROM unnest($1, $2, $3, $4, $5) "
-                "AS ended (id, failing_since, last_failure_at, disabled_at, disable_reason) "
-                "WHERE hooks.id = ended.id",
-                ids, failing_since, last_failures, disabled_at, reasons);
-        if (!disabled.empty()) {
-            asked.add(
-                "UPDATE tollgate_deliveries SET state = 3, at = $2, lease_is_open = false WHERE id = ANY (ARRAY("
-                "SELECT id FROM tollgate_deliveries WHERE hook_id = ANY ($1) AND state = 0 AND NOT is_leased LIMIT "
-                "$3))",
-                disabled, now, backlog_rows_max);
-            asked.add(
-                "UPDATE tollgate_hooks AS hooks SET has_backlog = EXISTS ("
-                "SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 0 AND NOT is_leased) "
-                "WHERE id = ANY ($1)",
-                disabled);
-        }
-    }
-    {
-        std::vector<hook_id> hooks;
-        std::vector<instant> due_at;
-        for (const auto& [id, each] : in.deliveries) {
-            if (!each.is_changed || each.state != delivery_state::waiting) continue;
-            hooks.push_back(each.hook);
-            due_at.push_back(each.at);
-        }
-        if (!hooks.empty())
-            asked.add(
-                "UPDATE tollgate_hooks AS hooks SET ready_at = first_at FROM (SELECT hook_id, min(due_at) AS first_at "
-                "FROM unnest($1, $2) AS due (hook_id, due_at) GROUP BY hook_id) AS earliest "
-                "WHERE hooks.id = hook_id AND (ready_at IS NULL OR ready_at > first_at)",
-                hooks, due_at);
-    }
-    asked.add("COMMIT");
-    auto done = talk.run(asked);
-    if (!done) return std::move(done).error();
-    talk.committed();
-    return {};
-}
-
-}  // namespace tollgate::postgres
-
 // <tollgate/store/detail/postgres/removal.ipp>
 
 namespace tollgate::inline v0::postgres {
@@ -35964,31 +36102,6 @@ TOLLGATE_DECL result<std::size_t> removal::remove_once(const batch& listing, boo
 
 }  // namespace tollgate::postgres
 
-// <tollgate/store/detail/postgres/append_event.ipp>
-
-namespace tollgate::inline v0::postgres {
-
-TOLLGATE_DECL void append_event(batch& to, const event& happened, const message_seed& seed, instant now) {
-    to.add(
-        "WITH listening AS (SELECT id, host_id FROM tollgate_hooks "
-        "WHERE service = $1 AND account_id = $2 AND event = $3 AND disabled_at IS NULL ORDER BY id FOR KEY SHARE), "
-        "made AS (INSERT INTO tollgate_events (service, account_id, name, data, happened_at, seed) "
-        "SELECT $1, $2, $3, $4, $5, $6 WHERE EXISTS (SELECT FROM listening) RETURNING id), "
-        "sent AS (INSERT INTO tollgate_deliveries (event_id, hook_id, host_id, created_at, at) "
-        "SELECT made.id, listening.id, host_id, $7, $7 FROM made, listening ORDER BY listening.id RETURNING hook_id), "
-        "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $7 FROM sent) "
-        "SELECT count(*) FROM sent",
-        happened.account.service, happened.account.account, happened.name, happened.data, happened.at, seed, now);
-}
-
-TOLLGATE_DECL result<std::size_t> appended_count(rows& answered) {
-    const auto row = answered.only<std::int64_t>();
-    if (!row) return row.error();
-    return static_cast<std::size_t>(std::get<0>(*row));
-}
-
-}  // namespace tollgate::postgres
-
 // <tollgate/store/detail/postgres/backlog.ipp>
 
 namespace tollgate::inline v0::postgres {
@@ -36026,6 +36139,31 @@ TOLLGATE_DECL result<std::size_t> work_on_backlog(postgres_database& on, std::si
     if (!any_deleted) return any_deleted.error();
     if (!std::get<0>(*any_deleted)) return std::size_t{0};
     return removal{on}.of_deleted(std::nullopt, removed_max);
+}
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/detail/postgres/append_event.ipp>
+
+namespace tollgate::inline v0::postgres {
+
+TOLLGATE_DECL void append_event(batch& to, const event& happened, const message_seed& seed, instant now) {
+    to.add(
+        "WITH listening AS (SELECT id, host_id FROM tollgate_hooks "
+        "WHERE service = $1 AND account_id = $2 AND event = $3 AND disabled_at IS NULL ORDER BY id FOR KEY SHARE), "
+        "made AS (INSERT INTO tollgate_events (service, account_id, name, data, happened_at, seed) "
+        "SELECT $1, $2, $3, $4, $5, $6 WHERE EXISTS (SELECT FROM listening) RETURNING id), "
+        "sent AS (INSERT INTO tollgate_deliveries (event_id, hook_id, host_id, created_at, at) "
+        "SELECT made.id, listening.id, host_id, $7, $7 FROM made, listening ORDER BY listening.id RETURNING hook_id), "
+        "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $7 FROM sent) "
+        "SELECT count(*) FROM sent",
+        happened.account.service, happened.account.account, happened.name, happened.data, happened.at, seed, now);
+}
+
+TOLLGATE_DECL result<std::size_t> appended_count(rows& answered) {
+    const auto row = answered.only<std::int64_t>();
+    if (!row) return row.error();
+    return static_cast<std::size_t>(std::get<0>(*row));
 }
 
 }  // namespace tollgate::postgres

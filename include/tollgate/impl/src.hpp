@@ -10,6 +10,7 @@
 
 #include <tollgate/api/detail/openapi.ipp>
 #include <tollgate/api/routes.ipp>
+#include <tollgate/base/detail/aes_gcm.ipp>
 #include <tollgate/base/detail/encoding.ipp>
 #include <tollgate/base/detail/text.ipp>
 #include <tollgate/base/digest.ipp>
