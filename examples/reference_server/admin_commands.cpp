@@ -110,6 +110,17 @@ nlohmann::ordered_json to_json(const delivery& row) {
             {"next_attempt_at", to_json(row.next_attempt_at)}};
 }
 
+nlohmann::ordered_json to_json(const activity& row) {
+    nlohmann::ordered_json made{{"at", to_iso8601(row.at).view()},
+                                {"user", row.user.value()},
+                                {"by", row.client ? "user" : "operator"},
+                                {"what", to_text(row.kind)},
+                                {"subject", row.subject},
+                                {"client", nullptr}};
+    if (row.client) made["client"] = row.client->to_text();
+    return made;
+}
+
 nlohmann::ordered_json check_without_store(const settings& with) {
     check_report report;
     report.add("certificate", [&] { return check_certificate(with); });

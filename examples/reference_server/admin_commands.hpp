@@ -3,6 +3,7 @@
 #include "command_line.hpp"
 #include "user_records.hpp"
 
+#include <tollgate/contract/observer.hpp>
 #include <tollgate/model/application.hpp>
 #include <tollgate/model/delivery.hpp>
 #include <tollgate/model/hook.hpp>
@@ -28,6 +29,7 @@ namespace reference {
 [[nodiscard]] nlohmann::ordered_json to_json(const tollgate::application& row);
 [[nodiscard]] nlohmann::ordered_json to_json(const tollgate::hook& row);
 [[nodiscard]] nlohmann::ordered_json to_json(const tollgate::delivery& row);
+[[nodiscard]] nlohmann::ordered_json to_json(const tollgate::activity& row);
 
 /// One line of stdin, without its end. Throws `usage_error`.
 [[nodiscard]] std::string read_password();

@@ -34,6 +34,8 @@ struct store_schema {
 /// What each command does, whatever the database: `Place` opens its tables and knows its time.
 template <class Place>
 class administration {
+    using activity_kind = tollgate::activity_kind;
+
 public:
     explicit administration(Place at) : at_{std::move(at)} {}
 
@@ -43,11 +45,14 @@ public:
         auto password = read_password();
         auto hash = hash_password(password);
         tollgate::secure_wipe(password);
-        static_cast<void>(at_.store());  // the first user makes the whole store
-        auto made = at_.users().add_user({wanted.login, std::move(hash), wanted.currency, wanted.balance});
+        auto store = at_.store();  // the first user makes the whole store
+        auto users = at_.users();
+        auto made = users.add_user({wanted.login, std::move(hash), wanted.currency, wanted.balance});
         if (!made && made.error().kind == tollgate::error_kind::conflict)
             throw run_error{"--login: there is a user '" + wanted.login + "' already."};
-        return {{"id", expect(std::move(made), "cannot add the user").value()}};
+        const auto user = expect(std::move(made), "cannot add the user");
+        record(users, store, activity_kind::user_added, user, wanted.login);
+        return {{"id", user.value()}};
     }
 
     nlohmann::ordered_json operator()(const list_users& wanted) const {
@@ -71,6 +76,7 @@ public:
         // Who is enabled again shall sign in again.
         if (wanted.what != change::enable) expect(store.end_sessions_of(wanted.user), "cannot end the sessions");
         if (wanted.what == change::remove) remove(users, store, wanted.user);
+        record(users, store, kind_of(wanted.what), wanted.user);
         return {{"id", wanted.user.value()}};
     }
 
@@ -83,27 +89,36 @@ public:
         tollgate::secure_wipe(password);
         expect(users.set_password_hash(wanted.user, hash), "cannot set the password");
         expect(store.end_sessions_of(wanted.user), "cannot end the sessions");
+        record(users, store, activity_kind::password_set, wanted.user);
         return {{"id", wanted.user.value()}};
     }
 
     nlohmann::ordered_json operator()(const set_quota& wanted) const {
-        auto done = at_.users().set_requests_per_day(wanted.user, wanted.requests_per_day);
+        auto users = at_.users();
+        auto done = users.set_requests_per_day(wanted.user, wanted.requests_per_day);
         if (!done && done.error().kind == tollgate::error_kind::not_found) throw no_such_user(wanted.user);
         expect(std::move(done), "cannot set the quota");
+        record(users, at_.store(), activity_kind::quota_set, wanted.user, std::to_string(wanted.requests_per_day));
         return {{"id", wanted.user.value()}, {"per_day", wanted.requests_per_day}};
     }
 
     nlohmann::ordered_json operator()(const add_account& wanted) const {
-        auto made = at_.users().add_account(wanted.user, wanted.service, wanted.name, wanted.admin);
+        auto users = at_.users();
+        auto made = users.add_account(wanted.user, wanted.service, wanted.name, wanted.admin);
         if (!made && made.error().kind == tollgate::error_kind::not_found) throw no_such_user(wanted.user);
-        return {{"id", expect(std::move(made), "cannot add the account").value()}};
+        const auto account = expect(std::move(made), "cannot add the account");
+        record(users, at_.store(), activity_kind::account_added, wanted.user,
+               std::string{wanted.service.view()} + " " + std::to_string(account.value()));
+        return {{"id", account.value()}};
     }
 
     nlohmann::ordered_json operator()(const create_token& wanted) const {
-        expect_user(wanted.user);
+        auto users = at_.users();
+        expect_user(users, wanted.user);
         auto store = at_.store();
         const auto token = expect(tollgate::issue_personal_token(store, {wanted.user, wanted.description, wanted.scopes}, at_.now(store)),
                                   "cannot make the token");
+        record(users, store, activity_kind::token_created, wanted.user, wanted.description);
         return {{"id", token.id.value()},
                 {"username", token.username.view()},
                 {"secret", token.secret.view()},
@@ -120,16 +135,25 @@ public:
     }
 
     nlohmann::ordered_json operator()(const revoke_token& wanted) const {
-        if (!expect(at_.store().revoke_personal_token(wanted.token), "cannot revoke the token"))
-            throw run_error{"there is no token " + std::to_string(wanted.token.value()) + "."};
+        auto users = at_.users();
+        auto store = at_.store();
+        const auto owner = expect(users.owner_of(wanted.token), "cannot look for the token");
+        if (!owner) throw no_such("token", wanted.token);
+        std::string description;
+        for (const auto& each : expect(store.personal_tokens_of(*owner), "cannot look for the token"))
+            if (each.id == wanted.token) description = each.description;
+        if (!expect(store.revoke_personal_token(wanted.token), "cannot revoke the token")) throw no_such("token", wanted.token);
+        record(users, store, activity_kind::token_revoked, *owner, description);
         return {{"id", wanted.token.value()}};
     }
 
     nlohmann::ordered_json operator()(const register_app& wanted) const {
-        expect_user(wanted.application.owner);
+        auto users = at_.users();
+        expect_user(users, wanted.application.owner);
         auto store = at_.store();
         const auto made = expect(tollgate::register_application(store, wanted.application, at_.now(store)),
                                  "cannot register the application");
+        record(users, store, activity_kind::application_registered, wanted.application.owner, wanted.application.name);
         return {{"client_id", made.client_id.view()}, {"client_secret", made.client_secret.view()}};
     }
 
@@ -160,6 +184,7 @@ public:
         const auto found = expect(store.find_application(wanted.client_id.view()), "cannot look for the application");
         if (!found || !expect(store.delete_application(found->owner, found->id), "cannot delete the application"))
             throw run_error{"there is no application '" + std::string{wanted.client_id.view()} + "'."};
+        record(at_.users(), store, activity_kind::application_deleted, found->owner, found->name);
         return {{"client_id", wanted.client_id.view()}};
     }
 
@@ -176,6 +201,7 @@ public:
         const auto account = account_of(store, wanted.hook);
         if (!expect(store.enable_hook(account, wanted.hook, at_.now(store)), "cannot enable the webhook"))
             throw no_such("webhook", wanted.hook);
+        record_of(account, store, activity_kind::hook_enabled, std::to_string(wanted.hook.value()));
         return {{"id", wanted.hook.value()}};
     }
 
@@ -198,7 +224,15 @@ public:
             throw run_error{"the webhook of delivery " + std::to_string(wanted.delivery.value()) +
                             " is disabled; `hook enable` sends what it holds."};
         if (!expect(std::move(done), "cannot send the delivery again")) throw no_such("delivery", wanted.delivery);
+        record_of(*account, store, activity_kind::delivery_resent, std::to_string(wanted.delivery.value()));
         return {{"id", wanted.delivery.value()}};
+    }
+
+    nlohmann::ordered_json operator()(const list_audit& wanted) const {
+        nlohmann::ordered_json printed{{"activities", nlohmann::ordered_json::array()}};
+        for (const auto& each : expect(at_.users().activities(wanted.user, wanted.rows_max), "cannot read the audit log"))
+            printed["activities"].push_back(to_json(each));
+        return printed;
     }
 
     nlohmann::ordered_json operator()(const check&) const {
@@ -238,8 +272,10 @@ public:
         happened.at = at_.now(store);
         // A server that is running on the store sees by itself that there is something to send; one that is not,
         // when it starts.
-        return {{"deliveries", expect(tollgate::publish(store, reference_services(), happened, happened.at),
-                                      "cannot report the event")}};
+        const auto deliveries =
+            expect(tollgate::publish(store, reference_services(), happened, happened.at), "cannot report the event");
+        record_of(happened.account, store, activity_kind::event_reported, happened.name);
+        return {{"deliveries", deliveries}};
     }
 
 private:
@@ -257,16 +293,39 @@ private:
     }
 
     /// What is made for a disabled user would not work.
-    void expect_user(tollgate::user_id user) const {
-        auto users = at_.users();
+    template <class Users>
+    static void expect_user(Users& users, tollgate::user_id user) {
         if (find_user(users, user).disabled) throw run_error{"user " + std::to_string(user.value()) + " is disabled."};
     }
 
     /// To the library an account that does not exist is one without webhooks.
     void expect_account(const tollgate::account_ref& account) const {
-        if (!expect(at_.users().is_account(account), "cannot look for the account"))
+        if (!expect(at_.users().owner_of(account), "cannot look for the account"))
             throw run_error{"there is no account " + std::to_string(account.account.value()) + " at " +
                             std::string{account.service.view()} + "."};
+    }
+
+    static activity_kind kind_of(change_user::change what) noexcept {
+        switch (what) {
+            case change_user::change::disable: return activity_kind::user_disabled;
+            case change_user::change::enable: return activity_kind::user_enabled;
+            case change_user::change::remove: return activity_kind::user_deleted;
+            case change_user::change::sign_out: break;
+        }
+        return activity_kind::sessions_ended;
+    }
+
+    /// Writes what an operator did to the audit log.
+    template <class Users, class Store>
+    void record(Users&& users, const Store& store, activity_kind kind, tollgate::user_id user, std::string subject = {}) const {
+        expect(users.record({kind, user, std::move(subject), std::nullopt, at_.now(store)}),
+               "it is done, but the audit log cannot be written");
+    }
+    template <class Store>
+    void record_of(const tollgate::account_ref& account, const Store& store, activity_kind kind, std::string subject) const {
+        auto users = at_.users();
+        if (const auto owner = expect(users.owner_of(account), "cannot look for the account"))
+            record(users, store, kind, *owner, std::move(subject));
     }
 
     template <class Store>

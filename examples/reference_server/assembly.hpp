@@ -49,7 +49,9 @@ public:
           sessions_{{.auth_url = urls.auth_url}, data.store, passwords_},
           service_{to_service_settings(with, urls, services), data.users, data.store, sessions_,
                    make_policies(with, data.clock, limiter_, log)},
-          dispatcher_{service_, to_dispatch_settings(with)} {}
+          dispatcher_{service_, to_dispatch_settings(with)} {
+        log.set_audit_log([&users = data.users](const tollgate::activity& done) { return users.record(done); });
+    }
 
     [[nodiscard]] service_type& service() noexcept { return service_; }
     [[nodiscard]] auto& dispatcher() noexcept { return dispatcher_; }

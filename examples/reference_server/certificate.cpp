@@ -129,7 +129,7 @@ bool still_good(const certificate_files& files) {
 
 certificate_files self_signed_certificate(const std::filesystem::path& directory) {
     const directory_lock alone{directory};
-    const auto files = self_signed_files(directory);
+    auto files = self_signed_files(directory);
     if (still_good(files)) return files;
     const key_ptr key{EVP_EC_gen("P-256")};
     require(key != nullptr, "cannot make a key");
@@ -156,7 +156,7 @@ std::string expiry_of(const certificate_files& files) {
     std::tm end{};
     if (ASN1_TIME_to_tm(X509_get0_notAfter(read.certificate.get()), &end) != 1) throw openssl_error("cannot read the dates");
     const auto expiry = tollgate::from_unix_seconds(static_cast<std::int64_t>(::timegm(&end)));
-    const std::string text{tollgate::to_iso8601(expiry).view()};
+    std::string text{tollgate::to_iso8601(expiry).view()};
     if (X509_cmp_time(X509_get0_notAfter(read.certificate.get()), &now) <= 0)
         throw run_error{"'" + files.certificate.string() + "' expired at " + text + "."};
     if (X509_cmp_time(X509_get0_notBefore(read.certificate.get()), &now) > 0)

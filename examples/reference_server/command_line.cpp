@@ -39,6 +39,11 @@ Id read_id(string_view flag, const std::string& text) {
     return *id;
 }
 
+std::optional<tollgate::user_id> read_optional_user(const std::string& text) {
+    if (text.empty()) return std::nullopt;
+    return read_id<tollgate::user_id>("--user", text);
+}
+
 void require_password_stdin(bool given) {
     if (!given)
         throw usage_error{"--password-stdin is required: a password on the command line could be seen by others."};
@@ -208,9 +213,7 @@ void declare_register_app(declared_command& made) {
 
 void declare_list_apps(declared_command& made) {
     const auto& owner = made.text("--user", "ID", "Whose; default: of all users.", "");
-    made.makes([&] {
-        return list_apps{owner.empty() ? std::nullopt : std::optional{read_id<tollgate::user_id>("--user", owner)}};
-    });
+    made.makes([&] { return list_apps{read_optional_user(owner)}; });
 }
 
 void declare_delete_app(declared_command& made) {
@@ -244,6 +247,12 @@ void declare_list_deliveries(declared_command& made) {
 void declare_resend_delivery(declared_command& made) {
     const auto& delivery = made.text("--id", "ID", "Which delivery.");
     made.makes([&] { return resend_delivery{read_id<tollgate::delivery_id>("--id", delivery)}; });
+}
+
+void declare_list_audit(declared_command& made) {
+    const auto& user = made.text("--user", "ID", "Whose; default: of all users.", "");
+    const auto& limit = made.text("--limit", "N", "The newest, at the most.", "100");
+    made.makes([&] { return list_audit{read_optional_user(user), read_limit(limit)}; });
 }
 
 void declare_migrate(declared_command& made) {
@@ -322,6 +331,7 @@ std::optional<invocation> read_command_line(int count, const char* const* texts,
     auto* hook = add_group("hook", "Webhooks.");
     auto* delivery = add_group("delivery", "Deliveries of webhooks.");
     auto* event = add_group("event", "Events, which webhooks are told of.");
+    auto* audit = add_group("audit", "The audit log.");
 
     std::deque<declared_command> commands;
     const auto add = [&commands](CLI::App& to, const char* name, const char* meaning) -> declared_command& {
@@ -350,6 +360,7 @@ std::optional<invocation> read_command_line(int count, const char* const* texts,
     declare_list_deliveries(add(*delivery, "list", "List a webhook's deliveries, newest first."));
     declare_resend_delivery(add(*delivery, "resend", "Send a delivery again, now."));
     declare_emit_event(add(*event, "emit", "Report an event: one delivery for each webhook that waits for it."), services);
+    declare_list_audit(add(*audit, "list", "List who did what, newest first."));
     add(app, "check", "Check the configuration, the certificate, the store and the limits of `serve` with these flags.")
         .makes([] { return check{}; }, true);
     declare_migrate(add(app, "migrate", "Bring the store's tables up to date, as `serve` does when it starts."));

@@ -103,6 +103,12 @@ struct emit_event {
     tollgate::event happened;  ///< `at` is about when the command runs; the store knows better
 };
 
+/// The newest first, at most so many.
+struct list_audit {
+    std::optional<tollgate::user_id> user;  ///< none: of all users
+    std::size_t rows_max;
+};
+
 struct check {};
 
 struct migrate {
@@ -111,7 +117,7 @@ struct migrate {
 
 using command = std::variant<serve, add_user, list_users, change_user, set_password, set_quota, add_account, create_token,
                              list_tokens, revoke_token, register_app, list_apps, delete_app, list_hooks, enable_hook,
-                             list_deliveries, resend_delivery, emit_event, check, migrate>;
+                             list_deliveries, resend_delivery, emit_event, list_audit, check, migrate>;
 
 struct invocation {
     settings with;

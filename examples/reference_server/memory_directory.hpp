@@ -6,6 +6,8 @@
 #include <tollgate/contract/user_directory.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -38,6 +40,21 @@ public:
     tollgate::result<std::optional<tollgate::quota>> quota_of(tollgate::user_id user) const {
         if (!users_.contains(user)) return tollgate::not_found();
         return std::optional<tollgate::quota>{};
+    }
+
+    /// Keeps the newest of all users.
+    tollgate::result<void> record(const tollgate::activity& done) {
+        const std::lock_guard hold{activities_mutex_};
+        activities_.push_front(done);
+        if (activities_.size() > activities_per_user_max) activities_.pop_back();
+        return {};
+    }
+    tollgate::result<std::vector<tollgate::activity>> activity_of(tollgate::user_id user, std::size_t rows_max) const {
+        const std::lock_guard hold{activities_mutex_};
+        std::vector<tollgate::activity> found;
+        for (const auto& each : activities_)
+            if (each.user == user && found.size() < rows_max) found.push_back(each);
+        return found;
     }
 
     tollgate::result<bool> is_active(tollgate::user_id user) const { return users_.contains(user); }
@@ -96,8 +113,10 @@ private:
     std::map<tollgate::user_id, new_user> users_;
     mutable std::mutex hashes_mutex_;  // of what changes in users_ while it is being read
     std::vector<held_account> accounts_;
+    mutable std::mutex activities_mutex_;
+    std::deque<tollgate::activity> activities_;  // the newest first
 };
 
-static_assert(tollgate::user_directory<memory_directory>);
+static_assert(tollgate::activity_source<memory_directory>);
 
 }  // namespace reference

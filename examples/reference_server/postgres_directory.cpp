@@ -89,13 +89,26 @@ constexpr postgres::schema_step migrations[] = {
         RETURN NULL;
     END $body$;
     )sql"},
+    // The audit log. What it says of a deleted user stays, for as long as all else.
+    {R"sql(
+    CREATE TABLE directory_activities (
+        id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        kind text NOT NULL,
+        user_id bigint NOT NULL,
+        subject text NOT NULL,
+        client text NOT NULL,
+        at bigint NOT NULL
+    );
+    CREATE INDEX directory_activities_by_user ON directory_activities (user_id, id);
+    CREATE INDEX directory_activities_by_age ON directory_activities (at);
+    )sql"},
 };
 
 }  // namespace
 
 result<postgres_directory> postgres_directory::open(const std::string& connection_string,
                                                      std::size_t connections_max) {
-    auto connections = postgres_database::open(connection_string, {.connections_max = connections_max});
+    auto connections = postgres_database::open(connection_string, {.connections_max = connections_max, .callers_clock = nullptr});
     if (!connections) return std::move(connections).error();
     if (auto done = connections->migrate(component, migrations); !done) return std::move(done).error();
     return postgres_directory{*std::move(connections)};
@@ -187,12 +200,45 @@ result<bool> postgres_directory::has_account(user_id user, const account_ref& wa
     return found->count() > 0;
 }
 
-result<bool> postgres_directory::is_account(const account_ref& wanted) {
-    if (!postgres::is_storable(wanted.service)) return false;
-    auto found = database_.ask("SELECT true FROM directory_accounts WHERE id = $1 AND service = $2", wanted.account,
-                                  wanted.service);
+result<std::optional<user_id>> postgres_directory::owner_of(const account_ref& wanted) {
+    if (!postgres::is_storable(wanted.service)) return std::optional<user_id>{};
+    auto found = database_.ask("SELECT user_id FROM directory_accounts WHERE id = $1 AND service = $2", wanted.account,
+                               wanted.service);
     if (!found) return std::move(found).error();
-    return found->count() > 0;
+    return sql::read_value<user_id>(*found);
+}
+
+result<std::optional<user_id>> postgres_directory::owner_of(token_id token) {
+    auto found = database_.ask("SELECT user_id FROM tollgate_personal_tokens WHERE id = $1", token);
+    if (!found) return std::move(found).error();
+    return sql::read_value<user_id>(*found);
+}
+
+result<void> postgres_directory::record(const activity& done) {
+    auto all = database_.make_batch();
+    all.add("INSERT INTO directory_activities (kind, user_id, subject, client, at) VALUES ($1, $2, $3, $4, $5)",
+            to_text(done.kind), done.user, done.subject, client_text(done), done.at);
+    all.add("DELETE FROM directory_activities WHERE user_id = $1 AND id <= (SELECT id FROM directory_activities "
+            "WHERE user_id = $1 ORDER BY id DESC LIMIT 1 OFFSET $2)",
+            done.user, static_cast<std::int64_t>(activities_per_user_max));
+    all.add("DELETE FROM directory_activities WHERE id IN (SELECT id FROM directory_activities WHERE at < $1 "
+            "ORDER BY at LIMIT $2 FOR UPDATE SKIP LOCKED)",
+            done.at - activity_lifetime, static_cast<std::int64_t>(activities_swept));
+    auto kept = database_.run(all);
+    if (!kept) return std::move(kept).error();
+    return {};
+}
+
+result<std::vector<activity>> postgres_directory::activities(std::optional<user_id> user, std::size_t rows_max) {
+    const auto rows = static_cast<std::int64_t>(rows_max);
+    auto found = user ? database_.ask("SELECT kind, user_id, subject, client, at FROM directory_activities "
+                                      "WHERE user_id = $1 ORDER BY id DESC LIMIT $2",
+                                      *user, rows)
+                      : database_.ask("SELECT kind, user_id, subject, client, at FROM directory_activities "
+                                      "ORDER BY id DESC LIMIT $1",
+                                      rows);
+    if (!found) return std::move(found).error();
+    return sql::read_all<std::string, user_id, std::string, std::string, instant>(*found, to_activity);
 }
 
 result<user_id> postgres_directory::add_user(const new_user& made) {

@@ -29,7 +29,8 @@ class postgres_directory {
 public:
     static constexpr bool blocking = true;
 
-    /// Makes the tables if they are not there, and brings older ones up to date.
+    /// Makes the tables if they are not there, and brings older ones up to date. Times are the server's, as the store's `clock`
+    /// tells them.
     static tollgate::result<postgres_directory> open(const std::string& connection_string,
                                                       std::size_t connections_max);
 
@@ -56,8 +57,8 @@ public:
     /// Whether the user is there and not disabled: an optional function of `password_source`.
     tollgate::result<bool> is_active(tollgate::user_id user);
 
-    /// Whether there is such an account, whoever's it is.
-    tollgate::result<bool> is_account(const tollgate::account_ref& wanted);
+    /// Whose account it is; none when there is no such account.
+    tollgate::result<std::optional<tollgate::user_id>> owner_of(const tollgate::account_ref& wanted);
 
     /// error_kind::conflict when the login is taken.
     tollgate::result<tollgate::user_id> add_user(const new_user& made);
@@ -68,9 +69,20 @@ public:
     tollgate::result<void> set_disabled(tollgate::user_id user, bool disabled);
     /// With their accounts, whose hooks and the user's tokens the store has: those are deleted before.
     tollgate::result<void> delete_user(tollgate::user_id user);
-    /// The account whose webhook a delivery belongs to. Reads the store's tables: its verbs are for owners, who name the
-    /// account.
+    /// Whose token it is, and the account whose webhook a delivery belongs to. They read the store's tables: its verbs are
+    /// for owners, who name themselves.
+    tollgate::result<std::optional<tollgate::user_id>> owner_of(tollgate::token_id token);
     tollgate::result<std::optional<tollgate::account_ref>> account_of_delivery(tollgate::delivery_id delivery);
+
+    /// Keeps an entry of the audit log, and forgets what is beyond its bounds.
+    tollgate::result<void> record(const tollgate::activity& done);
+    /// Newest first, at most `rows_max`; without a user, of all.
+    tollgate::result<std::vector<tollgate::activity>> activities(std::optional<tollgate::user_id> user, std::size_t rows_max);
+    /// The contract `activity_source`.
+    tollgate::result<std::vector<tollgate::activity>> activity_of(tollgate::user_id user, std::size_t rows_max) {
+        return activities(user, rows_max);
+    }
+
     tollgate::result<void> set_password_hash(tollgate::user_id user, std::string_view hash);
     /// not_found when the user has another hash.
     tollgate::result<void> replace_password_hash(tollgate::user_id user, const renewed_hash& renewed);
@@ -111,6 +123,6 @@ private:
     std::unique_ptr<user_cache> users_;
 };
 
-static_assert(tollgate::user_directory<postgres_directory>);
+static_assert(tollgate::activity_source<postgres_directory>);
 
 }  // namespace reference

@@ -105,6 +105,15 @@ void request_log::on_attempt(const delivery_record& told) const noexcept {
     }
 }
 
+void request_log::on_activity(const activity& done) const noexcept {
+    try {
+        if (!record_) return;
+        if (const auto kept = record_(done); !kept) on_problem(kept.error());
+    } catch (...) {
+        on_notice("an activity was not recorded: out of memory");
+    }
+}
+
 void request_log::write(const entry& told) const {
     thread_local std::string line;  // keeps its memory from request to request
     line.clear();

@@ -6,8 +6,10 @@
 
 #include <tollgate/contract/observer.hpp>
 
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace reference {
 
@@ -25,6 +27,10 @@ public:
     /// What an operator should know, and nobody's request: written also with `log_form::off`.
     void on_notice(std::string_view what) const noexcept;
     void on_attempt(const tollgate::delivery_record& told) const noexcept;
+    /// Goes to the audit log, not into a line; a failure does.
+    void on_activity(const tollgate::activity& done) const noexcept;
+    /// Where activities are kept. To be called before requests are served.
+    void set_audit_log(std::function<tollgate::result<void>(const tollgate::activity&)> record) { record_ = std::move(record); }
 
 private:
     struct entry;
@@ -35,9 +41,10 @@ private:
 
     log_form form_;
     mutable delivery_lines deliveries_;
+    std::function<tollgate::result<void>(const tollgate::activity&)> record_;
     mutable log_writer out_;  // safe to write to from any thread
 };
 
-static_assert(tollgate::delivery_observer<request_log>);
+static_assert(tollgate::delivery_observer<request_log> && tollgate::activity_observer<request_log>);
 
 }  // namespace reference

@@ -34,6 +34,19 @@ constexpr sql::statement_text migrations[] = {
     // Each new account looks up the largest id of all services.
     "CREATE INDEX directory_accounts_by_id ON directory_accounts (id)",
     "ALTER TABLE directory_users ADD COLUMN disabled INTEGER NOT NULL DEFAULT 0",
+    // The audit log. What it says of a deleted user stays, for as long as all else.
+    R"sql(
+    CREATE TABLE directory_activities (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        kind TEXT NOT NULL,
+        user_id INTEGER NOT NULL,
+        subject TEXT NOT NULL,
+        client TEXT NOT NULL,
+        at INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX directory_activities_by_user ON directory_activities (user_id, id);
+    CREATE INDEX directory_activities_by_age ON directory_activities (at);
+    )sql",
 };
 
 }  // namespace
@@ -118,12 +131,46 @@ result<bool> sqlite_directory::has_account(user_id user, const account_ref& want
     });
 }
 
-result<bool> sqlite_directory::is_account(const account_ref& wanted) {
-    return database_.read([&](sqlite::database& on) -> result<bool> {
-        auto found = sql::read_value<bool>(on.prepare(
-            "SELECT 1 FROM directory_accounts WHERE service = ? AND id = ?", wanted.service, wanted.account));
-        if (!found) return std::move(found).error();
-        return found->has_value();
+result<std::optional<user_id>> sqlite_directory::owner_of(const account_ref& wanted) {
+    return database_.read([&](sqlite::database& on) {
+        return sql::read_value<user_id>(on.prepare("SELECT user_id FROM directory_accounts WHERE service = ? AND id = ?",
+                                                   wanted.service, wanted.account));
+    });
+}
+
+result<std::optional<user_id>> sqlite_directory::owner_of(token_id token) {
+    return database_.read([&](sqlite::database& on) {
+        return sql::read_value<user_id>(on.prepare("SELECT user FROM tollgate_personal_tokens WHERE id = ?", token));
+    });
+}
+
+result<void> sqlite_directory::record(const activity& done) {
+    return database_.transact([&](sqlite::database& on) -> result<void> {
+        if (auto kept = on.run("INSERT INTO directory_activities (kind, user_id, subject, client, at) VALUES (?, ?, ?, ?, ?)",
+                               to_text(done.kind), done.user, done.subject, client_text(done), done.at);
+            !kept)
+            return kept;
+        if (auto swept = on.run("DELETE FROM directory_activities WHERE user_id = ?1 AND id <= (SELECT id FROM "
+                                "directory_activities WHERE user_id = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)",
+                                done.user, static_cast<std::int64_t>(activities_per_user_max));
+            !swept)
+            return swept;
+        return on.run("DELETE FROM directory_activities WHERE id IN (SELECT id FROM directory_activities WHERE at < ? "
+                      "ORDER BY at LIMIT ?)",
+                      done.at - activity_lifetime, static_cast<std::int64_t>(activities_swept));
+    });
+}
+
+result<std::vector<activity>> sqlite_directory::activities(std::optional<user_id> user, std::size_t rows_max) {
+    const auto rows = static_cast<std::int64_t>(rows_max);
+    return database_.read([&](sqlite::database& on) {
+        auto found = user ? on.prepare("SELECT kind, user_id, subject, client, at FROM directory_activities "
+                                       "WHERE user_id = ? ORDER BY id DESC LIMIT ?",
+                                       *user, rows)
+                          : on.prepare("SELECT kind, user_id, subject, client, at FROM directory_activities "
+                                       "ORDER BY id DESC LIMIT ?",
+                                       rows);
+        return sql::read_all<std::string, user_id, std::string, std::string, instant>(std::move(found), to_activity);
     });
 }
 

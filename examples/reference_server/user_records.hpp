@@ -2,8 +2,13 @@
 
 #include <tollgate/base/decimal.hpp>
 #include <tollgate/base/ids.hpp>
+#include <tollgate/base/ip_address.hpp>
+#include <tollgate/base/time.hpp>
+#include <tollgate/contract/observer.hpp>
 #include <tollgate/model/account.hpp>
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -34,6 +39,22 @@ struct user_record {
                                                 const tollgate::currency_code& currency, const tollgate::decimal& balance,
                                                 std::optional<std::int64_t> requests_per_day, bool disabled) {
     return {id, std::move(login), currency, balance, requests_per_day, disabled};
+}
+
+/// Bounds of the audit log.
+inline constexpr std::size_t activities_per_user_max = 1000;
+inline constexpr std::chrono::days activity_lifetime{400};  // a year, and time to look back at it
+inline constexpr std::size_t activities_swept = 4;          // of all users, with each new one: more than it adds
+
+/// Of the columns kind, user_id, subject, client, at; client is empty for an operator.
+[[nodiscard]] inline tollgate::activity to_activity(std::string& kind, tollgate::user_id user, std::string& subject,
+                                                    std::string& client, tollgate::instant at) {
+    return {tollgate::activity_kind_of(kind).value_or(tollgate::activity_kind::count_), user, std::move(subject),
+            tollgate::ip_address::parse(client), at};
+}
+
+[[nodiscard]] inline std::string client_text(const tollgate::activity& done) {
+    return done.client ? done.client->to_text() : std::string{};
 }
 
 /// What signing in asks of a user.

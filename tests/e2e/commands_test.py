@@ -16,7 +16,8 @@ NEEDED = {"serve": [], "user add": ["--login", "--password-stdin"], "user list":
           "token create": ["--user", "--description", "--scopes"], "token list": ["--user"], "token revoke": ["--id"],
           "app register": ["--user", "--name", "--website"], "app list": [], "app delete": ["--client-id"],
           "hook list": ["--service", "--account"], "hook enable": ["--id"], "delivery list": ["--hook"],
-          "delivery resend": ["--id"], "event emit": ["--service", "--account", "--event", "--payload"], "check": [],
+          "delivery resend": ["--id"], "event emit": ["--service", "--account", "--event", "--payload"], "audit list": [],
+          "check": [],
           "migrate": []}
 COMMANDS = [each.split() for each in NEEDED]
 
@@ -30,7 +31,7 @@ class Usage(Case):
             self.assertIn(each, done.stderr)
 
     def test_help_everywhere(self):
-        for command in [[], ["user"], ["account"], ["token"], ["app"], ["hook"], ["delivery"], ["event"], *COMMANDS]:
+        for command in [[], ["user"], ["account"], ["token"], ["app"], ["hook"], ["delivery"], ["event"], ["audit"], *COMMANDS]:
             done = run_command(*command, "--help")
             self.assertEqual((0, ""), (done.returncode, done.stderr), command)
             self.assertIn("--help", done.stdout)
@@ -213,7 +214,7 @@ class Usage(Case):
                         "user list", "user password --id 1 --password-stdin", "user sign-out --id 1", "user disable --id 1",
                         "user enable --id 1", "user delete --id 1", "token list --user 1", "app list", "app delete --client-id x",
                         "hook list --service sitesmaker --account 1", "hook enable --id 1", "delivery list --hook 1",
-                        "delivery resend --id 1", "check")),
+                        "delivery resend --id 1", "audit list", "check")),
                     ("app", "register", "--user", "1", "--name", "x", "--website", "https://x.example"),
                     ("event", "emit", "--service", "sitesmaker", "--account", "1", "--event", "site.published", "--payload", "1"))
         with temporary_directory() as data:

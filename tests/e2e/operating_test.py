@@ -352,10 +352,11 @@ class Migrate(Case):
             done = self.migrate(data / "d")
             self.assertEqual((planned["to"], planned["to"], 0), (done["from"], done["to"], done["statements"]))
 
-            execute(flags_for(data / "d"), "ALTER TABLE directory_users DROP COLUMN disabled;"
-                                           "UPDATE tollgate_schema SET version = 2 WHERE component = 'reference_directory'")
+            newest = done["directory"]["to"]
+            execute(flags_for(data / "d"), "DROP TABLE directory_activities; UPDATE tollgate_schema "
+                                           f"SET version = {newest - 1} WHERE component = 'reference_directory'")
             planned = self.migrate(data / "d", "--dry-run")["directory"]
-            self.assertEqual((2, done["directory"]["to"]), (planned["from"], planned["to"]))
+            self.assertEqual((newest - 1, newest), (planned["from"], planned["to"]))
             self.assertGreater(planned["statements"], 0)
             self.assertEqual(planned, self.migrate(data / "d", "--dry-run")["directory"], "nothing was changed")
             self.assertEqual(planned, self.migrate(data / "d")["directory"])

@@ -12,6 +12,7 @@ from visitor import Visitor, signed_in
 SETTINGS = "/en/user/settings/"
 TOKENS, APPLICATIONS = SETTINGS + "tokens/", SETTINGS + "applications/"
 AUTHORIZATIONS, WEBHOOKS = SETTINGS + "authorizations/", SETTINGS + "webhooks/"
+ACTIVITY = SETTINGS + "activity/"
 ROOMS = (TOKENS, APPLICATIONS, AUTHORIZATIONS, WEBHOOKS)
 
 
@@ -78,7 +79,7 @@ class Settings:
     def test_every_page_is_safe_and_readable(self):
         stranger = Visitor(self.server)
         for visitor, path in ((stranger, "/en/user/sign_in/"), (stranger, "/en/user/oauth/"), (self.visitor, "/en/user/oauth/?x"),
-                              *((self.visitor, room) for room in ROOMS), (self.visitor, "/en/user/sign_out/")):
+                              *((self.visitor, room) for room in (*ROOMS, ACTIVITY)), (self.visitor, "/en/user/sign_out/")):
             with self.subTest(path=path):
                 page = visitor.get(path)
                 self.assert_safe(page)

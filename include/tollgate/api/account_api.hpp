@@ -136,7 +136,8 @@ account_api<Users, Store, Policies>::account_api(api_settings settings, Users& u
       patterns_{pipeline::patterns_of(table_)},
       root_{path_of(settings_.base_url)},
       docs_url_{settings_.auth_url + "/docs/"},
-      context_{users_, store_, policy(policies_.target_rule), policy(policies_.random), settings_, openapi_} {
+      context_{users_, store_, policy(policies_.target_rule), policy(policies_.random), policy(policies_.observer), settings_,
+               openapi_} {
     for (const auto* url : {&settings_.base_url, &settings_.auth_url})
         if (!url->starts_with("https://") && !url->starts_with("http://"))
             throw std::invalid_argument{"tollgate: '" + *url + "' is no absolute http or https URL"};

@@ -5,6 +5,7 @@
 #include <tollgate/http/handler.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
+#include <tollgate/model/detail/activity.hpp>
 #include <tollgate/model/detail/caller.hpp>
 #include <tollgate/model/delivery.hpp>
 
@@ -69,5 +70,25 @@ concept delivery_observer = observer<O> && requires(const O& o, const delivery_r
     // After an attempt was settled, on the dispatcher's thread: be quick.
     { o.on_attempt(record) } noexcept;
 };
+
+/// An observer that also hears what users do with their accounts, for an audit log: sign-in, tokens, applications, grants,
+/// webhooks. An observer that has no such function is fine.
+///
+/// Exemplar:
+///
+///     struct activity_printer : no_observer {
+///         void on_activity(const activity& done) const noexcept { std::puts(to_text(done.kind).data()); }
+///     };
+template <class O>
+concept activity_observer = observer<O> && requires(const O& o, const activity& done) {
+    // After it was done and stored, on the thread that did it, which may block if the handler may.
+    { o.on_activity(done) } noexcept;
+};
+
+/// Tells the observer, if it is an `activity_observer`.
+template <observer O>
+void report_activity(const O& observer, const activity& done) noexcept {
+    if constexpr (activity_observer<O>) observer.on_activity(done);
+}
 
 }  // namespace tollgate

@@ -3,9 +3,11 @@
 #include <tollgate/base/detail/lookup.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/model/account.hpp>
+#include <tollgate/model/detail/activity.hpp>
 #include <tollgate/model/quota.hpp>
 
 #include <concepts>
+#include <cstddef>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -70,5 +72,13 @@ template <user_directory D>
         return false;
     }
 }
+
+/// A directory that keeps an audit log (see `activity_observer`) and lets users see theirs. Optional: with it `account_pages` has a
+/// page of recent activity.
+template <class D>
+concept activity_source = user_directory<D> && requires(D& d, user_id user, std::size_t rows_max) {
+    // What was done to the user's account, newest first, at most `rows_max`.
+    { d.activity_of(user, rows_max) } -> std::same_as<result<std::vector<activity>>>;
+};
 
 }  // namespace tollgate

@@ -11,6 +11,7 @@
 #include <tollgate/limits/window_limiter.hpp>
 #include <tollgate/model/quota.hpp>
 #include <tollgate/model/service_catalog.hpp>
+#include <tollgate/pages/detail/activity_page.hpp>
 #include <tollgate/pages/detail/applications_page.hpp>
 #include <tollgate/pages/detail/authorizations_page.hpp>
 #include <tollgate/pages/detail/list_parts.hpp>
@@ -30,6 +31,7 @@
 #include <cstdint>
 #include <exception>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -55,8 +57,8 @@ struct page_settings {
     std::size_t hooks_per_event_max = limits::hooks_per_event_max;
 };
 
-/// The account settings: personal tokens, applications, authorizations and webhooks, and, if `Sessions` has them,
-/// sign-in and sign-out. A handler for `server` or any other HTTP server.
+/// The account settings: personal tokens, applications, authorizations and webhooks; if `Users` is an `activity_source`, recent
+/// activity; and, if `Sessions` has them, sign-in and sign-out. A handler for `server` or any other HTTP server.
 ///
 ///     account_pages pages{settings, users, sessions, store};
 ///     http::site site{http::mounted("/v1", api), http::mounted(pages)};
@@ -160,6 +162,7 @@ private:
     }
 
     [[nodiscard]] bool is_served(page which) const noexcept {
+        if (which == page::activity) return activity_source<Users>;
         return which != page::none && (signs_in || (which != page::sign_in && which != page::sign_out));
     }
 
@@ -289,7 +292,7 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::answer(const http::
     if (!is_served(found.which)) return renderer_.answer_status(response, http::status::not_found);
 
     const bool reads = request.method == http::method::get || request.method == http::method::head;
-    const bool takes_forms = found.which != page::start;
+    const bool takes_forms = found.which != page::start && found.which != page::activity;
     if (!reads && !(takes_forms && request.method == http::method::post)) {
         if (takes_forms) response.add("Allow", "GET, HEAD, POST, OPTIONS");
         else response.add("Allow", "GET, HEAD, OPTIONS");
@@ -332,7 +335,8 @@ result<void> account_pages<Users, Sessions, Store, Policies, Theme>::authenticat
         renderer_.answer_status(response, http::status::too_many_requests);
         return false;
     };
-    const auto address = limit_key::of(http::client_address(incoming.request, settings_.trusted_proxies, settings_.client_named_by));
+    const auto client = http::client_address(incoming.request, settings_.trusted_proxies, settings_.client_named_by);
+    const auto address = limit_key::of(client);
     if constexpr (signs_in)
         if (incoming.which == page::sign_in) {
             if (!is_admitted(address)) return {};
@@ -359,9 +363,9 @@ result<void> account_pages<Users, Sessions, Store, Policies, Theme>::authenticat
         return internal_error("the session has no secret, or the random source failed");
     const auto token = web::make_form_token(binding_of(**who), *nonce);
     const auto posted_token = posted ? incoming.form.value_of(web::form_token_name) : std::string_view{};
-    return dispatch(
-        {incoming.which, incoming.request, **who, token, posted_token, incoming.form, incoming.query, incoming.now},
-        response);
+    return dispatch({incoming.which, incoming.request, **who, token, posted_token, incoming.form, incoming.query, client,
+                     incoming.now},
+                    response);
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
@@ -385,6 +389,9 @@ result<void> account_pages<Users, Sessions, Store, Policies, Theme>::dispatch(co
         case page::authorizations:
             return posted ? pages::post_to_authorizations(here) : pages::show_authorizations(here);
         case page::webhooks: return posted ? pages::post_to_hooks(here) : pages::show_hooks(here);
+        case page::activity:
+            if constexpr (activity_source<Users>) return pages::show_activities(here);
+            break;
         case page::sign_in:
         case page::start:
         case page::none: break;
@@ -415,13 +422,14 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::answer_page(http::r
                                                                          page_frame frame, Write&& write) const {
     const auto& texts = renderer_.texts();
     const std::string urls[] = {url_of(page::tokens), url_of(page::applications), url_of(page::authorizations),
-                                url_of(page::webhooks)};
+                                url_of(page::webhooks), url_of(page::activity)};
     const page_link links[] = {{urls[0], texts.tokens.link, context.which == page::tokens},
                                {urls[1], texts.applications.link, context.which == page::applications},
                                {urls[2], texts.authorizations.link, context.which == page::authorizations},
-                               {urls[3], texts.webhooks.link, context.which == page::webhooks}};
+                               {urls[3], texts.webhooks.link, context.which == page::webhooks},
+                               {urls[4], texts.activity.link, context.which == page::activity}};
     const auto sign_out_url = signs_in ? url_of(page::sign_out) : std::string{};
-    frame.navigation = links;
+    frame.navigation = std::span{links}.first(activity_source<Users> ? 5 : 4);
     frame.login = context.who.login;
     frame.sign_out_url = sign_out_url;
     frame.form_token = context.form_token;

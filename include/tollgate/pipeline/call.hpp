@@ -3,6 +3,7 @@
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/contract/hook_store.hpp>
+#include <tollgate/contract/observer.hpp>
 #include <tollgate/contract/random_source.hpp>
 #include <tollgate/contract/target_rule.hpp>
 #include <tollgate/contract/user_directory.hpp>
@@ -21,6 +22,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace tollgate::inline v0 {
@@ -158,12 +160,32 @@ private:
     bool (*fill_)(const void*, std::span<std::byte>) noexcept;
 };
 
+/// An observer of any type, for what endpoints do to accounts. A view: the observer must outlive it.
+class activity_observer_ref {
+public:
+    /// Refers to `target`.
+    template <class Observer>
+        requires(!std::same_as<Observer, activity_observer_ref>) && observer<Observer>
+    activity_observer_ref(const Observer& target) noexcept
+        : observer_{&target}, report_{[](const void* to, const activity& done) noexcept {
+              report_activity(*static_cast<const Observer*>(to), done);
+          }} {}
+
+    /// Tells the observer, if it is an `activity_observer`.
+    void report(const activity& done) const noexcept { report_(observer_, done); }
+
+private:
+    const void* observer_;
+    void (*report_)(const void*, const activity&) noexcept;
+};
+
 /// What all calls of one API share. Everything in it outlives the API.
 struct api_context {
     user_directory_ref users;
     hook_store_ref hooks;
     target_rule_ref targets;
     random_source_ref random;
+    activity_observer_ref observer;
     const api_settings& settings;
     const std::string& openapi;  ///< the response to `GET {base_url}/openapi.json`
 };
@@ -173,8 +195,8 @@ class api_call {
 public:
     /// Made by the API for each request that passed its checks.
     api_call(const api_context& context, const http::request& request, http::response& response,
-             const tollgate::caller* caller, instant now) noexcept
-        : context_{context}, request_{request}, response_{response}, caller_{caller}, now_{now} {}
+             const tollgate::caller* caller, ip_address client, instant now) noexcept
+        : context_{context}, request_{request}, response_{response}, caller_{caller}, client_{client}, now_{now} {}
 
     /// What the API was made with.
     [[nodiscard]] const user_directory_ref& users() const noexcept { return context_.users; }
@@ -196,6 +218,11 @@ public:
         return *caller_;
     }
 
+    /// Reports what the caller did, for an audit log. Precondition: has_caller().
+    void report(activity_kind kind, std::string subject) const {
+        context_.observer.report({kind, caller().user, std::move(subject), client_, now_});
+    }
+
     /// The members of the request's JSON object; `malformed` (400) for any other body, an empty one included.
     [[nodiscard]] result<http::json_object> body() const { return http::parse_json_object(request_.body); }
 
@@ -209,6 +236,7 @@ private:
     const http::request& request_;
     http::response& response_;
     const tollgate::caller* caller_;
+    ip_address client_;
     instant now_;
 };
 

@@ -176,7 +176,7 @@ private:
                                        http::thread_kind thread) const {
         constexpr bool endpoints_may_block = http::handler_blocks<Users>() || http::handler_blocks<Store>();
         const route& found = routes[state.route.route];
-        api_call call{context, request, response, caller_of(state), state.now};
+        api_call call{context, request, response, caller_of(state), state.client, state.now};
         result<void> done;
         if (endpoints_may_block && thread == http::thread_kind::io) {
             auto without_waiting = found.call_without_waiting(call, state.route, state.route_service);

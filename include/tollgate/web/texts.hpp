@@ -284,6 +284,42 @@ struct webhook_texts {
     std::string_view removed = "The webhook was deleted.";
 };
 
+/// The page of recent activity. `{}` is what `activity::subject` is.
+struct activity_texts {
+    std::string_view link = "Activity";
+    std::string_view title = "Recent activity";
+    std::string_view about =
+        "What was done to your account. If you do not recognize an entry, change your password and revoke your tokens.";
+    std::string_view none = "Nothing was recorded yet.";
+    std::string_view what = "Activity";
+    std::string_view when = "Time";
+    std::string_view where = "From";
+    std::string_view by_operator = "The operator of this site";
+
+    std::string_view signed_in = "Signed in";
+    std::string_view token_created = "Created the token {}";
+    std::string_view token_revoked = "Revoked the token {}";
+    std::string_view application_registered = "Registered the application {}";
+    std::string_view client_secret_replaced = "Generated a new secret for the application {}";
+    std::string_view application_deleted = "Deleted the application {}";
+    std::string_view access_granted = "Authorized the application {}";
+    std::string_view access_revoked = "Revoked the access of the application {}";
+    std::string_view hook_created = "Created webhook {}";
+    std::string_view hook_deleted = "Deleted webhook {}";
+    std::string_view hook_secret_replaced = "Generated a new secret for webhook {}";
+    std::string_view hook_enabled = "Enabled webhook {}";
+    std::string_view delivery_resent = "Sent delivery {} again";
+    std::string_view user_added = "Created the account with the login {}";
+    std::string_view user_disabled = "Disabled the account";
+    std::string_view user_enabled = "Enabled the account";
+    std::string_view user_deleted = "Deleted the account";
+    std::string_view password_set = "Set a new password";
+    std::string_view sessions_ended = "Signed you out everywhere";
+    std::string_view quota_set = "Set the rate limit to {} requests a day";
+    std::string_view account_added = "Added the account {}";
+    std::string_view event_reported = "Reported the event {}";
+};
+
 /// What surrounds every page's content.
 struct frame_texts {
     std::string_view language = "en";  ///< of all texts (BCP 47)
@@ -338,6 +374,7 @@ struct page_texts {
     authorization_texts authorizations;
     webhook_texts webhooks;
     delivery_texts deliveries;
+    activity_texts activity;
 };
 
 }  // namespace tollgate

@@ -31,6 +31,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <optional>
 #include <span>
 #include <string>
@@ -145,6 +146,17 @@ struct observer_of_attempts_that_may_throw : no_observer {
 };
 static_assert(!delivery_observer<no_observer>);
 static_assert(!delivery_observer<observer_of_attempts_that_may_throw>);
+
+struct activity_printer : no_observer {
+    void on_activity(const activity& done) const noexcept { std::puts(to_text(done.kind).data()); }
+};
+static_assert(activity_observer<activity_printer>);
+
+struct observer_of_activities_that_may_throw : no_observer {
+    void on_activity(const activity&) const {}
+};
+static_assert(!activity_observer<no_observer>);
+static_assert(!activity_observer<observer_of_activities_that_may_throw>);
 
 struct only_for_tests {
     bool fill(std::span<std::byte> bytes) const noexcept {

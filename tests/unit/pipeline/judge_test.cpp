@@ -492,6 +492,36 @@ TEST_CASE("over a store that does not block, only the limiter may need a worker"
     CHECK(serve(counts_here, sent{method::get, "/v1/nowhere"}.field("X", "y").asked(), shop.counts).steps == "i");
 }
 
+TEST_CASE("a preflight is answered without its credentials, and not counted", "[pipeline][judge]") {
+    caching_shop shop;
+    auto api = shop.make_api();
+    const auto ask = [&](bool is_preflight, std::string_view user_agent = "test") {
+        sent request{method::options, "/v1/user/balance"};
+        request.field("Origin", "https://app.example").basic(shop.username, shop.secret).without("User-Agent");
+        if (!user_agent.empty()) request.field("User-Agent", std::string{user_agent});
+        if (is_preflight) request.field("Access-Control-Request-Method", "GET");
+        shop.counts = {};
+        return serve(api, request.asked(), shop.counts).response;
+    };
+    for (int i = 0; i < 2; ++i) {
+        const auto preflight = ask(true);
+        CHECK(preflight.status() == status::no_content);
+        CHECK(preflight.find("Access-Control-Allow-Origin") == "*");
+        CHECK(preflight.find("Access-Control-Allow-Methods") == preflight.find("Allow"));
+        CHECK(preflight.find("X-RateLimit-Limit") == "60");  // an address's, whatever the credentials
+        CHECK(preflight.find("X-RateLimit-Remaining") == "60");
+        CHECK(shop.counts.cached_credentials + shop.counts.found_credentials == 0);
+        CHECK(shop.counts.limits_tried + shop.counts.limits_taken == 0);
+    }
+    const auto other = ask(false);
+    CHECK(other.status() == status::no_content);
+    CHECK(other.find("X-RateLimit-Remaining") == "999");
+    CHECK(other.find("Access-Control-Allow-Methods").empty());
+    const auto nameless = ask(true, "");
+    CHECK(nameless.status() == status::forbidden);
+    CHECK(nameless.find("X-RateLimit-Remaining") == "59");
+}
+
 TEST_CASE("a use that is due is recorded on a worker, once", "[pipeline][judge]") {
     caching_shop shop;
     auto api = shop.make_api();

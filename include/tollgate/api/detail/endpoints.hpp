@@ -119,6 +119,7 @@ struct create_hook {
                                       .source = hook_source::api},
                                      call.now(), call.random(), call.settings().hooks_per_event_max);
         if (!made) return made.error();
+        call.report(activity_kind::hook_created, std::to_string(made->id.value()));
 
         call.response().set_status(http::status::created);
         if (const auto value = http::field_value::from(made->secret)) call.response().add("X-Hook-Secret", *value);
@@ -140,6 +141,7 @@ struct delete_hook {
         const auto deleted = call.hooks().delete_hook(**owner, id);
         if (!deleted) return deleted.error();
         if (!*deleted) return not_found();
+        call.report(activity_kind::hook_deleted, std::to_string(id.value()));
         call.response().set_status(http::status::no_content);
         return {};
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/limits.hpp>
+#include <tollgate/contract/observer.hpp>
 #include <tollgate/contract/session_source.hpp>
 #include <tollgate/oauth/detail/authorization_request.hpp>
 #include <tollgate/oauth/detail/consent.hpp>
@@ -202,6 +203,7 @@ private:
             return show_sign_in(call, login, web::faults_of(*outcome, texts), http::status::unprocessable_content);
 
         const auto user = outcome->who->user;
+        report(call, activity_kind::signed_in, user, {});
         call.context.who = caller{user, {}, credential_kind::other, {}};
         const auto signed_text = signed_text_of(call.authorization);
         issue_code(call, {.key = form_key, .nonce = *nonce, .user = user, .signed_text = signed_text});
@@ -267,7 +269,15 @@ private:
     }
 
     void store_and_send_code(const authorization_call& call, user_id user, const secret_text& code) const {
-        send_code(call, store.create_code(code_for(call, user, code)), code);
+        const auto stored = store.create_code(code_for(call, user, code));
+        if (stored && *stored == code_result::created)
+            report(call, activity_kind::access_granted, user, call.authorization.client.name);
+        send_code(call, stored, code);
+    }
+
+    void report(const authorization_call& call, activity_kind kind, user_id user, std::string subject) const {
+        report_activity(policy(policies.observer),
+                        {kind, user, std::move(subject), call.context.client, call.context.now});
     }
 
     void send_code(const authorization_call& call, const result<code_result>& stored, const secret_text& code) const {

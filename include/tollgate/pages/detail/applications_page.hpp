@@ -70,6 +70,7 @@ template <class Call>
         return show_applications(call, typed, faults);
     }
     if (!made) return made.error();
+    call.report(activity_kind::application_registered, typed.name);
     return redirect_to_client(call, fill_in(texts.made_title, typed.name), made->client_id, made->client_secret);
 }
 
@@ -89,6 +90,7 @@ template <class Call>
     const auto replaced = call.store().replace_client_secret(call.who().user, *which, digest_of(*secret));
     if (!replaced) return replaced.error();
     if (!*replaced) return not_found();
+    call.report(activity_kind::client_secret_replaced, found->name);
     return redirect_to_client(call, fill_in(call.texts().applications.renewed_title, found->name), found->client_id,
                               *secret);
 }
@@ -98,9 +100,15 @@ template <class Call>
 [[nodiscard]] result<void> delete_application(Call& call) {
     const auto which = application_id::parse(call.form().value_of("application"));
     if (!which) return not_found();
+    const auto applications = call.store().applications_of(call.who().user);
+    if (!applications) return applications.error();
+    const auto found = std::find_if(applications->begin(), applications->end(),
+                                    [&](const application& each) { return each.id == *which; });
+    if (found == applications->end()) return not_found();
     const auto deleted = call.store().delete_application(call.who().user, *which);
     if (!deleted) return deleted.error();
     if (!*deleted) return not_found();
+    call.report(activity_kind::application_deleted, found->name);
     return call.redirect_to_list();
 }
 

@@ -6,6 +6,7 @@
 #include <tollgate/pages/detail/page.hpp>
 #include <tollgate/web/detail/form.hpp>
 
+#include <algorithm>
 #include <span>
 
 namespace tollgate::inline v0::pages {
@@ -28,9 +29,15 @@ template <class Call>
     const auto action = call.form().value_of(action_name);
     const auto which = application_id::parse(call.form().value_of("application"));
     if ((!action.empty() && action != "revoke") || !which) return not_found();
+    const auto grants = call.store().grants_of(call.who().user);
+    if (!grants) return grants.error();
+    const auto found =
+        std::find_if(grants->begin(), grants->end(), [&](const grant& each) { return each.application == *which; });
+    if (found == grants->end()) return not_found();
     const auto revoked = call.store().revoke_grant(call.who().user, *which);
     if (!revoked) return revoked.error();
     if (!*revoked) return not_found();
+    call.report(activity_kind::access_revoked, found->application_name);
     return call.redirect_to_list();
 }
 

@@ -154,6 +154,7 @@ template <class Call>
             return show_deliveries(call, *named, std::nullopt, call.texts().deliveries.not_while_disabled);
         if (!sent) return sent.error();
         if (!*sent) return not_found();
+        call.report(activity_kind::delivery_resent, std::to_string(which->value()));
         return call.redirect_to(query_of(*named), sent_again_done);
     } else {
         return not_found();
@@ -169,6 +170,7 @@ template <class Call>
         const auto enabled = call.store().enable_hook(named->account, named->hook, call.now());
         if (!enabled) return enabled.error();
         if (!*enabled) return not_found();
+        call.report(activity_kind::hook_enabled, std::to_string(named->hook.value()));
         return call.redirect_to(query_of(*named), enabled_done);
     } else {
         return not_found();

@@ -39,7 +39,7 @@ TOLLGATE_DECL void write_notice(html_writer& html, std::string_view text);
 TOLLGATE_DECL void write_empty_list(html_writer& html, std::string_view text);
 
 /// A table that narrow screens show as cards. The ARIA roles are explicit, since browsers drop them from tables with
-/// another display type.
+/// another display type. Without `actions` there is no column for them.
 TOLLGATE_DECL void begin_table(html_writer& html, std::string_view caption,
                                const std::vector<std::string_view>& columns, std::string_view actions);
 TOLLGATE_DECL void end_table(html_writer& html);

@@ -41,10 +41,9 @@ TOLLGATE_DECL void begin_table(html_writer& html, std::string_view caption,
         "<table role=\"table\">\n<caption class=\"unseen\">{}</caption>\n<thead role=\"rowgroup\"><tr role=\"row\">",
         caption);
     for (const auto each : columns) html.add("<th role=\"columnheader\" scope=\"col\">{}</th>", each);
-    html.add(
-        "<th role=\"columnheader\" scope=\"col\"><span class=\"unseen\">{}</span></th></tr></thead>\n<tbody "
-        "role=\"rowgroup\">\n",
-        actions);
+    if (!actions.empty())
+        html.add("<th role=\"columnheader\" scope=\"col\"><span class=\"unseen\">{}</span></th>", actions);
+    html.add("</tr></thead>\n<tbody role=\"rowgroup\">\n");
 }
 
 TOLLGATE_DECL void end_table(html_writer& html) { html.add("</tbody>\n</table>\n"); }

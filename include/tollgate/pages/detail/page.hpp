@@ -1,9 +1,11 @@
 #pragma once
 
 #include <tollgate/base/digest.hpp>
+#include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
+#include <tollgate/contract/observer.hpp>
 #include <tollgate/http/detail/form_body.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
@@ -31,6 +33,7 @@ enum class page : std::uint8_t {
     applications,
     authorizations,
     webhooks,
+    activity,
     start,  ///< redirects to the settings
     none,
 };
@@ -52,6 +55,7 @@ inline constexpr std::array page_paths = {
     page_path{"/en/user/settings/applications/", page::applications},
     page_path{"/en/user/settings/authorizations/", page::authorizations},
     page_path{"/en/user/settings/webhooks/", page::webhooks},
+    page_path{"/en/user/settings/activity/", page::activity},
 };
 
 /// The path of a page below the site's root.
@@ -110,6 +114,7 @@ struct page_context {
     std::string_view posted_token;   ///< the form token of `form`; empty if nothing was posted
     const http::form_fields& form;   ///< what was posted, with a valid form token; empty otherwise
     const http::form_fields& query;  ///< of the URL
+    ip_address client;
     instant now;
 };
 
@@ -137,6 +142,11 @@ public:
 
     [[nodiscard]] page_view view() const noexcept {
         return {texts(), pages_.renderer().scopes(), url_, context_.form_token, context_.query.value_of(done_name)};
+    }
+
+    /// Tells the observer what the user did.
+    void report(activity_kind kind, std::string subject) const {
+        report_activity(policy(pages_.policies().observer), {kind, who().user, std::move(subject), context_.client, now()});
     }
 
     /// Responds with this page; 422 if there are faults.

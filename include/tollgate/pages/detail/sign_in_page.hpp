@@ -3,12 +3,14 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
+#include <tollgate/contract/observer.hpp>
 #include <tollgate/contract/session_source.hpp>
 #include <tollgate/http/detail/client_address.hpp>
 #include <tollgate/http/detail/form_body.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
 #include <tollgate/pages/detail/page.hpp>
+#include <tollgate/policy/detail/policy_set.hpp>
 #include <tollgate/web/detail/page.hpp>
 #include <tollgate/web/detail/sign_in_form.hpp>
 #include <tollgate/web/page_theme.hpp>
@@ -103,6 +105,9 @@ template <class Pages>
     }
     const auto tried = pages.sessions().sign_in(context.request, attempt, context.now, response);
     if (!tried) return tried.error();
+    if (tried->who)
+        report_activity(policy(pages.policies().observer),
+                        {activity_kind::signed_in, tried->who->user, {}, attempt.client, context.now});
     if (tried->result == sign_in_result::signed_in) return redirect_after_sign_in(pages, typed, response);
 
     const bool throttled = tried->result == sign_in_result::throttled;

@@ -53,6 +53,7 @@ template <class Call>
         return show_tokens(call, typed, faults);
     }
     if (!issued) return issued.error();
+    call.report(activity_kind::token_created, typed.description);
     const token_texts& texts = call.texts().tokens;
     const secret_view shown{std::string{texts.made_title},
                             std::string{texts.made_about},
@@ -69,10 +70,12 @@ template <class Call>
     if (!which) return not_found();
     const auto tokens = call.store().personal_tokens_of(call.who().user);
     if (!tokens) return tokens.error();
-    if (std::none_of(tokens->begin(), tokens->end(), [&](const personal_token& each) { return each.id == *which; }))
-        return not_found();
+    const auto found = std::find_if(tokens->begin(), tokens->end(),
+                                    [&](const personal_token& each) { return each.id == *which; });
+    if (found == tokens->end()) return not_found();
     const auto revoked = call.store().revoke_personal_token(*which);
     if (!revoked) return revoked.error();
+    if (*revoked) call.report(activity_kind::token_revoked, found->description);
     return call.redirect_to_list();
 }
 

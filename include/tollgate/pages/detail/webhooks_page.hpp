@@ -143,6 +143,7 @@ template <class Call>
         return show_hooks(call, std::move(*list), typed, faults);
     }
     if (!made) return made.error();
+    call.report(activity_kind::hook_created, std::to_string(made->id.value()));
     return redirect_to_hook_secret(call, texts.made_title, fill_in(texts.made_about, typed.target_url), made->secret);
 }
 
@@ -153,6 +154,7 @@ template <class Call>
     const auto deleted = call.store().delete_hook(named->account, named->hook);
     if (!deleted) return deleted.error();
     if (!*deleted) return not_found();
+    call.report(activity_kind::hook_deleted, std::to_string(named->hook.value()));
     return call.redirect_to_list();
 }
 
@@ -165,6 +167,7 @@ template <class Call>
     const auto secret = renew_hook_secret(call.store(), named->account, named->hook, call.now(), call.random());
     if (!secret) return secret.error();
     if (!*secret) return not_found();
+    call.report(activity_kind::hook_secret_replaced, std::to_string(named->hook.value()));
     return redirect_to_hook_secret(call, texts.renewed_title, std::string{texts.renewed_about}, **secret);
 }
 

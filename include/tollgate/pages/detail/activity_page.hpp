@@ -1,0 +1,35 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/contract/user_directory.hpp>
+#include <tollgate/model/detail/activity.hpp>
+#include <tollgate/pages/detail/page.hpp>
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace tollgate::inline v0::pages {
+
+inline constexpr std::size_t activities_shown_max = 100;  // a page that a person still reads
+
+/// `Created the token backup script`
+[[nodiscard]] TOLLGATE_DECL std::string describe(const activity& done, const activity_texts& texts);
+
+TOLLGATE_DECL void write_activities(html_writer& html, const page_view& view, std::span<const activity> activities);
+
+/// What was done to the user's account, if the directory keeps it.
+template <class Call>
+[[nodiscard]] result<void> show_activities(Call& call) {
+    const auto activities = call.users().activity_of(call.who().user, activities_shown_max);
+    if (!activities) return activities.error();
+    call.page(call.texts().activity.title, {},
+              [&](html_writer& html) { write_activities(html, call.view(), *activities); });
+    return {};
+}
+
+}  // namespace tollgate::pages
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/pages/detail/activity_page.ipp>
+#endif

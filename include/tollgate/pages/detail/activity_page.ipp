@@ -1,0 +1,64 @@
+#pragma once
+
+#include <tollgate/pages/detail/activity_page.hpp>
+#include <tollgate/pages/detail/list_parts.hpp>
+
+#include <string_view>
+
+namespace tollgate::inline v0::pages {
+
+namespace detail {
+
+[[nodiscard]] inline std::string_view text_of(activity_kind kind, const activity_texts& texts) noexcept {
+    switch (kind) {
+        case activity_kind::signed_in: return texts.signed_in;
+        case activity_kind::token_created: return texts.token_created;
+        case activity_kind::token_revoked: return texts.token_revoked;
+        case activity_kind::application_registered: return texts.application_registered;
+        case activity_kind::client_secret_replaced: return texts.client_secret_replaced;
+        case activity_kind::application_deleted: return texts.application_deleted;
+        case activity_kind::access_granted: return texts.access_granted;
+        case activity_kind::access_revoked: return texts.access_revoked;
+        case activity_kind::hook_created: return texts.hook_created;
+        case activity_kind::hook_deleted: return texts.hook_deleted;
+        case activity_kind::hook_secret_replaced: return texts.hook_secret_replaced;
+        case activity_kind::hook_enabled: return texts.hook_enabled;
+        case activity_kind::delivery_resent: return texts.delivery_resent;
+        case activity_kind::user_added: return texts.user_added;
+        case activity_kind::user_disabled: return texts.user_disabled;
+        case activity_kind::user_enabled: return texts.user_enabled;
+        case activity_kind::user_deleted: return texts.user_deleted;
+        case activity_kind::password_set: return texts.password_set;
+        case activity_kind::sessions_ended: return texts.sessions_ended;
+        case activity_kind::quota_set: return texts.quota_set;
+        case activity_kind::account_added: return texts.account_added;
+        case activity_kind::event_reported: return texts.event_reported;
+        case activity_kind::count_: break;
+    }
+    return {};
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL std::string describe(const activity& done, const activity_texts& texts) {
+    return fill_in(detail::text_of(done.kind, texts), done.subject);
+}
+
+TOLLGATE_DECL void write_activities(html_writer& html, const page_view& view, std::span<const activity> activities) {
+    const activity_texts& texts = view.texts.activity;
+    begin_list_page(html, {.title = texts.title, .about = texts.about});
+    if (activities.empty()) return write_empty_list(html, texts.none);
+    begin_table(html, texts.title, {texts.what, texts.when, texts.where}, {});
+    for (const activity& each : activities) {
+        begin_row(html, texts.what, describe(each, texts));
+        begin_cell(html, texts.when);
+        web::write_moment(html, each.at);
+        next_cell(html, texts.where);
+        if (each.client) html.add("{}", each.client->to_text());
+        else html.add("<span class=\"quiet\">{}</span>", texts.by_operator);
+        end_row(html);
+    }
+    end_table(html);
+}
+
+}  // namespace tollgate::pages

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""The audit log: who did what, for the operator and for the user; bounded, and never in the way of a request."""
+
+import contextlib
+import json
+import sqlite3
+
+import harness
+from application import Application
+from harness import PLENTY, Case, Server, main, on_postgres
+from receiver import Receiver
+from visitor import Visitor, signed_in
+
+SETTINGS = "/en/user/settings/"
+
+
+class Audit(Case):
+    def setUp(self):
+        self.server = Server("--demo", *PLENTY, "--allow-private-targets")
+        self.addCleanup(self.server.stop)
+        self.user = self.server.add_user("ann", balance="1")
+
+    def entries(self, user=None, limit=100):
+        flags = ["--user", user] if user else []
+        return self.server.run("audit", "list", "--limit", limit, *flags)["activities"]
+
+    def told(self, user=None):
+        """What and of what, oldest first."""
+        return [(each["what"], each["subject"]) for each in reversed(self.entries(user or self.user))]
+
+    def execute(self, text):
+        if on_postgres:
+            return harness.postgres.query(self.server.store_flags[3], text)
+        with contextlib.closing(sqlite3.connect(self.server.data / "tollgate.db")) as database:
+            value = database.execute(text).fetchone()
+            database.commit()
+            return str(value[0]) if value else ""
+
+    def test_what_a_user_does(self):
+        account = self.server.add_account(self.user, "sitesmaker")
+        visitor = signed_in(self.server, "ann", "a password")
+        shown = visitor.submit(visitor.get(SETTINGS + "tokens/").form_with("description", "scopes"),
+                               {"description": "back <b>up", "scopes": ["user:balance", "sitesmaker"]})
+        secrets = [each for each in shown.readonly_values() if each.startswith("tgp_")]
+        visitor.submit(visitor.get(SETTINGS + "tokens/").form_with("token"))
+        visitor.submit(visitor.get(SETTINGS + "applications/").form_with("name", "website"),
+                       {"name": "Own", "website": "https://own.example"})
+        page = visitor.get(SETTINGS + "applications/")
+        for form in [each for each in page.forms if each.named("application")]:
+            shown = visitor.submit(form)
+            secrets += [each for each in shown.readonly_values() if each.startswith("tgs_")]
+        app = Application(self.server, 1, name="Theirs")
+        app.tokens(visitor)
+        app.tokens(visitor)  # the second time nobody is asked
+        visitor.submit(visitor.get(SETTINGS + "authorizations/").form_with("application"))
+        token, _ = self.server.add_token(self.user)
+        with Receiver() as receiver:
+            made = self.server.ask("POST", f"/v1/sitesmaker/{account}/hooks", token=token,
+                                   body={"event": "site.created", "target_url": receiver.url()})
+            self.assertEqual(201, made.status, made)
+            hook = made.json()["id"]
+            self.assertEqual(204, self.server.ask("DELETE", f"/v1/sitesmaker/hooks/{hook}", token=token).status)
+        self.assertEqual([("user_added", "ann"), ("account_added", f"sitesmaker {account}"), ("signed_in", ""),
+                          ("token_created", "back <b>up"), ("token_revoked", "back <b>up"), ("application_registered", "Own"),
+                          ("client_secret_replaced", "Own"), ("application_deleted", "Own"), ("access_granted", "Theirs"),
+                          ("access_revoked", "Theirs"), ("token_created", "e2e"), ("hook_created", str(hook)),
+                          ("hook_deleted", str(hook))], self.told())
+        self.assertEqual(2, len(secrets))
+        for each in secrets:
+            self.assertNotIn(each, json.dumps(self.entries()))
+        self.assertEqual({"user": "127.0.0.1", "operator": None}, {each["by"]: each["client"] for each in self.entries(self.user)})
+        self.assertEqual(3, len(self.entries(self.user, limit=3)))
+        self.assertLess(len(self.entries(self.user)), len(self.entries()), "others did things, too")
+
+        page = visitor.get(SETTINGS + "activity/")
+        self.assertEqual(200, page.status)
+        for text in ("Signed in", "Created the token back <b>up", "Authorized the application Theirs", "127.0.0.1",
+                     "The operator of this site"):
+            self.assertIn(text, page.text)
+        self.assertNotIn("<b>up", page.body)
+        other = signed_in(self.server).get(SETTINGS + "activity/")
+        self.assertNotIn("back <b>up", other.text)
+        self.assertEqual(405, visitor.post(SETTINGS + "activity/", [("form_token", page.forms[0].value("form_token"))]).status)
+
+    def test_what_operators_do(self):
+        run = self.server.run
+        run("user", "quota", "--user", self.user, "--per-day", 7)
+        run("user", "password", "--id", self.user, "--password-stdin", stdin="another one\n")
+        run("user", "sign-out", "--id", self.user)
+        run("user", "disable", "--id", self.user)
+        run("user", "enable", "--id", self.user)
+        _, token = self.server.add_token(self.user)
+        run("token", "revoke", "--id", token)
+        app = Application(self.server, self.user)
+        run("app", "delete", "--client-id", app.id)
+        account = self.server.add_account(self.user, "itemplatform")
+        run("event", "emit", "--service", "itemplatform", "--account", account, "--event", "item.created", "--payload", "1")
+        run("user", "delete", "--id", self.user)
+        self.assertEqual([("user_added", "ann"), ("quota_set", "7"), ("password_set", ""), ("sessions_ended", ""),
+                          ("user_disabled", ""), ("user_enabled", ""), ("token_created", "e2e"), ("token_revoked", "e2e"),
+                          ("application_registered", "Acme"), ("application_deleted", "Acme"),
+                          ("account_added", f"itemplatform {account}"), ("event_reported", "item.created"),
+                          ("user_deleted", "")], self.told(), "also of a deleted user")
+        self.assertEqual({"operator"}, {each["by"] for each in self.entries(self.user)})
+
+    def test_a_failed_sign_in_is_none(self):
+        Visitor(self.server).sign_in("ann", "a wrong one")
+        self.assertEqual([("user_added", "ann")], self.told())
+
+    def test_it_is_bounded(self):
+        numbers = "generate_series(1, 1500)" if on_postgres else \
+            "(WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500) SELECT i FROM n)"
+        self.execute("INSERT INTO directory_activities (kind, user_id, subject, client, at) "
+                     f"SELECT 'signed_in', {self.user}, '', '', 4000000000000 FROM {numbers} AS n")
+        self.server.run("user", "sign-out", "--id", self.user)
+        count = f"SELECT count(*) FROM directory_activities WHERE user_id = {self.user}"
+        self.assertEqual("1000", self.execute(count))
+        self.execute("INSERT INTO directory_activities (kind, user_id, subject, client, at) VALUES "
+                     + ", ".join(f"('signed_in', 99, '', '', {n})" for n in range(6)))
+        of_old = "SELECT count(*) FROM directory_activities WHERE user_id = 99"
+        self.server.run("user", "sign-out", "--id", self.user)
+        self.assertEqual("2", self.execute(of_old), "a few with each new entry")
+        self.server.run("user", "sign-out", "--id", self.user)
+        self.assertEqual("0", self.execute(of_old))
+
+    def test_without_it_requests_go_on(self):
+        self.execute("DROP TABLE directory_activities")
+        visitor = signed_in(self.server, "ann", "a password")
+        self.assertEqual(200, visitor.get(SETTINGS + "tokens/").status)
+        self.assertIn("directory_activities", self.server.log_after("directory_activities"))
+        self.assertEqual(500, visitor.get(SETTINGS + "activity/").status)
+
+
+if __name__ == "__main__":
+    main()
