@@ -3614,6 +3614,68 @@ concept oauth_store = application_store<S> && grant_store<S>;
 
 }  // namespace tollgate
 
+// <tollgate/model/detail/activity.hpp>
+
+namespace tollgate::inline v0 {
+
+/// What was done to an account. The comments say what `activity::subject` is.
+enum class activity_kind : std::uint8_t {
+    signed_in,               ///< empty
+    token_created,           ///< the personal token's description
+    token_revoked,           ///< the same
+    application_registered,  ///< the application's name
+    client_secret_replaced,  ///< the same
+    application_deleted,     ///< the same
+    access_granted,          ///< the name of the application that the user authorized
+    access_revoked,          ///< the same
+    hook_created,            ///< the webhook's id
+    hook_deleted,            ///< the same
+    hook_secret_replaced,    ///< the same
+    hook_enabled,            ///< the same
+    delivery_resent,         ///< the delivery's id
+    // What only an operator does.
+    user_added,         ///< the login
+    user_disabled,      ///< empty
+    user_enabled,       ///< empty
+    user_deleted,       ///< empty
+    password_set,       ///< empty
+    sessions_ended,     ///< empty
+    quota_set,          ///< requests a day
+    account_added,      ///< the service and the account's id
+    event_reported,     ///< the event's name
+    count_,             ///< how many there are; none of them
+};
+
+/// The name under which it is stored: `token_created`.
+[[nodiscard]] constexpr std::string_view to_text(activity_kind kind) noexcept {
+    constexpr std::array<std::string_view, static_cast<std::size_t>(activity_kind::count_)> names{
+        "signed_in",         "token_created",        "token_revoked",        "application_registered",
+        "client_secret_replaced", "application_deleted", "access_granted",   "access_revoked",
+        "hook_created",      "hook_deleted",         "hook_secret_replaced", "hook_enabled",
+        "delivery_resent",   "user_added",           "user_disabled",        "user_enabled",
+        "user_deleted",      "password_set",         "sessions_ended",       "quota_set",
+        "account_added",     "event_reported"};
+    return kind < activity_kind::count_ ? names[static_cast<std::size_t>(kind)] : std::string_view{};
+}
+
+/// Empty for another text.
+[[nodiscard]] constexpr std::optional<activity_kind> activity_kind_of(std::string_view name) noexcept {
+    for (std::uint8_t i = 0; i < static_cast<std::uint8_t>(activity_kind::count_); ++i)
+        if (to_text(static_cast<activity_kind>(i)) == name) return static_cast<activity_kind>(i);
+    return std::nullopt;
+}
+
+/// Who did what to an account, and when: an entry of an audit log. It holds no secret.
+struct activity {
+    activity_kind kind = activity_kind::signed_in;
+    user_id user;
+    std::string subject;               ///< as `activity_kind` says; UTF-8
+    std::optional<ip_address> client;  ///< the user's, behind trusted proxies; none: an operator did it
+    instant at;
+};
+
+}  // namespace tollgate
+
 // <tollgate/contract/observer.hpp>
 
 namespace tollgate::inline v0 {
@@ -3674,6 +3736,26 @@ concept delivery_observer = observer<O> && requires(const O& o, const delivery_r
     // After an attempt was settled, on the dispatcher's thread: be quick.
     { o.on_attempt(record) } noexcept;
 };
+
+/// An observer that also hears what users do with their accounts, for an audit log: sign-in, tokens, applications, grants,
+/// webhooks. An observer that has no such function is fine.
+///
+/// Exemplar:
+///
+///     struct activity_printer : no_observer {
+///         void on_activity(const activity& done) const noexcept { std::puts(to_text(done.kind).data()); }
+///     };
+template <class O>
+concept activity_observer = observer<O> && requires(const O& o, const activity& done) {
+    // After it was done and stored, on the thread that did it, which may block if the handler may.
+    { o.on_activity(done) } noexcept;
+};
+
+/// Tells the observer, if it is an `activity_observer`.
+template <observer O>
+void report_activity(const O& observer, const activity& done) noexcept {
+    if constexpr (activity_observer<O>) observer.on_activity(done);
+}
 
 }  // namespace tollgate
 
@@ -4289,6 +4371,14 @@ template <user_directory D>
         return false;
     }
 }
+
+/// A directory that keeps an audit log (see `activity_observer`) and lets users see theirs. Optional: with it `account_pages` has a
+/// page of recent activity.
+template <class D>
+concept activity_source = user_directory<D> && requires(D& d, user_id user, std::size_t rows_max) {
+    // What was done to the user's account, newest first, at most `rows_max`.
+    { d.activity_of(user, rows_max) } -> std::same_as<result<std::vector<activity>>>;
+};
 
 }  // namespace tollgate
 
@@ -5513,12 +5603,32 @@ private:
     bool (*fill_)(const void*, std::span<std::byte>) noexcept;
 };
 
+/// An observer of any type, for what endpoints do to accounts. A view: the observer must outlive it.
+class activity_observer_ref {
+public:
+    /// Refers to `target`.
+    template <class Observer>
+        requires(!std::same_as<Observer, activity_observer_ref>) && observer<Observer>
+    activity_observer_ref(const Observer& target) noexcept
+        : observer_{&target}, report_{[](const void* to, const activity& done) noexcept {
+              report_activity(*static_cast<const Observer*>(to), done);
+          }} {}
+
+    /// Tells the observer, if it is an `activity_observer`.
+    void report(const activity& done) const noexcept { report_(observer_, done); }
+
+private:
+    const void* observer_;
+    void (*report_)(const void*, const activity&) noexcept;
+};
+
 /// What all calls of one API share. Everything in it outlives the API.
 struct api_context {
     user_directory_ref users;
     hook_store_ref hooks;
     target_rule_ref targets;
     random_source_ref random;
+    activity_observer_ref observer;
     const api_settings& settings;
     const std::string& openapi;  ///< the response to `GET {base_url}/openapi.json`
 };
@@ -5528,8 +5638,8 @@ class api_call {
 public:
     /// Made by the API for each request that passed its checks.
     api_call(const api_context& context, const http::request& request, http::response& response,
-             const tollgate::caller* caller, instant now) noexcept
-        : context_{context}, request_{request}, response_{response}, caller_{caller}, now_{now} {}
+             const tollgate::caller* caller, ip_address client, instant now) noexcept
+        : context_{context}, request_{request}, response_{response}, caller_{caller}, client_{client}, now_{now} {}
 
     /// What the API was made with.
     [[nodiscard]] const user_directory_ref& users() const noexcept { return context_.users; }
@@ -5551,6 +5661,11 @@ public:
         return *caller_;
     }
 
+    /// Reports what the caller did, for an audit log. Precondition: has_caller().
+    void report(activity_kind kind, std::string subject) const {
+        context_.observer.report({kind, caller().user, std::move(subject), client_, now_});
+    }
+
     /// The members of the request's JSON object; `malformed` (400) for any other body, an empty one included.
     [[nodiscard]] result<http::json_object> body() const { return http::parse_json_object(request_.body); }
 
@@ -5564,6 +5679,7 @@ private:
     const http::request& request_;
     http::response& response_;
     const tollgate::caller* caller_;
+    ip_address client_;
     instant now_;
 };
 
@@ -6762,7 +6878,7 @@ private:
                                        http::thread_kind thread) const {
         constexpr bool endpoints_may_block = http::handler_blocks<Users>() || http::handler_blocks<Store>();
         const route& found = routes[state.route.route];
-        api_call call{context, request, response, caller_of(state), state.now};
+        api_call call{context, request, response, caller_of(state), state.client, state.now};
         result<void> done;
         if (endpoints_may_block && thread == http::thread_kind::io) {
             auto without_waiting = found.call_without_waiting(call, state.route, state.route_service);
@@ -7606,6 +7722,42 @@ struct webhook_texts {
     std::string_view removed = "The webhook was deleted.";
 };
 
+/// The page of recent activity. `{}` is what `activity::subject` is.
+struct activity_texts {
+    std::string_view link = "Activity";
+    std::string_view title = "Recent activity";
+    std::string_view about =
+        "What was done to your account. If you do not recognize an entry, change your password and revoke your tokens.";
+    std::string_view none = "Nothing was recorded yet.";
+    std::string_view what = "Activity";
+    std::string_view when = "Time";
+    std::string_view where = "From";
+    std::string_view by_operator = "The operator of this site";
+
+    std::string_view signed_in = "Signed in";
+    std::string_view token_created = "Created the token {}";
+    std::string_view token_revoked = "Revoked the token {}";
+    std::string_view application_registered = "Registered the application {}";
+    std::string_view client_secret_replaced = "Generated a new secret for the application {}";
+    std::string_view application_deleted = "Deleted the application {}";
+    std::string_view access_granted = "Authorized the application {}";
+    std::string_view access_revoked = "Revoked the access of the application {}";
+    std::string_view hook_created = "Created webhook {}";
+    std::string_view hook_deleted = "Deleted webhook {}";
+    std::string_view hook_secret_replaced = "Generated a new secret for webhook {}";
+    std::string_view hook_enabled = "Enabled webhook {}";
+    std::string_view delivery_resent = "Sent delivery {} again";
+    std::string_view user_added = "Created the account with the login {}";
+    std::string_view user_disabled = "Disabled the account";
+    std::string_view user_enabled = "Enabled the account";
+    std::string_view user_deleted = "Deleted the account";
+    std::string_view password_set = "Set a new password";
+    std::string_view sessions_ended = "Signed you out everywhere";
+    std::string_view quota_set = "Set the rate limit to {} requests a day";
+    std::string_view account_added = "Added the account {}";
+    std::string_view event_reported = "Reported the event {}";
+};
+
 /// What surrounds every page's content.
 struct frame_texts {
     std::string_view language = "en";  ///< of all texts (BCP 47)
@@ -7660,6 +7812,7 @@ struct page_texts {
     authorization_texts authorizations;
     webhook_texts webhooks;
     delivery_texts deliveries;
+    activity_texts activity;
 };
 
 }  // namespace tollgate
@@ -9218,6 +9371,7 @@ private:
             return show_sign_in(call, login, web::faults_of(*outcome, texts), http::status::unprocessable_content);
 
         const auto user = outcome->who->user;
+        report(call, activity_kind::signed_in, user, {});
         call.context.who = caller{user, {}, credential_kind::other, {}};
         const auto signed_text = signed_text_of(call.authorization);
         issue_code(call, {.key = form_key, .nonce = *nonce, .user = user, .signed_text = signed_text});
@@ -9283,7 +9437,15 @@ private:
     }
 
     void store_and_send_code(const authorization_call& call, user_id user, const secret_text& code) const {
-        send_code(call, store.create_code(code_for(call, user, code)), code);
+        const auto stored = store.create_code(code_for(call, user, code));
+        if (stored && *stored == code_result::created)
+            report(call, activity_kind::access_granted, user, call.authorization.client.name);
+        send_code(call, stored, code);
+    }
+
+    void report(const authorization_call& call, activity_kind kind, user_id user, std::string subject) const {
+        report_activity(policy(policies.observer),
+                        {kind, user, std::move(subject), call.context.client, call.context.now});
     }
 
     void send_code(const authorization_call& call, const result<code_result>& stored, const secret_text& code) const {
@@ -9885,6 +10047,7 @@ enum class page : std::uint8_t {
     applications,
     authorizations,
     webhooks,
+    activity,
     start,  ///< redirects to the settings
     none,
 };
@@ -9906,6 +10069,7 @@ inline constexpr std::array page_paths = {
     page_path{"/en/user/settings/applications/", page::applications},
     page_path{"/en/user/settings/authorizations/", page::authorizations},
     page_path{"/en/user/settings/webhooks/", page::webhooks},
+    page_path{"/en/user/settings/activity/", page::activity},
 };
 
 /// The path of a page below the site's root.
@@ -9964,6 +10128,7 @@ struct page_context {
     std::string_view posted_token;   ///< the form token of `form`; empty if nothing was posted
     const http::form_fields& form;   ///< what was posted, with a valid form token; empty otherwise
     const http::form_fields& query;  ///< of the URL
+    ip_address client;
     instant now;
 };
 
@@ -9991,6 +10156,11 @@ public:
 
     [[nodiscard]] page_view view() const noexcept {
         return {texts(), pages_.renderer().scopes(), url_, context_.form_token, context_.query.value_of(done_name)};
+    }
+
+    /// Tells the observer what the user did.
+    void report(activity_kind kind, std::string subject) const {
+        report_activity(policy(pages_.policies().observer), {kind, who().user, std::move(subject), context_.client, now()});
     }
 
     /// Responds with this page; 422 if there are faults.
@@ -10082,6 +10252,29 @@ inline bool is_local_target(std::string_view text) noexcept {
 
 }  // namespace tollgate::pages
 
+// <tollgate/pages/detail/activity_page.hpp>
+
+namespace tollgate::inline v0::pages {
+
+inline constexpr std::size_t activities_shown_max = 100;  // a page that a person still reads
+
+/// `Created the token backup script`
+[[nodiscard]] TOLLGATE_DECL std::string describe(const activity& done, const activity_texts& texts);
+
+TOLLGATE_DECL void write_activities(html_writer& html, const page_view& view, std::span<const activity> activities);
+
+/// What was done to the user's account, if the directory keeps it.
+template <class Call>
+[[nodiscard]] result<void> show_activities(Call& call) {
+    const auto activities = call.users().activity_of(call.who().user, activities_shown_max);
+    if (!activities) return activities.error();
+    call.page(call.texts().activity.title, {},
+              [&](html_writer& html) { write_activities(html, call.view(), *activities); });
+    return {};
+}
+
+}  // namespace tollgate::pages
+
 // <tollgate/pages/detail/list_parts.hpp>
 
 /// The parts of settings pages: a list, and a form for a new item.
@@ -10112,7 +10305,7 @@ TOLLGATE_DECL void write_notice(html_writer& html, std::string_view text);
 TOLLGATE_DECL void write_empty_list(html_writer& html, std::string_view text);
 
 /// A table that narrow screens show as cards. The ARIA roles are explicit, since browsers drop them from tables with
-/// another display type.
+/// another display type. Without `actions` there is no column for them.
 TOLLGATE_DECL void begin_table(html_writer& html, std::string_view caption,
                                const std::vector<std::string_view>& columns, std::string_view actions);
 TOLLGATE_DECL void end_table(html_writer& html);
@@ -10215,6 +10408,7 @@ template <class Call>
         return show_applications(call, typed, faults);
     }
     if (!made) return made.error();
+    call.report(activity_kind::application_registered, typed.name);
     return redirect_to_client(call, fill_in(texts.made_title, typed.name), made->client_id, made->client_secret);
 }
 
@@ -10234,6 +10428,7 @@ template <class Call>
     const auto replaced = call.store().replace_client_secret(call.who().user, *which, digest_of(*secret));
     if (!replaced) return replaced.error();
     if (!*replaced) return not_found();
+    call.report(activity_kind::client_secret_replaced, found->name);
     return redirect_to_client(call, fill_in(call.texts().applications.renewed_title, found->name), found->client_id,
                               *secret);
 }
@@ -10243,9 +10438,15 @@ template <class Call>
 [[nodiscard]] result<void> delete_application(Call& call) {
     const auto which = application_id::parse(call.form().value_of("application"));
     if (!which) return not_found();
+    const auto applications = call.store().applications_of(call.who().user);
+    if (!applications) return applications.error();
+    const auto found = std::find_if(applications->begin(), applications->end(),
+                                    [&](const application& each) { return each.id == *which; });
+    if (found == applications->end()) return not_found();
     const auto deleted = call.store().delete_application(call.who().user, *which);
     if (!deleted) return deleted.error();
     if (!*deleted) return not_found();
+    call.report(activity_kind::application_deleted, found->name);
     return call.redirect_to_list();
 }
 
@@ -10282,9 +10483,15 @@ template <class Call>
     const auto action = call.form().value_of(action_name);
     const auto which = application_id::parse(call.form().value_of("application"));
     if ((!action.empty() && action != "revoke") || !which) return not_found();
+    const auto grants = call.store().grants_of(call.who().user);
+    if (!grants) return grants.error();
+    const auto found =
+        std::find_if(grants->begin(), grants->end(), [&](const grant& each) { return each.application == *which; });
+    if (found == grants->end()) return not_found();
     const auto revoked = call.store().revoke_grant(call.who().user, *which);
     if (!revoked) return revoked.error();
     if (!*revoked) return not_found();
+    call.report(activity_kind::access_revoked, found->application_name);
     return call.redirect_to_list();
 }
 
@@ -10377,6 +10584,9 @@ template <class Pages>
     }
     const auto tried = pages.sessions().sign_in(context.request, attempt, context.now, response);
     if (!tried) return tried.error();
+    if (tried->who)
+        report_activity(policy(pages.policies().observer),
+                        {activity_kind::signed_in, tried->who->user, {}, attempt.client, context.now});
     if (tried->result == sign_in_result::signed_in) return redirect_after_sign_in(pages, typed, response);
 
     const bool throttled = tried->result == sign_in_result::throttled;
@@ -10431,6 +10641,7 @@ template <class Call>
         return show_tokens(call, typed, faults);
     }
     if (!issued) return issued.error();
+    call.report(activity_kind::token_created, typed.description);
     const token_texts& texts = call.texts().tokens;
     const secret_view shown{std::string{texts.made_title},
                             std::string{texts.made_about},
@@ -10447,10 +10658,12 @@ template <class Call>
     if (!which) return not_found();
     const auto tokens = call.store().personal_tokens_of(call.who().user);
     if (!tokens) return tokens.error();
-    if (std::none_of(tokens->begin(), tokens->end(), [&](const personal_token& each) { return each.id == *which; }))
-        return not_found();
+    const auto found = std::find_if(tokens->begin(), tokens->end(),
+                                    [&](const personal_token& each) { return each.id == *which; });
+    if (found == tokens->end()) return not_found();
     const auto revoked = call.store().revoke_personal_token(*which);
     if (!revoked) return revoked.error();
+    if (*revoked) call.report(activity_kind::token_revoked, found->description);
     return call.redirect_to_list();
 }
 
@@ -10598,6 +10811,7 @@ template <class Call>
             return show_deliveries(call, *named, std::nullopt, call.texts().deliveries.not_while_disabled);
         if (!sent) return sent.error();
         if (!*sent) return not_found();
+        call.report(activity_kind::delivery_resent, std::to_string(which->value()));
         return call.redirect_to(query_of(*named), sent_again_done);
     } else {
         return not_found();
@@ -10613,6 +10827,7 @@ template <class Call>
         const auto enabled = call.store().enable_hook(named->account, named->hook, call.now());
         if (!enabled) return enabled.error();
         if (!*enabled) return not_found();
+        call.report(activity_kind::hook_enabled, std::to_string(named->hook.value()));
         return call.redirect_to(query_of(*named), enabled_done);
     } else {
         return not_found();
@@ -10747,6 +10962,7 @@ template <class Call>
         return show_hooks(call, std::move(*list), typed, faults);
     }
     if (!made) return made.error();
+    call.report(activity_kind::hook_created, std::to_string(made->id.value()));
     return redirect_to_hook_secret(call, texts.made_title, fill_in(texts.made_about, typed.target_url), made->secret);
 }
 
@@ -10757,6 +10973,7 @@ template <class Call>
     const auto deleted = call.store().delete_hook(named->account, named->hook);
     if (!deleted) return deleted.error();
     if (!*deleted) return not_found();
+    call.report(activity_kind::hook_deleted, std::to_string(named->hook.value()));
     return call.redirect_to_list();
 }
 
@@ -10769,6 +10986,7 @@ template <class Call>
     const auto secret = renew_hook_secret(call.store(), named->account, named->hook, call.now(), call.random());
     if (!secret) return secret.error();
     if (!*secret) return not_found();
+    call.report(activity_kind::hook_secret_replaced, std::to_string(named->hook.value()));
     return redirect_to_hook_secret(call, texts.renewed_title, std::string{texts.renewed_about}, **secret);
 }
 
@@ -10805,8 +11023,8 @@ struct page_settings {
     std::size_t hooks_per_event_max = limits::hooks_per_event_max;
 };
 
-/// The account settings: personal tokens, applications, authorizations and webhooks, and, if `Sessions` has them,
-/// sign-in and sign-out. A handler for `server` or any other HTTP server.
+/// The account settings: personal tokens, applications, authorizations and webhooks; if `Users` is an `activity_source`, recent
+/// activity; and, if `Sessions` has them, sign-in and sign-out. A handler for `server` or any other HTTP server.
 ///
 ///     account_pages pages{settings, users, sessions, store};
 ///     http::site site{http::mounted("/v1", api), http::mounted(pages)};
@@ -10910,6 +11128,7 @@ private:
     }
 
     [[nodiscard]] bool is_served(page which) const noexcept {
+        if (which == page::activity) return activity_source<Users>;
         return which != page::none && (signs_in || (which != page::sign_in && which != page::sign_out));
     }
 
@@ -11039,7 +11258,7 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::answer(const http::
     if (!is_served(found.which)) return renderer_.answer_status(response, http::status::not_found);
 
     const bool reads = request.method == http::method::get || request.method == http::method::head;
-    const bool takes_forms = found.which != page::start;
+    const bool takes_forms = found.which != page::start && found.which != page::activity;
     if (!reads && !(takes_forms && request.method == http::method::post)) {
         if (takes_forms) response.add("Allow", "GET, HEAD, POST, OPTIONS");
         else response.add("Allow", "GET, HEAD, OPTIONS");
@@ -11082,7 +11301,8 @@ result<void> account_pages<Users, Sessions, Store, Policies, Theme>::authenticat
         renderer_.answer_status(response, http::status::too_many_requests);
         return false;
     };
-    const auto address = limit_key::of(http::client_address(incoming.request, settings_.trusted_proxies, settings_.client_named_by));
+    const auto client = http::client_address(incoming.request, settings_.trusted_proxies, settings_.client_named_by);
+    const auto address = limit_key::of(client);
     if constexpr (signs_in)
         if (incoming.which == page::sign_in) {
             if (!is_admitted(address)) return {};
@@ -11109,9 +11329,9 @@ result<void> account_pages<Users, Sessions, Store, Policies, Theme>::authenticat
         return internal_error("the session has no secret, or the random source failed");
     const auto token = web::make_form_token(binding_of(**who), *nonce);
     const auto posted_token = posted ? incoming.form.value_of(web::form_token_name) : std::string_view{};
-    return dispatch(
-        {incoming.which, incoming.request, **who, token, posted_token, incoming.form, incoming.query, incoming.now},
-        response);
+    return dispatch({incoming.which, incoming.request, **who, token, posted_token, incoming.form, incoming.query, client,
+                     incoming.now},
+                    response);
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
@@ -11135,6 +11355,9 @@ result<void> account_pages<Users, Sessions, Store, Policies, Theme>::dispatch(co
         case page::authorizations:
             return posted ? pages::post_to_authorizations(here) : pages::show_authorizations(here);
         case page::webhooks: return posted ? pages::post_to_hooks(here) : pages::show_hooks(here);
+        case page::activity:
+            if constexpr (activity_source<Users>) return pages::show_activities(here);
+            break;
         case page::sign_in:
         case page::start:
         case page::none: break;
@@ -11165,13 +11388,14 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::answer_page(http::r
                                                                          page_frame frame, Write&& write) const {
     const auto& texts = renderer_.texts();
     const std::string urls[] = {url_of(page::tokens), url_of(page::applications), url_of(page::authorizations),
-                                url_of(page::webhooks)};
+                                url_of(page::webhooks), url_of(page::activity)};
     const page_link links[] = {{urls[0], texts.tokens.link, context.which == page::tokens},
                                {urls[1], texts.applications.link, context.which == page::applications},
                                {urls[2], texts.authorizations.link, context.which == page::authorizations},
-                               {urls[3], texts.webhooks.link, context.which == page::webhooks}};
+                               {urls[3], texts.webhooks.link, context.which == page::webhooks},
+                               {urls[4], texts.activity.link, context.which == page::activity}};
     const auto sign_out_url = signs_in ? url_of(page::sign_out) : std::string{};
-    frame.navigation = links;
+    frame.navigation = std::span{links}.first(activity_source<Users> ? 5 : 4);
     frame.login = context.who.login;
     frame.sign_out_url = sign_out_url;
     frame.form_token = context.form_token;
@@ -11410,7 +11634,8 @@ account_api<Users, Store, Policies>::account_api(api_settings settings, Users& u
       patterns_{pipeline::patterns_of(table_)},
       root_{path_of(settings_.base_url)},
       docs_url_{settings_.auth_url + "/docs/"},
-      context_{users_, store_, policy(policies_.target_rule), policy(policies_.random), settings_, openapi_} {
+      context_{users_, store_, policy(policies_.target_rule), policy(policies_.random), policy(policies_.observer), settings_,
+               openapi_} {
     for (const auto* url : {&settings_.base_url, &settings_.auth_url})
         if (!url->starts_with("https://") && !url->starts_with("http://"))
             throw std::invalid_argument{"tollgate: '" + *url + "' is no absolute http or https URL"};
@@ -19867,6 +20092,66 @@ TOLLGATE_DECL std::optional<std::string> open_sealed(const session& who, std::st
 
 }  // namespace tollgate::web
 
+// <tollgate/pages/detail/activity_page.ipp>
+
+namespace tollgate::inline v0::pages {
+
+namespace detail {
+
+[[nodiscard]] inline std::string_view text_of(activity_kind kind, const activity_texts& texts) noexcept {
+    switch (kind) {
+        case activity_kind::signed_in: return texts.signed_in;
+        case activity_kind::token_created: return texts.token_created;
+        case activity_kind::token_revoked: return texts.token_revoked;
+        case activity_kind::application_registered: return texts.application_registered;
+        case activity_kind::client_secret_replaced: return texts.client_secret_replaced;
+        case activity_kind::application_deleted: return texts.application_deleted;
+        case activity_kind::access_granted: return texts.access_granted;
+        case activity_kind::access_revoked: return texts.access_revoked;
+        case activity_kind::hook_created: return texts.hook_created;
+        case activity_kind::hook_deleted: return texts.hook_deleted;
+        case activity_kind::hook_secret_replaced: return texts.hook_secret_replaced;
+        case activity_kind::hook_enabled: return texts.hook_enabled;
+        case activity_kind::delivery_resent: return texts.delivery_resent;
+        case activity_kind::user_added: return texts.user_added;
+        case activity_kind::user_disabled: return texts.user_disabled;
+        case activity_kind::user_enabled: return texts.user_enabled;
+        case activity_kind::user_deleted: return texts.user_deleted;
+        case activity_kind::password_set: return texts.password_set;
+        case activity_kind::sessions_ended: return texts.sessions_ended;
+        case activity_kind::quota_set: return texts.quota_set;
+        case activity_kind::account_added: return texts.account_added;
+        case activity_kind::event_reported: return texts.event_reported;
+        case activity_kind::count_: break;
+    }
+    return {};
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL std::string describe(const activity& done, const activity_texts& texts) {
+    return fill_in(detail::text_of(done.kind, texts), done.subject);
+}
+
+TOLLGATE_DECL void write_activities(html_writer& html, const page_view& view, std::span<const activity> activities) {
+    const activity_texts& texts = view.texts.activity;
+    begin_list_page(html, {.title = texts.title, .about = texts.about});
+    if (activities.empty()) return write_empty_list(html, texts.none);
+    begin_table(html, texts.title, {texts.what, texts.when, texts.where}, {});
+    for (const activity& each : activities) {
+        begin_row(html, texts.what, describe(each, texts));
+        begin_cell(html, texts.when);
+        web::write_moment(html, each.at);
+        next_cell(html, texts.where);
+        if (each.client) html.add("{}", each.client->to_text());
+        else html.add("<span class=\"quiet\">{}</span>", texts.by_operator);
+        end_row(html);
+    }
+    end_table(html);
+}
+
+}  // namespace tollgate::pages
+
 // <tollgate/pages/detail/list_parts.ipp>
 
 namespace tollgate::inline v0::pages {
@@ -19903,10 +20188,9 @@ TOLLGATE_DECL void begin_table(html_writer& html, std::string_view caption,
         "<table role=\"table\">\n<caption class=\"unseen\">{}</caption>\n<thead role=\"rowgroup\"><tr role=\"row\">",
         caption);
     for (const auto each : columns) html.add("<th role=\"columnheader\" scope=\"col\">{}</th>", each);
-    html.add(
-        "<th role=\"columnheader\" scope=\"col\"><span class=\"unseen\">{}</span></th></tr></thead>\n<tbody "
-        "role=\"rowgroup\">\n",
-        actions);
+    if (!actions.empty())
+        html.add("<th role=\"columnheader\" scope=\"col\"><span class=\"unseen\">{}</span></th>", actions);
+    html.add("</tr></thead>\n<tbody role=\"rowgroup\">\n");
 }
 
 TOLLGATE_DECL void end_table(html_writer& html) { html.add("</tbody>\n</table>\n"); }
@@ -21685,6 +21969,7 @@ struct create_hook {
                                       .source = hook_source::api},
                                      call.now(), call.random(), call.settings().hooks_per_event_max);
         if (!made) return made.error();
+        call.report(activity_kind::hook_created, std::to_string(made->id.value()));
 
         call.response().set_status(http::status::created);
         if (const auto value = http::field_value::from(made->secret)) call.response().add("X-Hook-Secret", *value);
@@ -21706,6 +21991,7 @@ struct delete_hook {
         const auto deleted = call.hooks().delete_hook(**owner, id);
         if (!deleted) return deleted.error();
         if (!*deleted) return not_found();
+        call.report(activity_kind::hook_deleted, std::to_string(id.value()));
         call.response().set_status(http::status::no_content);
         return {};
     }

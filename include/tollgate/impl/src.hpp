@@ -41,6 +41,7 @@
 #include <tollgate/oauth/detail/redirect.ipp>
 #include <tollgate/oauth/detail/token_endpoint.ipp>
 #include <tollgate/oauth/detail/token_response.ipp>
+#include <tollgate/pages/detail/activity_page.ipp>
 #include <tollgate/pages/detail/applications_page.ipp>
 #include <tollgate/pages/detail/authorizations_page.ipp>
 #include <tollgate/pages/detail/deliveries_page.ipp>
