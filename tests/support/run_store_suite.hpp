@@ -29,16 +29,16 @@ void run_store_suite(Make make, std::function<std::invoke_result_t<Make&>()> reo
 
 /// The rules of the store suite that a store breaks.
 template <class Make>
-std::vector<tollgate::testing::verdict> suite_failures(Make make) {
-    std::vector<tollgate::testing::verdict> failed;
-    tollgate::testing::run(std::move(make), [&](const tollgate::testing::verdict& each) {
+std::vector<tollgate::testing::case_result> suite_failures(Make make) {
+    std::vector<tollgate::testing::case_result> failed;
+    tollgate::testing::run(std::move(make), [&](const tollgate::testing::case_result& each) {
         if (!each.passed) failed.push_back(each);
     });
     return failed;
 }
 
 /// The suite has caught a store that breaks the rule `name`, and its message says where.
-inline void check_caught(const std::vector<tollgate::testing::verdict>& failed, std::string_view name,
+inline void check_caught(const std::vector<tollgate::testing::case_result>& failed, std::string_view name,
                          std::string_view message_has = "testing/detail/") {
     CAPTURE(name);
     const auto caught = std::find_if(failed.begin(), failed.end(), [&](const auto& each) { return each.name == name; });

@@ -33,7 +33,7 @@ struct bench {
 
 }  // namespace
 
-TEST_CASE("a hook is made with a secret of its own") {
+TEST_CASE("a hook is created with its own secret") {
     bench with;
     const auto first = with.issue();
     const auto second = with.issue();
@@ -48,7 +48,7 @@ TEST_CASE("a hook is made with a secret of its own") {
     CHECK(kept.front().created_at == now);
 }
 
-TEST_CASE("one hook too many, and none without random bytes") {
+TEST_CASE("no hook beyond the bound or without random bytes") {
     bench with;
     CHECK(with.issue(1));
     const auto too_many = with.issue(1);
@@ -61,7 +61,7 @@ TEST_CASE("one hook too many, and none without random bytes") {
     CHECK(with.store.hooks_of(anns_site)->size() == 1);
 }
 
-TEST_CASE("a secret is renewed for a hook that is there") {
+TEST_CASE("a secret is replaced for an existing hook") {
     bench with;
     const auto made = with.issue();
     REQUIRE(made);
@@ -78,7 +78,7 @@ TEST_CASE("a secret is renewed for a hook that is there") {
     CHECK_FALSE(renew_hook_secret(with.store, anns_site, made->id, now, with.random));
 }
 
-TEST_CASE("what a hook may ask for") {
+TEST_CASE("the members of a hook are checked") {
     service_catalog services;
     static_cast<void>(services.add("sitesmaker", {"site.created"}));
     const service& at = *services.find("sitesmaker");

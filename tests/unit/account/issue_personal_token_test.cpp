@@ -30,7 +30,7 @@ std::optional<caller> who_is(memory_store& store, std::string_view username, std
 
 }  // namespace
 
-TEST_CASE("an issued token lets its owner in, with its scopes, and is listed") {
+TEST_CASE("an issued token is accepted, with its scopes, and is listed") {
     memory_store store;
     const auto token = issue_personal_token(store, wish(), noon);
     REQUIRE(token);
@@ -46,7 +46,7 @@ TEST_CASE("an issued token lets its owner in, with its scopes, and is listed") {
     CHECK(listed[0].created_at == noon);
 }
 
-TEST_CASE("two issued tokens have nothing in common") {
+TEST_CASE("two issued tokens differ in every part") {
     memory_store store;
     const auto first = issue_personal_token(store, wish(), noon);
     const auto second = issue_personal_token(store, wish(), noon);
@@ -56,7 +56,7 @@ TEST_CASE("two issued tokens have nothing in common") {
     CHECK_FALSE(who_is(store, first->username, second->secret));
 }
 
-TEST_CASE("no token is made of bytes that are not random") {
+TEST_CASE("without random bytes no token is created") {
     memory_store store;
     const auto token = issue_personal_token(store, wish(), noon, empty_source{});
     REQUIRE_FALSE(token);
@@ -64,7 +64,7 @@ TEST_CASE("no token is made of bytes that are not random") {
     CHECK((*store.personal_tokens_of(user_id{7})).empty());
 }
 
-TEST_CASE("a token's description is a line") {
+TEST_CASE("a token's description is one line") {
     memory_store store;
     CHECK(issue_personal_token(store, wish(std::string(255, 'd')), noon));
     const auto token = issue_personal_token(store, wish(std::string(256, 'd')), noon);
@@ -72,7 +72,7 @@ TEST_CASE("a token's description is a line") {
     CHECK(token.error().kind == error_kind::invalid);
 }
 
-TEST_CASE("a store's problem is the caller's to see") {
+TEST_CASE("a store error is returned to the caller") {
     memory_store store{memory_settings{.personal_tokens_max = 0, .access_tokens_max = 1, .hooks_max = 1}};
     const auto token = issue_personal_token(store, wish(), noon);
     REQUIRE_FALSE(token);

@@ -53,7 +53,7 @@ std::string faulty_field(const application_request& wanted) {
 
 }  // namespace
 
-TEST_CASE("a registered application is kept, and its secret as a digest alone", "[register_application]") {
+TEST_CASE("a registered application is stored, with a digest of its secret", "[register_application]") {
     registry one;
     auto wanted = wish();
     wanted.description = "Reads balances";
@@ -74,7 +74,7 @@ TEST_CASE("a registered application is kept, and its secret as a digest alone", 
     CHECK(kept.created_at == noon);
 }
 
-TEST_CASE("two applications have nothing in common", "[register_application]") {
+TEST_CASE("two applications differ in id and secret", "[register_application]") {
     registry one;
     const auto first = one.add(wish());
     const auto second = one.add(wish());
@@ -83,7 +83,7 @@ TEST_CASE("two applications have nothing in common", "[register_application]") {
     CHECK(first->client_secret.view() != second->client_secret.view());
 }
 
-TEST_CASE("what may be said of an application", "[register_application]") {
+TEST_CASE("names and descriptions are checked", "[register_application]") {
     auto wanted = wish();
     CHECK(faults_of(wanted).empty());
     wanted.name = std::string(100, 'n');
@@ -182,7 +182,7 @@ TEST_CASE("URLs are normalised at registration, as URL libraries write them", "[
     CHECK(one.store.made[0].website == "https://acme.example/#about");
 }
 
-TEST_CASE("all faults are told at once, and a store hears of none", "[register_application]") {
+TEST_CASE("all errors are reported at once, without a store call", "[register_application]") {
     registry one;
     const application_request wanted{user_id{7}, "", "", std::string(256, 'd'), ""};
     CHECK(faults_of(wanted).size() == 4);
@@ -193,7 +193,7 @@ TEST_CASE("all faults are told at once, and a store hears of none", "[register_a
     CHECK(one.store.made.empty());
 }
 
-TEST_CASE("no application is made of bytes that are not random", "[register_application]") {
+TEST_CASE("without random bytes no application is created", "[register_application]") {
     registry one;
     one.random_works = false;
     const auto made = one.add(wish());
@@ -202,7 +202,7 @@ TEST_CASE("no application is made of bytes that are not random", "[register_appl
     CHECK(one.store.made.empty());
 }
 
-TEST_CASE("a store's bound and its problems are the caller's to see", "[register_application]") {
+TEST_CASE("bounds and errors of the store are returned to the caller", "[register_application]") {
     registry one;
     CHECK(one.add(wish(), 1));
     const auto second = one.add(wish(), 1);

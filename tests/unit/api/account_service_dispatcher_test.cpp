@@ -12,7 +12,7 @@
 using namespace tollgate;
 using namespace tollgate::test;
 
-TEST_CASE("a dispatcher of a service works on its store, by its policies", "[api][account_service]") {
+TEST_CASE("a dispatcher of a service uses its store and policies", "[api][account_service]") {
     instant now = from_unix_seconds(1'700'000'000);
     shop_directory users;
     memory_store store;

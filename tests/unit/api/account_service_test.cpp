@@ -45,7 +45,7 @@ struct red_theme : plain_theme {};
 
 }  // namespace
 
-TEST_CASE("a service without sessions is the API with its documentation, one with sessions has OAuth and pages, too",
+TEST_CASE("a service without sessions is the API with documentation, one with sessions adds OAuth and pages",
           "[api][account_service]") {
     parts given;
     account_service api_alone{settings(), given.users, given.store, given.policies()};
@@ -101,14 +101,14 @@ TEST_CASE("auth_url is the origin of base_url unless it is given", "[api][accoun
     CHECK_THROWS_AS((account_service{settings("https://a.example/v1", "a.example"), given.users, given.store}), std::invalid_argument);
 }
 
-TEST_CASE("a service that cannot be is refused with a message that names it", "[api][account_service]") {
+TEST_CASE("an invalid service is refused with a message", "[api][account_service]") {
     parts given;
     CHECK_THROWS_WITH((account_service{{.base_url = "https://a.example/v1", .services = {{"Shop", {"order.paid"}}}}, given.users, given.store}),
                       "tollgate: The service name 'Shop' is not 1 to 32 of a-z, 0-9 and '-'.");
     CHECK_NOTHROW(account_service{{.base_url = "https://a.example/v1", .services = {{"shop", {"order.paid"}}}}, given.users, given.store});
 }
 
-TEST_CASE("all parts share the policies: what OAuth counts is counted for the API", "[api][account_service]") {
+TEST_CASE("all parts share the policies: OAuth requests count for the API", "[api][account_service]") {
     parts given;
     window_limiter limiter;
     account_service service{settings(), given.users, given.store, given.sessions, given.policies().with_limiter(std::ref(limiter))};
@@ -122,7 +122,7 @@ TEST_CASE("all parts share the policies: what OAuth counts is counted for the AP
     CHECK(get(service, "/v1/testservice/get") == http::status::too_many_requests);
 }
 
-TEST_CASE("a request without User-Agent gets the API's refusal, wherever it goes", "[api][account_service]") {
+TEST_CASE("a request without User-Agent is refused everywhere", "[api][account_service]") {
     parts given;
     account_service service{settings(), given.users, given.store, given.sessions, given.policies()};
     sent expected{http::method::get, "/v1/testservice/get"};
@@ -138,7 +138,7 @@ TEST_CASE("a request without User-Agent gets the API's refusal, wherever it goes
     }
 }
 
-TEST_CASE("a service on a site leaves the paths that it does not serve to others", "[api][account_service]") {
+TEST_CASE("a service on a site leaves other paths to others", "[api][account_service]") {
     parts given;
     account_service service{settings("https://shop.example/account/v1", "https://shop.example/account"), given.users, given.store,
                             given.sessions, given.policies()};
@@ -162,7 +162,7 @@ TEST_CASE("a service on a site leaves the paths that it does not serve to others
     }
 }
 
-TEST_CASE("a request for a host that is not allowed is refused, wherever it goes", "[api][account_service]") {
+TEST_CASE("a request for a host that is not allowed is refused everywhere", "[api][account_service]") {
     parts given;
     auto with = settings();
     with.allowed_hosts = http::allowed_hosts{{"shop.example"}};
@@ -181,7 +181,7 @@ TEST_CASE("a request for a host that is not allowed is refused, wherever it goes
     }
 }
 
-TEST_CASE("settings reach the part that they are for", "[api][account_service]") {
+TEST_CASE("settings reach their part", "[api][account_service]") {
     parts given;
     auto with = settings();
     with.oauth.one_page_services = {"sitesmaker"};

@@ -23,7 +23,7 @@ std::string challenges(const http::response& answer) {
 
 }  // namespace
 
-TEST_CASE("a scheme is known in any case, a token only as it is", "[api][identity]") {
+TEST_CASE("the scheme is case-insensitive, the token is not", "[api][identity]") {
     auto shop = make_shop();
     const auto token = shop.personal_token(ann, "user:balance");
     const auto access = shop.access_token(ann, "user:balance");
@@ -38,7 +38,7 @@ TEST_CASE("a scheme is known in any case, a token only as it is", "[api][identit
     CHECK(shop.answer(sent{method::get, "/v1/user/balance"}.bearer(other_case)).status() == status::unauthorized);
 }
 
-TEST_CASE("credentials that let nobody in are a 401, whatever they look like", "[api][identity]") {
+TEST_CASE("invalid credentials are a 401, whatever they look like", "[api][identity]") {
     auto shop = make_shop();
     const auto token = shop.personal_token(ann, "user:balance");
     const auto access = shop.access_token(ann, "user:balance");
@@ -82,7 +82,7 @@ TEST_CASE("credentials that let nobody in are a 401, whatever they look like", "
     }
 }
 
-TEST_CASE("no credentials are no error, but not enough", "[api][identity]") {
+TEST_CASE("missing credentials are not an error, but insufficient", "[api][identity]") {
     auto shop = make_shop();
     for (const char* target : {"/v1/user/balance", "/v1/testservice/auth", "/v1/sitesmaker/accounts"}) {
         const auto answer = shop.answer(sent{method::get, target});
@@ -103,7 +103,7 @@ TEST_CASE("two Authorization fields are a 400", "[api][identity]") {
     CHECK(answer.find("X-RateLimit-Limit") == "60");
 }
 
-TEST_CASE("an access token works until it expires, and a revoked one no more", "[api][identity]") {
+TEST_CASE("an access token works until it expires or is revoked", "[api][identity]") {
     auto shop = make_shop();
     const auto access = shop.access_token(ann, "user:balance", seconds{3600});
     shop.now += seconds{3600} - milliseconds{1};
@@ -117,14 +117,14 @@ TEST_CASE("an access token works until it expires, and a revoked one no more", "
     CHECK(shop.answer(sent{method::get, "/v1/user/balance"}.basic(token.username, token.secret)).status() == status::unauthorized);
 }
 
-TEST_CASE("a user who is gone takes their tokens along", "[api][identity]") {
+TEST_CASE("tokens of deleted users are invalid", "[api][identity]") {
     auto shop = make_shop();
     const auto token = shop.personal_token(bob, "user:balance");
     shop.users.people.erase(bob);
     CHECK(shop.answer(sent{method::get, "/v1/user/balance"}.basic(token.username, token.secret)).status() == status::unauthorized);
 }
 
-TEST_CASE("a directory that is down is our fault, and its cause is not told", "[api][failure]") {
+TEST_CASE("an unavailable directory is a 503 without its cause", "[api][failure]") {
     auto shop = make_shop();
     const auto token = shop.personal_token(ann, "user:balance");
     shop.users.failure = unavailable("db-7.internal refused");
@@ -137,7 +137,7 @@ TEST_CASE("a directory that is down is our fault, and its cause is not told", "[
     CHECK(answer.body().find("documentation_url") != std::string::npos);
 }
 
-TEST_CASE("nothing thrown leaves handle", "[api][failure]") {
+TEST_CASE("no exception leaves handle", "[api][failure]") {
     auto shop = make_shop();
     const auto token = shop.personal_token(ann, "user:balance");
     shop.users.throws = true;
@@ -148,7 +148,7 @@ TEST_CASE("nothing thrown leaves handle", "[api][failure]") {
     CHECK(answer.find("Content-Type") == "application/json");
 }
 
-TEST_CASE("scopes decide what a token reaches", "[api][scopes]") {
+TEST_CASE("scopes are enforced", "[api][scopes]") {
     struct row {
         const char* granted;
         const char* target;

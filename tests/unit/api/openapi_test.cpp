@@ -110,7 +110,7 @@ std::set<std::string> scopes_of(const json& operation, const char* scheme) {
 
 }  // namespace
 
-TEST_CASE("the account API's description is a whole OpenAPI document") {
+TEST_CASE("the account API has a complete OpenAPI document") {
     const auto document = json::parse(make_openapi(shop_settings(), account_routes()));
     check_document(document);
     CHECK(document["info"]["version"] == "v1");
@@ -121,7 +121,7 @@ TEST_CASE("the account API's description is a whole OpenAPI document") {
     CHECK(operations == account_routes().size());
 }
 
-TEST_CASE("OpenAPI tells of the hook endpoints what they take and give") {
+TEST_CASE("OpenAPI describes requests and responses of the hook endpoints") {
     const auto document = json::parse(make_openapi(shop_settings(), account_routes()));
     const auto& item = document["paths"]["/{service}/{account}/hooks"];
     CHECK(item.size() == 2);
@@ -148,7 +148,7 @@ TEST_CASE("OpenAPI tells of the hook endpoints what they take and give") {
     CHECK_FALSE(remove.contains("requestBody"));
 }
 
-TEST_CASE("OpenAPI names the scopes that each operation needs") {
+TEST_CASE("OpenAPI lists the scopes of each operation") {
     const auto document = json::parse(make_openapi(shop_settings(), account_routes()));
     const auto& paths = document["paths"];
     for (const char* scheme : {"personalToken", "oauth"}) {
@@ -166,7 +166,7 @@ TEST_CASE("OpenAPI names the scopes that each operation needs") {
     CHECK(flow["scopes"].size() == 5);
 }
 
-TEST_CASE("routes of one's own are described as ours are") {
+TEST_CASE("own routes are described like built-in ones") {
     const auto routes = account_routes() +
                         route_table{on_put<"/{service}/{account}/labels/{label}">(
                             write_of_service, [](auto&, const service&, account_id, std::string_view) -> result<void> { return {}; },
@@ -179,7 +179,7 @@ TEST_CASE("routes of one's own are described as ours are") {
     CHECK(scopes_of(put, "oauth") == std::set<std::string>{"sitesmaker", "itemplatform"});
 }
 
-TEST_CASE("an API without services has a description too") {
+TEST_CASE("an API without services has a document, too") {
     api_settings settings;
     settings.base_url = "http://127.0.0.1:8080/api/v2/";
     settings.auth_url = "http://127.0.0.1:8080";

@@ -65,7 +65,7 @@ struct throwing_scheme {
 
 }  // namespace
 
-TEST_CASE("an anonymous window has 60 requests, and says when it opens again only when it is shut", "[api][limit]") {
+TEST_CASE("an anonymous window has 60 requests; Retry-After is sent only when it is full", "[api][limit]") {
     auto shop = make_shop();
     shop.now += milliseconds{250};
     for (int i = 1; i <= 60; ++i) {
@@ -89,7 +89,7 @@ TEST_CASE("an anonymous window has 60 requests, and says when it opens again onl
     check_window(shop.answer(sent{method::get, "/v1/testservice/get"}), "60", "59");
 }
 
-TEST_CASE("a request without a program's name is refused and counted, on every path", "[api][agent]") {
+TEST_CASE("a request without User-Agent is refused and counted on every path", "[api][agent]") {
     auto shop = make_shop();
     const auto token = shop.personal_token(ann, "user:balance");
     int left = 60;
@@ -110,7 +110,7 @@ TEST_CASE("a request without a program's name is refused and counted, on every p
     CHECK(shop.answer(request.without("User-Agent")).status() == http::status::too_many_requests);
 }
 
-TEST_CASE("all tokens of one user share one window, which an operator can widen at once", "[api][limit]") {
+TEST_CASE("all tokens of a user share one window, which can be enlarged at once", "[api][limit]") {
     auto shop = make_shop();
     const auto first = shop.personal_token(ann, "user:balance");
     const auto second = shop.personal_token(ann, "user:balance");
@@ -140,7 +140,7 @@ TEST_CASE("the thousandth request of a day is the last", "[api][limit]") {
     check_window(shop.answer(sent{method::get, balance_target()}.basic(token.username, token.secret)), "1000", "999");
 }
 
-TEST_CASE("a bad token drains its address, not its owner, and an empty address stops no valid one", "[api][limit]") {
+TEST_CASE("a bad token counts against its address, not its owner, and a full address refuses no valid token", "[api][limit]") {
     auto shop = make_shop();
     const auto token = shop.personal_token(ann, "user:balance");
     auto wrong = token.secret;
@@ -154,7 +154,7 @@ TEST_CASE("a bad token drains its address, not its owner, and an empty address s
     check_window(shop.answer(sent{method::get, balance_target()}.basic(token.username, token.secret)), "1000", "999");
 }
 
-TEST_CASE("addresses are counted one by one, an IPv6 one by its /64, a mapped one as IPv4", "[api][limit]") {
+TEST_CASE("addresses are counted separately, IPv6 by /64, mapped ones as IPv4", "[api][limit]") {
     auto shop = make_shop();
     const auto ask = [&](const char* address) {
         return std::string{shop.answer(sent{method::get, "/v1/testservice/get"}.from(*ip_address::parse(address)))
@@ -168,7 +168,7 @@ TEST_CASE("addresses are counted one by one, an IPv6 one by its /64, a mapped on
     CHECK(ask("2001:db8:0:2::1") == "59");
 }
 
-TEST_CASE("a forwarded address counts only behind a trusted proxy", "[api][limit]") {
+TEST_CASE("a forwarded address is used only behind a trusted proxy", "[api][limit]") {
     auto settings = shop_settings();
     settings.trusted_proxies = {*ip_network::parse("10.0.0.0/8"), *ip_network::parse("fd00::/8")};
     auto shop = make_shop(std::move(settings));
@@ -185,7 +185,7 @@ TEST_CASE("a forwarded address counts only behind a trusted proxy", "[api][limit
     CHECK(ask("fd00::1", "203.0.113.3") == "57");
 }
 
-TEST_CASE("what a host refuses carries the Error object and the address' window, uncounted", "[api][refusal]") {
+TEST_CASE("refusals of the server have the Error object and the address's window, uncounted", "[api][refusal]") {
     auto shop = make_shop();
     shop.answer(sent{method::get, "/v1/testservice/get"});
     for (const auto status : {http::status::bad_request, http::status::request_timeout, http::status::uri_too_long,
@@ -200,7 +200,7 @@ TEST_CASE("what a host refuses carries the Error object and the address' window,
     }
 }
 
-TEST_CASE("what a host refuses, or is thrown, asks no limiter that would have to wait", "[api][limit][refusal]") {
+TEST_CASE("refusals and exceptions never wait for a limiter", "[api][limit][refusal]") {
     int asked = 0;
     basic_shop shop{[&](auto all) {
         return std::move(all).with_limiter(waiting_limiter{&asked}).with_authenticators(throwing_scheme{});
@@ -218,7 +218,7 @@ TEST_CASE("what a host refuses, or is thrown, asks no limiter that would have to
     CHECK(asked == 1);
 }
 
-TEST_CASE("where nothing else blocks, requests may if the limiter does", "[api][limit]") {
+TEST_CASE("without other blocking parts, requests block if the limiter may", "[api][limit]") {
     for (const bool is_elsewhere : {false, true}) {
         basic_shop shop{[=](auto all) {
             movable_limiter limiter;

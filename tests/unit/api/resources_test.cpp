@@ -36,7 +36,7 @@ TEST_CASE("a balance keeps its digits", "[api][balance]") {
     CHECK(answer.find("Cache-Control") == "no-store");
 }
 
-TEST_CASE("accounts are a bare array of one service's", "[api][accounts]") {
+TEST_CASE("accounts are a bare array of one service's accounts", "[api][accounts]") {
     auto shop = make_shop();
     const auto anns = shop.personal_token(ann, all_scopes);
     const auto bobs = shop.personal_token(bob, all_scopes);
@@ -76,7 +76,7 @@ TEST_CASE("a hook is created, listed and deleted with the read scope alone", "[a
     CHECK(shop.answer(sent{method::get, "/v1/sitesmaker/1/hooks"}.basic(token.username, token.secret)).body() == "[]");
 }
 
-TEST_CASE("what is not the caller's is not there", "[api][ownership]") {
+TEST_CASE("objects of other users are not found", "[api][ownership]") {
     auto shop = make_shop();
     const auto token = shop.personal_token(ann, all_scopes);
     const auto* account = GENERATE("3", "99", "0", "-1", "01", "+1", "1.0", "9223372036854775808", "9223372036854775807", "x", "1e0");
@@ -97,7 +97,7 @@ TEST_CASE("what is not the caller's is not there", "[api][ownership]") {
     CHECK(deleted.body() == unknown.body());
 }
 
-TEST_CASE("somebody else's hook, or one through another service, lives on", "[api][ownership]") {
+TEST_CASE("hooks of other users and services cannot be deleted", "[api][ownership]") {
     auto shop = make_shop();
     const auto anns = shop.personal_token(ann, all_scopes);
     const auto bobs = shop.personal_token(bob, all_scopes);
@@ -112,7 +112,7 @@ TEST_CASE("somebody else's hook, or one through another service, lives on", "[ap
     CHECK(shop.answer(sent{method::delete_, "/v1/sitesmaker/hooks/" + id}.basic(bobs.username, bobs.secret)).status() == status::no_content);
 }
 
-TEST_CASE("a member that will not do is a 422 that names it", "[api][hooks]") {
+TEST_CASE("an invalid member is a 422 that names it", "[api][hooks]") {
     struct row {
         const char* body;
         const char* named;
@@ -148,7 +148,7 @@ TEST_CASE("a member that will not do is a 422 that names it", "[api][hooks]") {
     CHECK(shop.answer(sent{method::get, "/v1/sitesmaker/1/hooks"}.basic(token.username, token.secret)).body() == "[]");
 }
 
-TEST_CASE("a target URL has its longest", "[api][hooks]") {
+TEST_CASE("the length of a target URL is bounded", "[api][hooks]") {
     auto shop = make_shop();
     const auto token = shop.personal_token(ann, all_scopes);
     const std::string start = "https://example.com/";
@@ -162,7 +162,7 @@ TEST_CASE("a target URL has its longest", "[api][hooks]") {
     CHECK(create(2049) == status::unprocessable_content);
 }
 
-TEST_CASE("an account has at most so many hooks for one event; duplicates are fine below that", "[api][hooks]") {
+TEST_CASE("hooks per account and event are bounded; duplicates count", "[api][hooks]") {
     auto shop = make_shop();
     const auto token = shop.personal_token(ann, all_scopes);
     const auto create = [&](const char* account, const char* event) {
@@ -177,7 +177,7 @@ TEST_CASE("an account has at most so many hooks for one event; duplicates are fi
     CHECK(create("2", "site.created") == status::created);
 }
 
-TEST_CASE("a body that is no JSON object is a 400", "[api][body]") {
+TEST_CASE("a body that is not a JSON object is a 400", "[api][body]") {
     auto shop = make_shop();
     const auto token = shop.personal_token(ann, all_scopes);
     const auto good = hook_body("site.created", "https://example.com/");
@@ -194,7 +194,7 @@ TEST_CASE("a body that is no JSON object is a 400", "[api][body]") {
               .status() == status::created);
 }
 
-TEST_CASE("a body has to say that it is JSON", "[api][body]") {
+TEST_CASE("a body must declare JSON", "[api][body]") {
     auto shop = make_shop();
     const auto token = shop.personal_token(ann, all_scopes);
     const auto post = [&](const char* content_type) {
@@ -210,7 +210,7 @@ TEST_CASE("a body has to say that it is JSON", "[api][body]") {
         CHECK(post(bad) == status::unsupported_media_type);
 }
 
-TEST_CASE("refusals come in their order, the cheapest first", "[api][order]") {
+TEST_CASE("refusals come in order, the cheapest first", "[api][order]") {
     auto shop = make_shop();
     const auto reads = shop.personal_token(ann, "user:balance");
     const auto good = shop.personal_token(ann, all_scopes);
@@ -230,7 +230,7 @@ TEST_CASE("refusals come in their order, the cheapest first", "[api][order]") {
           status::unprocessable_content);
 }
 
-TEST_CASE("without random bytes there is no hook rather than one with a weak secret", "[api][failure]") {
+TEST_CASE("without random bytes no hook is created", "[api][failure]") {
     auto shop = make_shop();
     const auto token = shop.personal_token(ann, all_scopes);
     shop.random_works = false;

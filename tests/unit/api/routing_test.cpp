@@ -11,7 +11,7 @@ using namespace tollgate::test;
 using http::method;
 using http::status;
 
-TEST_CASE("a path that no route has is a 404, however it is spelt", "[api][routing]") {
+TEST_CASE("an unknown path is a 404, however it is spelt", "[api][routing]") {
     auto shop = make_shop();
     const auto token = shop.personal_token(ann, "user:balance sitesmaker itemplatform");
     const auto* target = GENERATE("/v1/sitesmaker/accounts/", "/v1//sitesmaker/accounts", "/v2/sitesmaker/accounts", "/v1", "/v1/",
@@ -24,13 +24,13 @@ TEST_CASE("a path that no route has is a 404, however it is spelt", "[api][routi
     CHECK(answer.find("X-RateLimit-Limit") == "1000");
 }
 
-TEST_CASE("a query is no part of the path", "[api][routing]") {
+TEST_CASE("the query is not part of the path", "[api][routing]") {
     auto shop = make_shop();
     CHECK(shop.answer(sent{method::get, "/v1/testservice/get?x=/y"}).status() == status::ok);
     CHECK(shop.answer(sent{method::get, "/v1/testservice/get?"}).status() == status::ok);
 }
 
-TEST_CASE("another method on a known path is a 405 that says which ones there are", "[api][routing]") {
+TEST_CASE("another method on a known path is a 405 with Allow", "[api][routing]") {
     auto shop = make_shop();
     const auto other = [&](method m, const char* target) { return shop.answer(sent{m, target}); };
     const auto balance = other(method::post, "/v1/user/balance");
@@ -43,7 +43,7 @@ TEST_CASE("another method on a known path is a 405 that says which ones there ar
     CHECK(other(method::post, "/v1/nowhere").status() == status::not_found);
 }
 
-TEST_CASE("OPTIONS is a 204 with Allow, and a 404 where nothing is", "[api][routing]") {
+TEST_CASE("OPTIONS is a 204 with Allow, or a 404 on unknown paths", "[api][routing]") {
     auto shop = make_shop();
     const auto answer = shop.answer(sent{method::options, "/v1/sitesmaker/1/hooks"});
     CHECK(answer.status() == status::no_content);
@@ -59,7 +59,7 @@ TEST_CASE("OPTIONS is a 204 with Allow, and a 404 where nothing is", "[api][rout
     CHECK(shop.answer(sent{method::options, "/v1/unknown/accounts"}).status() == status::not_found);
 }
 
-TEST_CASE("HEAD is answered as GET; its host leaves out the body", "[api][routing]") {
+TEST_CASE("HEAD is handled as GET; the server omits the body", "[api][routing]") {
     auto shop = make_shop();
     const auto head = shop.answer(sent{method::head, "/v1/testservice/get"});
     CHECK(head.status() == status::ok);
@@ -67,7 +67,7 @@ TEST_CASE("HEAD is answered as GET; its host leaves out the body", "[api][routin
     CHECK(shop.answer(sent{method::head, "/v1/sitesmaker/hooks/1"}).status() == status::method_not_allowed);
 }
 
-TEST_CASE("the demonstration paths answer with an array of strings", "[api][demonstration]") {
+TEST_CASE("the demonstration paths return an array of strings", "[api][demonstration]") {
     auto shop = make_shop();
     const auto token = shop.personal_token(ann, "");
     const auto is_array = [](const http::response& answer) {
@@ -81,7 +81,7 @@ TEST_CASE("the demonstration paths answer with an array of strings", "[api][demo
     CHECK(shop.answer(sent{method::get, "/v1/testservice/auth"}).status() == status::unauthorized);
 }
 
-TEST_CASE("a base URL may have any path, or none", "[api][routing]") {
+TEST_CASE("a base URL may have any path", "[api][routing]") {
     for (const auto& [base, target] : {std::pair{"http://api.example/v1", "/v1/testservice/get"},
                                        std::pair{"http://api.example", "/testservice/get"},
                                        std::pair{"http://api.example/a/b/v1/", "/a/b/v1/testservice/get"}}) {

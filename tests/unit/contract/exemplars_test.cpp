@@ -439,7 +439,7 @@ static_assert(!http::handler<hello_that_may_throw>);
 
 using namespace tollgate;
 
-TEST_CASE("the night limiter of the exemplar is generous at night") {
+TEST_CASE("the exemplar night_limiter raises the quota at night") {
     exemplars::night_limiter limiter{window_limiter{key_capacity{64, 64}, siphash_key{}}};
     const auto key = limit_key::of(user_id{1});
     const quota allowed{1, seconds{3600}};
@@ -447,24 +447,24 @@ TEST_CASE("the night limiter of the exemplar is generous at night") {
     CHECK(limiter.take(limit_key::of(user_id{2}), allowed, from_unix_seconds(12 * 3600)).limit == 1);
 }
 
-TEST_CASE("the guest pass of the exemplar lets in who says please") {
+TEST_CASE("the exemplar shared_password accepts its password") {
     exemplars::nothing store;
     CHECK(*exemplars::shared_password{}.identify("please", store, instant{}));
     CHECK_FALSE(*exemplars::shared_password{}.identify("Please", store, instant{}));
 }
 
-TEST_CASE("the scopes of the exemplar are exact") {
+TEST_CASE("the exemplar exact_scopes compares exactly") {
     const auto granted = *scope_set::parse("sitesmaker");
     CHECK(exemplars::exact_scopes{}.covers(granted, "sitesmaker"));
     CHECK_FALSE(exemplars::exact_scopes{}.covers(granted, "sitesmaker:read"));
 }
 
-TEST_CASE("the target rule of the exemplar knows one partner") {
+TEST_CASE("the exemplar partners_only accepts one host") {
     CHECK(exemplars::partners_only{}.check(*http::url::parse("https://hooks.partner.example/in")));
     CHECK_FALSE(exemplars::partners_only{}.check(*http::url::parse("https://hooks.partner.example.evil.example/in")));
 }
 
-TEST_CASE("the sessions of the exemplar know Ann") {
+TEST_CASE("the exemplar site_sessions recognises Ann") {
     http::request asked;
     CHECK_FALSE(*exemplars::site_sessions{}.session_of(asked, instant{}));
     asked.fields.add("Cookie", "site=ann-is-here");
@@ -472,7 +472,7 @@ TEST_CASE("the sessions of the exemplar know Ann") {
     CHECK(exemplars::site_sessions{}.sign_in_url("/en/?a=b").starts_with("/login?next="));
 }
 
-TEST_CASE("the theme of the exemplar says what a page is about") {
+TEST_CASE("the exemplar theme shows the page title") {
     std::string page;
     html_writer html{page};
     exemplars::bare_theme{}.begin_page(html, {.title = "Tokens & keys", .style_url = "/style.css"});

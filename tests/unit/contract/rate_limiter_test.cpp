@@ -36,7 +36,7 @@ struct says_only_yes_or_no {
 
 }  // namespace
 
-TEST_CASE("what keeps the contract is a rate limiter, and a near miss is none") {
+TEST_CASE("models of rate_limiter are accepted, and near misses refused") {
     STATIC_REQUIRE(rate_limiter<window_limiter>);
     STATIC_REQUIRE(rate_limiter<unlimited>);
     STATIC_REQUIRE(rate_limiter<night_limiter>);
@@ -45,7 +45,7 @@ TEST_CASE("what keeps the contract is a rate limiter, and a near miss is none") 
     STATIC_REQUIRE_FALSE(rate_limiter<says_only_yes_or_no>);
 }
 
-TEST_CASE("the exemplar gives ten times as much at night") {
+TEST_CASE("the exemplar multiplies the quota by ten at night") {
     night_limiter limiter;
     const quota one{1, hours{1}};
     const instant noon = from_unix_seconds(12 * 3600);

@@ -29,7 +29,7 @@ struct needs_to_change : partners_only {
 
 }  // namespace
 
-TEST_CASE("what keeps the contract is a target rule, and a near miss is none") {
+TEST_CASE("models of target_rule are accepted, and near misses refused") {
     STATIC_REQUIRE(target_rule<public_targets>);
     STATIC_REQUIRE(target_rule<partners_only>);
     STATIC_REQUIRE_FALSE(target_rule<judges_names_only>);
@@ -37,7 +37,7 @@ TEST_CASE("what keeps the contract is a target rule, and a near miss is none") {
     STATIC_REQUIRE_FALSE(target_rule<needs_to_change>);
 }
 
-TEST_CASE("the exemplar lets hooks go to partners") {
+TEST_CASE("the exemplar accepts partner hosts") {
     CHECK(partners_only{}.check(*http::url::parse("https://hooks.partner.example/x")));
     CHECK_FALSE(partners_only{}.check(*http::url::parse("https://example.com/x")));
 }

@@ -6,7 +6,7 @@
 
 using tollgate::http::is_authority;
 
-TEST_CASE("a host and an optional port") {
+TEST_CASE("is_authority accepts a host with an optional port") {
     for (const std::string text : {"a", "example.com", "EXAMPLE.com:80", "a:", "a:0", "a:65535", "127.0.0.1",
                                    "127.0.0.1:8080", "[::1]", "[::1]:443", "[::1]:", "[::ffff:1.2.3.4]",
                                    "xn--bcher-kva.example", "a_b", "a%C3%A9", "!$&'()*+;=~", "a.:1"}) {
@@ -15,7 +15,7 @@ TEST_CASE("a host and an optional port") {
     }
 }
 
-TEST_CASE("anything else") {
+TEST_CASE("is_authority refuses anything else") {
     for (const std::string text : {"",         ":",       ":80",
                                    "a:80a",    "a:+80",   "a:-1",
                                    "a: 80",    "a:65536", "a:100000",

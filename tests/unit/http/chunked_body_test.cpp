@@ -8,7 +8,7 @@ using namespace tollgate;
 using http::detail::chunk_step;
 using http::detail::chunked_body;
 
-TEST_CASE("data moves together where the first chunk line began, whatever comes behind") {
+TEST_CASE("the data of chunks is moved together at the first chunk line, whatever follows") {
     const std::string head = "HEAD";
     const std::string coded = "3;x=\"\\\"\"\r\nabc\r\nA\r\n0123456789\r\n0\r\nX: y\r\n\r\n";
     for (std::size_t cut = 0; cut <= coded.size(); ++cut) {
@@ -25,7 +25,7 @@ TEST_CASE("data moves together where the first chunk line began, whatever comes 
     }
 }
 
-TEST_CASE("too much is said with the chunk line that announces it") {
+TEST_CASE("too much data is detected at the chunk line that announces it") {
     std::string bytes = "3\r\nabc\r\nA\r\n";
     chunked_body body;
     body.start(0);

@@ -23,7 +23,7 @@ std::string client(const char* peer, const std::vector<std::pair<const char*, co
 
 }  // namespace
 
-TEST_CASE("only a trusted proxy is believed", "[http][client_address]") {
+TEST_CASE("only trusted proxies are believed", "[http][client_address]") {
     CHECK(client("203.0.113.9", {{"X-Forwarded-For", "198.51.100.1"}}) == "203.0.113.9");
     CHECK(client("203.0.113.9", {{"Forwarded", "for=198.51.100.1"}}) == "203.0.113.9");
     CHECK(client("10.0.0.1", {{"X-Forwarded-For", "198.51.100.1"}}) == "198.51.100.1");
@@ -37,7 +37,7 @@ TEST_CASE("only a trusted proxy is believed", "[http][client_address]") {
     CHECK(http::client_address(asked, {}) == asked.peer);
 }
 
-TEST_CASE("the right-most address that is no trusted proxy counts", "[http][client_address]") {
+TEST_CASE("the rightmost address that is not a trusted proxy is the client's", "[http][client_address]") {
     struct row {
         std::vector<std::pair<const char*, const char*>> fields;
         const char* client;
@@ -61,7 +61,7 @@ TEST_CASE("the right-most address that is no trusted proxy counts", "[http][clie
     CHECK(client("10.0.0.1", each.fields) == each.client);
 }
 
-TEST_CASE("what cannot be read stops at the hop that was trusted last", "[http][client_address]") {
+TEST_CASE("an unreadable entry ends at the last trusted hop", "[http][client_address]") {
     struct row {
         std::vector<std::pair<const char*, const char*>> fields;
         const char* client;
@@ -87,14 +87,14 @@ TEST_CASE("what cannot be read stops at the hop that was trusted last", "[http][
     CHECK(client("10.0.0.1", each.fields) == each.client);
 }
 
-TEST_CASE("more hops than any request passes are read from the right as far as they go", "[http][client_address]") {
+TEST_CASE("only the last hops of a long list are read", "[http][client_address]") {
     std::string list = "1.1.1.1";
     for (int i = 0; i < 1000; ++i) list += ", 10.0.0.2";
     CHECK(client("10.0.0.1", {{"X-Forwarded-For", list.c_str()}}) == "10.0.0.2");
     CHECK(client("10.0.0.1", {{"X-Forwarded-For", (list + ", 198.51.100.1").c_str()}}) == "198.51.100.1");
 }
 
-TEST_CASE("only the named field counts: the other one may be the client's own", "[http][client_address]") {
+TEST_CASE("only the configured field is read, because a proxy passes the other one on", "[http][client_address]") {
     http::request asked;
     asked.peer = ip_address::v4(10, 0, 0, 1);
     asked.fields.add("Forwarded", "for=203.0.113.1");

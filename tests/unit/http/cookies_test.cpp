@@ -60,13 +60,13 @@ TEST_CASE("a cookie is found among others") {
     }
 }
 
-TEST_CASE("of two cookies of one name that differ none is believed") {
+TEST_CASE("two cookies of one name with different values are ignored") {
     CHECK_FALSE(find_in({"who=ann; who=bob"}, "who"));
     CHECK_FALSE(find_in({"who=ann", "who=bob"}, "who"));
     CHECK(find_in({"who=ann; __Host-who=bob"}, "who") == "ann");
 }
 
-TEST_CASE("a cookie is for the whole site, out of reach for scripts, and closed to other sites") {
+TEST_CASE("a cookie is for the whole site, HttpOnly and SameSite") {
     CHECK(set({.name = "__Host-who", .value = "tgw_1"}) == "__Host-who=tgw_1; Path=/; Secure; HttpOnly; SameSite=Lax");
     CHECK(set({.name = "who", .value = "1", .max_age = seconds{60}, .secure = false, .same_site = same_site::strict}) ==
           "who=1; Path=/; Max-Age=60; HttpOnly; SameSite=Strict");
@@ -74,7 +74,7 @@ TEST_CASE("a cookie is for the whole site, out of reach for scripts, and closed 
           "who=; Path=/; Max-Age=0; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Secure; HttpOnly; SameSite=Lax");
 }
 
-TEST_CASE("no name and no value can say more than itself") {
+TEST_CASE("names and values cannot inject attributes") {
     for (const std::string_view name : {"", "a b", "a=b", "a;b", "a\r\nX: y", "a\x80"})
         CHECK(set({.name = name, .value = "1"}).empty());
     for (const std::string_view value : {"a b", "a;b", "a,b", "a\"b", "a\\b", "a\r\nX: y", "a\x7f", "\xc3\xa4"})

@@ -35,7 +35,7 @@ const std::vector<std::string> two{"https://a.example", "http://b.example:8080"}
 
 }  // namespace
 
-TEST_CASE("a preflight has an origin and a method to ask for", "[cors]") {
+TEST_CASE("a preflight has an origin and a requested method", "[cors]") {
     CHECK(http::is_preflight(preflight_from("https://a.example")));
     CHECK_FALSE(http::is_preflight(preflight_from("")));
     CHECK_FALSE(http::is_preflight(from_origin("https://a.example", http::method::options)));
@@ -47,7 +47,7 @@ TEST_CASE("a preflight has an origin and a method to ask for", "[cors]") {
     CHECK_FALSE(http::is_preflight(two_origins));
 }
 
-TEST_CASE("a response says who may read it, and what of it", "[cors]") {
+TEST_CASE("a response names the allowed origin and the exposed fields", "[cors]") {
     struct row {
         const std::vector<std::string>& allowed;
         std::string_view origin;
@@ -78,7 +78,7 @@ TEST_CASE("a response says who may read it, and what of it", "[cors]") {
     }
 }
 
-TEST_CASE("two origins are none", "[cors]") {
+TEST_CASE("two Origin fields are ignored", "[cors]") {
     auto request = from_origin("https://a.example");
     request.fields.add("Origin", "https://a.example");
     CHECK(with_cors(any, request).field_block().empty());

@@ -36,7 +36,7 @@ static_assert(to_field_id("hOST") == field_id::host);
 static_assert(to_field_id("transfer-encodinG") == field_id::transfer_encoding);
 static_assert(to_field_id("transfer_encoding") == field_id::other);
 
-TEST_CASE("every known name is known in any case, and in no other bytes") {
+TEST_CASE("every known name is matched case-insensitively, and no other bytes match") {
     CHECK(known.size() == static_cast<std::size_t>(field_id::count_) - 1);
     for (const auto& [name, id] : known) {
         CAPTURE(name);
@@ -57,7 +57,7 @@ TEST_CASE("every known name is known in any case, and in no other bytes") {
     CHECK(to_field_id(std::string(300, 'a')) == field_id::other);
 }
 
-TEST_CASE("lines are found by id and by name, the first of several, and counted") {
+TEST_CASE("fields are found by id and by name, the first of several, and counted") {
     field_lines lines;
     CHECK(lines.count(field_id::host) == 0);
     CHECK(lines.find(field_id::host).data() == nullptr);
@@ -79,7 +79,7 @@ TEST_CASE("lines are found by id and by name, the first of several, and counted"
     CHECK(lines.begin() == lines.end());
 }
 
-TEST_CASE("there are at most so many lines") {
+TEST_CASE("the number of fields is bounded") {
     field_lines lines;
     for (std::size_t i = 0; i < field_lines::size_max; ++i) REQUIRE(lines.add("Cookie", "a"));
     CHECK_FALSE(lines.add("Host", "a"));

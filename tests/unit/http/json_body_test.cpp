@@ -90,7 +90,7 @@ const std::vector<refused_row> refused_rows = {
 
 }  // namespace
 
-TEST_CASE("members come with their kind and their text") {
+TEST_CASE("members have their kind and their text") {
     const auto body = parse_json_object(
         " {\"n\": null, \"b\": true, \"f\" :false,\"i\":-7, "
         "\"u\":18446744073709551615,\"d\":10000000000000000.010,\r\n\t\"e\":1e2,"
@@ -129,7 +129,7 @@ TEST_CASE("members come with their kind and their text") {
     CHECK(body->find("N") == nullptr);
 }
 
-TEST_CASE("what is no JSON, or is read differently by different readers, is malformed") {
+TEST_CASE("text that is not JSON, or that readers interpret differently, is malformed") {
     for (const auto& [what, bytes] : refused_rows) {
         CAPTURE(what);
         const auto body = parse_json_object(bytes);
@@ -142,7 +142,7 @@ TEST_CASE("what is no JSON, or is read differently by different readers, is malf
     }
 }
 
-TEST_CASE("a body is an object; a value is anything") {
+TEST_CASE("a body must be an object, a value may be any JSON") {
     for (const std::string bytes : {"[]", "[{\"a\":1}]", "null", "1", "1.5", "\"a\"", "true"}) {
         CAPTURE(bytes);
         const auto body = parse_json_object(bytes);
@@ -154,7 +154,7 @@ TEST_CASE("a body is an object; a value is anything") {
     CHECK(check_json("{}").has_value());
 }
 
-TEST_CASE("what is at a bound is accepted") {
+TEST_CASE("values at a bound are accepted") {
     CHECK(parse_json_object(nested(limits::json_depth_max, R"({"a":)", "}", "1")).has_value());
     CHECK(check_json(nested(limits::json_depth_max, "[", "]")).has_value());
     CHECK_FALSE(check_json(nested(limits::json_depth_max + 1, "[", "]")).has_value());
@@ -165,7 +165,7 @@ TEST_CASE("what is at a bound is accepted") {
     CHECK(check_json(R"({"a":{"a":{"a":1}},"b":{"a":1}})").has_value());
 }
 
-TEST_CASE("the message says which rule was broken") {
+TEST_CASE("the message names the broken rule") {
     CHECK(parse_json_object("{").error().message == "The body is not valid JSON in UTF-8.");
     CHECK(parse_json_object(R"({"a":1,"a":2})").error().message == "A JSON object has two members of the same name.");
     CHECK(parse_json_object(std::string(100, '[')).error().message == "The body is not a JSON object.");

@@ -51,7 +51,7 @@ TEST_CASE("objects and arrays get their commas") {
     CHECK(http::check_json(std::string_view{out}.substr(4)).has_value());
 }
 
-TEST_CASE("a bare array, and a document behind one that ends in a bracket") {
+TEST_CASE("a bare array, and a document after one that ends in a bracket") {
     std::string out;
     json_writer{out}.begin_array().end_array();
     CHECK(out == "[]");
@@ -70,7 +70,7 @@ TEST_CASE("whole numbers of every width keep their digits") {
     CHECK(out == "[-9223372036854775808,18446744073709551615,-128,255,0,1]");
 }
 
-TEST_CASE("text is escaped, and is UTF-8 whatever it was") {
+TEST_CASE("text is escaped, and the output is always UTF-8") {
     const std::vector<std::pair<std::string, std::string>> rows = {
         {"", R"("")"},
         {"plain text /", R"("plain text /")"},
@@ -93,7 +93,7 @@ TEST_CASE("text is escaped, and is UTF-8 whatever it was") {
     }
 }
 
-TEST_CASE("every byte comes back as it was, or as U+FFFD, from our own reader") {
+TEST_CASE("every byte is read back unchanged or as U+FFFD") {
     for (int byte = 0; byte < 256; ++byte) {
         CAPTURE(byte);
         const std::string text = "a" + std::string(1, static_cast<char>(byte)) + "b";

@@ -340,7 +340,7 @@ const std::vector<accepted_case> accepted_cases = {
 
 }  // namespace
 
-TEST_CASE("what two parties could read in two ways is refused, however it is cut") {
+TEST_CASE("ambiguous messages are refused, however they are split") {
     for (const auto& [what, bytes, with] : refused_cases) {
         CAPTURE(what);
         const auto whole = feed_whole(bytes);
@@ -354,7 +354,7 @@ TEST_CASE("what two parties could read in two ways is refused, however it is cut
     }
 }
 
-TEST_CASE("the twins of the refused are accepted, however they are cut, and no further byte is taken") {
+TEST_CASE("the accepted twins of refused messages are accepted, however they are split, and no further byte is consumed") {
     for (const auto& [what, bytes, body] : accepted_cases) {
         CAPTURE(what);
         const auto whole = feed_whole(bytes);
@@ -370,7 +370,7 @@ TEST_CASE("the twins of the refused are accepted, however they are cut, and no f
     }
 }
 
-TEST_CASE("an accepted message lacks nothing: every part of it wants more") {
+TEST_CASE("no part of an accepted message can be left out") {
     for (const auto& [what, bytes, body] : accepted_cases) {
         if (bytes.size() > 1000) continue;
         CAPTURE(what);
@@ -381,7 +381,7 @@ TEST_CASE("an accepted message lacks nothing: every part of it wants more") {
     }
 }
 
-TEST_CASE("a client that folds its lines or ends them oddly is told so") {
+TEST_CASE("obsolete line folding and line ends are refused with a clear reason") {
     CHECK(feed_whole(with_lines("X: y\r\n z\r\n")).refused_reason == "A field line begins with a blank.");
     CHECK(feed_whole(with_lines("X : y\r\n")).refused_reason == "There is a blank between a field name and its colon.");
     CHECK(feed_whole(with_value("a\rb")).refused_reason == "A CR is not followed by LF.");
@@ -389,7 +389,7 @@ TEST_CASE("a client that folds its lines or ends them oddly is told so") {
     CHECK(feed_whole("\x16\x03\x01").refused_reason == "A TLS handshake came to a port that speaks plain HTTP.");
 }
 
-TEST_CASE("one endless chunk line is refused at its own bound, long before that of all framing") {
+TEST_CASE("an endless chunk line is refused at its own bound") {
     const std::string line = "5;" + std::string(limits::chunk_line_bytes_max - 3, 'a');  // and its CR
     CHECK(feed_whole(with_chunks(line + "\r\nhello\r\n0\r\n\r\n")).body == "hello");
     CHECK(feed_whole(with_chunks(line + "aa")).refused_reason == "A chunk line is too long.");

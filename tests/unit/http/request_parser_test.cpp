@@ -21,7 +21,7 @@ std::string get_with(const std::string& lines, const std::string& version = "HTT
 
 }  // namespace
 
-TEST_CASE("a request is filled as it was sent") {
+TEST_CASE("a request has all parts as sent") {
     std::string bytes = "DELETE /v1/a%2Fb?x=1?y HTTP/1.1\r\nhost: example.com:8080\r\nUser-Agent:wrk \t\r\n"
                         "X-Empty:\r\nAUTHORIZATION:  Basic abc\r\nContent-Length: 2\r\n\r\n{}";
     http::request_parser parser;
@@ -48,12 +48,12 @@ TEST_CASE("a request is filled as it was sent") {
     CHECK(request.body.data() == bytes.data() + bytes.size() - 2);
 }
 
-TEST_CASE("an empty query is told from none") {
+TEST_CASE("an empty query differs from none") {
     CHECK(feed_whole("GET /a? HTTP/1.1\r\nHost: a\r\n\r\n").has_query);
     CHECK_FALSE(feed_whole("GET /a HTTP/1.1\r\nHost: a\r\n\r\n").has_query);
 }
 
-TEST_CASE("of an absolute target the path is the target, and its host replaces Host") {
+TEST_CASE("of an absolute-form target the path is used, and its host replaces Host") {
     struct row {
         std::string target, path, query, authority;
     };
@@ -73,7 +73,7 @@ TEST_CASE("of an absolute target the path is the target, and its host replaces H
     }
 }
 
-TEST_CASE("one parser and one request serve message after message on the same bytes") {
+TEST_CASE("one parser and one request parse message after message in the same buffer") {
     std::string bytes =
         get_with("X: 1\r\n") + "POST /b HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc" + get_with("");
     http::request_parser parser;
@@ -97,7 +97,7 @@ TEST_CASE("one parser and one request serve message after message on the same by
     REQUIRE(next() == parse_step::needs_more);
 }
 
-TEST_CASE("views follow the bytes when the buffer moves between steps") {
+TEST_CASE("views are updated when the buffer moves between steps") {
     const std::string head = "POST /path?query HTTP/1.1\r\nHost: a\r\nX: some value\r\nContent-Length: 5\r\n\r\n";
     auto first = std::make_unique<std::string>(head + "he");
     http::request_parser parser;
@@ -115,7 +115,7 @@ TEST_CASE("views follow the bytes when the buffer moves between steps") {
     CHECK(request.body == "hello");
 }
 
-TEST_CASE("whether another message may follow") {
+TEST_CASE("keep_alive follows version and Connection") {
     struct row {
         std::string bytes;
         bool keep_alive;
@@ -145,7 +145,7 @@ TEST_CASE("whether another message may follow") {
     }
 }
 
-TEST_CASE("that the head is complete is said once, and only when the body is still to come") {
+TEST_CASE("head_complete is returned once, and only if the body is still to come") {
     const std::string head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n";
     CHECK(feed_whole(head + "hello").heads_complete == 0);
     CHECK(feed_bytewise(head + "hello").heads_complete == 1);
@@ -161,7 +161,7 @@ TEST_CASE("that the head is complete is said once, and only when the body is sti
     REQUIRE(parser.step(bytes, request) == parse_step::needs_more);
 }
 
-TEST_CASE("a client that waits for 100 Continue is known, unless it did not wait") {
+TEST_CASE("expects_continue is true only if the client waits") {
     const std::string expects = "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n";
     CHECK(feed_bytewise(expects + "Content-Length: 5\r\n\r\nhello").wanted_continue);
     CHECK(feed_bytewise(expects + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n").wanted_continue);
@@ -176,7 +176,7 @@ TEST_CASE("a client that waits for 100 Continue is known, unless it did not wait
     CHECK_FALSE(made.wanted_continue);
 }
 
-TEST_CASE("a body over its bound is handed out at once, without the body") {
+TEST_CASE("a body over its bound is reported at once, without the body") {
     const http::parser_settings settings{.body_bytes_max = 10};
     const std::string chunked = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
     const std::vector<std::string> too_large = {
@@ -210,7 +210,7 @@ TEST_CASE("a body over its bound is handed out at once, without the body") {
     }
 }
 
-TEST_CASE("bounds are those of the settings, and are judged with the first byte beyond them") {
+TEST_CASE("bounds come from the settings and apply with the first byte beyond them") {
     const http::parser_settings settings{.target_bytes_max = 10, .header_bytes_max = 50, .field_count_max = 3};
     const std::string line = "GET / HTTP/1.1\r\n";
     const std::string host = "Host: a\r\n";
@@ -253,7 +253,7 @@ TEST_CASE("a refusal is final until the next start") {
     REQUIRE(parser.step(good, request) == parse_step::complete);
 }
 
-TEST_CASE("what a parser has seen on one message changes nothing on the next") {
+TEST_CASE("a message leaves no state for the next one") {
     http::request_parser parser;
     http::request request;
     const auto read = [&](std::string host) {
@@ -274,7 +274,7 @@ TEST_CASE("what a parser has seen on one message changes nothing on the next") {
     CHECK(read("a@good") == parse_step::refused);
 }
 
-TEST_CASE("what cannot become a request is refused with the first byte that says so") {
+TEST_CASE("an impossible request is refused with its first wrong byte") {
     CHECK(feed_bytewise("\x16").step == parse_step::refused);
     CHECK(feed_bytewise("\n").step == parse_step::refused);
     CHECK(feed_bytewise("GET  ").step == parse_step::refused);
@@ -285,13 +285,13 @@ TEST_CASE("what cannot become a request is refused with the first byte that says
     CHECK(feed_bytewise("GET / HTTP/1.1\r\nHost: a\rb").step == parse_step::refused);
 }
 
-TEST_CASE("a message of the most bytes that are allowed fits what the settings say") {
+TEST_CASE("a message of the maximum size fits the bounds") {
     const http::parser_settings settings;
     CHECK(settings.message_bytes_max() >= 2 + 32 + 1 + settings.target_bytes_max + 11 + settings.header_bytes_max +
                                               settings.body_bytes_max + limits::chunk_overhead_bytes_max);
 }
 
-TEST_CASE("bounds without end add up to an end") {
+TEST_CASE("the sum of huge bounds does not overflow") {
     constexpr auto endless = std::numeric_limits<std::size_t>::max();
     const http::parser_settings settings{
         .target_bytes_max = endless, .header_bytes_max = endless, .body_bytes_max = endless};
@@ -299,6 +299,6 @@ TEST_CASE("bounds without end add up to an end") {
     CHECK(http::parser_settings{.body_bytes_max = endless}.message_bytes_max() >= http::parser_settings::bytes_max);
 }
 
-TEST_CASE("a parser is small, so that many may wait for their second packet") {
+TEST_CASE("a parser is small, so that many can wait") {
     CHECK(sizeof(http::request_parser) <= 320);
 }

@@ -178,7 +178,7 @@ const std::vector<std::pair<std::string, std::string>> refused_cases = {
 
 }  // namespace
 
-TEST_CASE("an answer is read to its end and not beyond, whole and byte by byte") {
+TEST_CASE("a response is read exactly to its end, whole and byte by byte") {
     for (const auto& each : accepted_cases)
         for (const bool follower : {false, true}) {
             CAPTURE(each.what, follower);
@@ -195,7 +195,7 @@ TEST_CASE("an answer is read to its end and not beyond, whole and byte by byte")
         }
 }
 
-TEST_CASE("no part of an answer is one") {
+TEST_CASE("a part of a response is not a response") {
     for (const auto& each : accepted_cases)
         for (std::size_t size = 0; size < each.bytes.size(); ++size) {
             CAPTURE(each.what, size);
@@ -209,7 +209,7 @@ TEST_CASE("no part of an answer is one") {
         }
 }
 
-TEST_CASE("what could be read in two ways is refused, whole and byte by byte") {
+TEST_CASE("ambiguous responses are refused, whole and byte by byte") {
     for (const auto& [what, bytes] : refused_cases) {
         CAPTURE(what);
         for (const std::string& sent : {bytes, bytes + with_length("0")}) {
@@ -222,7 +222,7 @@ TEST_CASE("what could be read in two ways is refused, whole and byte by byte") {
     }
 }
 
-TEST_CASE("an answer without a length ends with its connection") {
+TEST_CASE("a response without a length ends with its connection") {
     for (const std::string version : {"HTTP/1.1", "HTTP/1.0"}) {
         const std::string bytes = version + " 200 OK\r\nConnection: keep-alive\r\n\r\nhello";
         CHECK(feed_answer_whole(bytes).step == response_step::needs_more);
@@ -235,7 +235,7 @@ TEST_CASE("an answer without a length ends with its connection") {
     }
 }
 
-TEST_CASE("HEAD is answered without a body, whatever the fields say") {
+TEST_CASE("the response to HEAD has no body, whatever its fields say") {
     for (const std::string& lines : {"Content-Length: 5\r\n"s, "Transfer-Encoding: chunked\r\n"s, ""s}) {
         const auto made = feed_answer_bytewise(ok_with(lines), peer::stays, {}, true);
         CHECK(made.step == response_step::complete);
@@ -245,7 +245,7 @@ TEST_CASE("HEAD is answered without a body, whatever the fields say") {
     CHECK(feed_answer_whole(ok_with("Content-Length: x\r\n"), peer::stays, {}, true).step == response_step::refused);
 }
 
-TEST_CASE("of a body a little is kept, some more is read, and then it is cut") {
+TEST_CASE("of a body a part is kept, more is read, and then it is cut") {
     const response_settings settings{.kept_bytes_max = 4, .body_bytes_max = 10};
     struct row {
         std::string what, bytes;
@@ -284,7 +284,7 @@ TEST_CASE("of a body a little is kept, some more is read, and then it is cut") {
     CHECK(feed_answer_whole(with_length("0"), peer::stays, nothing).keep_alive);
 }
 
-TEST_CASE("Retry-After comes as it was sent, if there is one") {
+TEST_CASE("Retry-After is returned as sent") {
     const auto of = [](const std::string& lines) { return feed_answer_bytewise(ok_with(lines + "Content-Length: 0\r\n")).retry_after; };
     CHECK(of("") == "");
     CHECK(of("Retry-After: 120\r\n") == "120");
@@ -294,7 +294,7 @@ TEST_CASE("Retry-After comes as it was sent, if there is one") {
     CHECK(feed_answer_whole("HTTP/1.1 103 A\r\nRetry-After: 5\r\n\r\n" + with_length("0")).retry_after == "");
 }
 
-TEST_CASE("a parser serves answer after answer on one connection") {
+TEST_CASE("a parser reads response after response on one connection") {
     http::response_parser parser;
     const std::string first = with_chunks("5\r\nhello\r\n0\r\n\r\n");
     const std::string second = "HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nConnection: close\r\nContent-Length: 2\r\n\r\nno";

@@ -46,7 +46,7 @@ TEST_CASE("HEAD gets the length of GET's body and no body") {
         sent(status::ok, "hello", {.date = date, .head_only = true}).ends_with("X-A: 1\r\nContent-Length: 5\r\n\r\n"));
 }
 
-TEST_CASE("Connection is said where the version does not say it") {
+TEST_CASE("Connection is written only where it is not the version's default") {
     using http::version;
     const auto ends = [](const framing& how, const std::string& end) {
         return sent(status::ok, "", how).ends_with("Content-Length: 0\r\n" + end);
@@ -57,7 +57,7 @@ TEST_CASE("Connection is said where the version does not say it") {
     CHECK(ends({.date = date, .version = version::http_1_0, .keep_alive = false}, "Connection: close\r\n\r\n"));
 }
 
-TEST_CASE("every status has its line, listed or not") {
+TEST_CASE("every status has a status line, listed or not") {
     for (unsigned code = 200; code < 600; ++code) {
         const std::string wire = sent(static_cast<status>(code), "", {.date = date});
         CHECK(wire.starts_with("HTTP/1.1 " + std::to_string(code) + " " +
@@ -65,7 +65,7 @@ TEST_CASE("every status has its line, listed or not") {
     }
 }
 
-TEST_CASE("responses to a pipeline go one behind the other") {
+TEST_CASE("pipelined responses are appended in order") {
     http::response out;
     std::string wire;
     for (int i = 0; i < 100; ++i) {
@@ -76,7 +76,7 @@ TEST_CASE("responses to a pipeline go one behind the other") {
     CHECK(wire.find("\r\n\r\n99") == wire.size() - 6);
 }
 
-TEST_CASE("the interim response asks for the body") {
+TEST_CASE("append_continue writes the interim response") {
     std::string wire = "kept";
     http::append_continue(wire);
     CHECK(wire == "keptHTTP/1.1 100 Continue\r\n\r\n");

@@ -11,7 +11,7 @@ constexpr instant now = from_unix_seconds(1'700'000'000);  // Tue, 14 Nov 2023 2
 
 }  // namespace
 
-TEST_CASE("a date in any of the three forms of RFC 9110") {
+TEST_CASE("dates in the three forms of RFC 9110 are parsed") {
     const instant wanted = from_unix_seconds(784'111'777);
     CHECK(parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT", now) == wanted);
     CHECK(parse_http_date("Sunday, 06-Nov-94 08:49:37 GMT", now) == wanted);
@@ -23,7 +23,7 @@ TEST_CASE("a date in any of the three forms of RFC 9110") {
         CHECK(parse_http_date(to_http_date(each).view(), now) == each);
 }
 
-TEST_CASE("what is no date is none") {
+TEST_CASE("other text is not a date") {
     const auto* const text = GENERATE("", "x", "Sun", "Sun, ", "Sun, 06 Nov 1994", "Sun, 06 Nov 1994 08:49:37",
                                       "Sun, 06 Nov 1994 08:49:37 UTC", "Sun, 06 Nov 1994 08:49:37 GMT ", "sun, 06 Nov 1994 08:49:37 GMT",
                                       "Sun, 6 Nov 1994 08:49:37 GMT", "Sun, 06 nov 1994 08:49:37 GMT", "Sun, 31 Feb 1994 08:49:37 GMT",
@@ -36,7 +36,7 @@ TEST_CASE("what is no date is none") {
     CHECK_FALSE(parse_retry_after(text, now));
 }
 
-TEST_CASE("seconds, or the time until a date, and a year at the most") {
+TEST_CASE("Retry-After is a number of seconds or a date, at most a year") {
     CHECK(parse_retry_after("0", now) == milliseconds{0});
     CHECK(parse_retry_after("120", now) == seconds{120});
     CHECK(parse_retry_after("007", now) == seconds{7});
@@ -49,7 +49,7 @@ TEST_CASE("seconds, or the time until a date, and a year at the most") {
     CHECK(parse_retry_after("Fri, 31 Dec 9999 23:59:59 GMT", now) == year);
 }
 
-TEST_CASE("other numbers ask for nothing") {
+TEST_CASE("other values are ignored") {
     for (const char* const text : {"-1", "+1", "1.5", "1e3", "0x10", " 1", "1 ", "1,2", "soon"}) {
         INFO(text);
         CHECK_FALSE(parse_retry_after(text, now));

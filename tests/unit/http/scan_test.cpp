@@ -34,7 +34,7 @@ void check_every_byte_at_every_place(Find find, Ends ends) {
 
 }  // namespace
 
-TEST_CASE("a value ends at a control character that is no tab") {
+TEST_CASE("a value ends at a control character other than a tab") {
     check_every_byte_at_every_place([](auto at, auto end) { return find_value_end(at, end); },
                                     [](int byte) { return (byte < 0x20 && byte != '\t') || byte == 0x7f; });
     CHECK(found_at([](auto at, auto end) { return find_value_end(at, end); }, std::string(40, '\t') + "\r\n") == 40);
@@ -52,7 +52,7 @@ TEST_CASE("a token ends where RFC 9110 says") {
                                     [&](int byte) { return token.find(static_cast<char>(byte)) == std::string::npos; });
 }
 
-TEST_CASE("a near colon is the first one, or it is not said where it is") {
+TEST_CASE("find_near_colon finds the first colon or returns null") {
     for (std::size_t size = 0; size < 40; ++size) {
         for (std::size_t place = 0; place < size; ++place) {
             std::string text(size, 'a');

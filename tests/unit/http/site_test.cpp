@@ -69,7 +69,7 @@ std::string asked(auto& site, std::string_view path, std::string_view host = "ex
 
 }  // namespace
 
-TEST_CASE("the first mount that a path is below answers", "[http][site]") {
+TEST_CASE("the first matching mount serves a request", "[http][site]") {
     named_handler docs{"docs"};
     named_handler api{"api"};
     named_handler rest{"rest"};
@@ -83,7 +83,7 @@ TEST_CASE("the first mount that a path is below answers", "[http][site]") {
     CHECK(asked(site, "*") == "rest");
 }
 
-TEST_CASE("a mount that ends in a slash is one path", "[http][site]") {
+TEST_CASE("a mount that ends in a slash is a single path", "[http][site]") {
     named_handler pages{"pages"};
     named_handler rest{"rest"};
     http::site site{http::mounted("/", pages), http::mounted("", rest)};
@@ -95,7 +95,7 @@ TEST_CASE("a mount that ends in a slash is one path", "[http][site]") {
     CHECK(asked(site, "*") == "rest");
 }
 
-TEST_CASE("a handler may know its mounts by itself", "[http][site]") {
+TEST_CASE("a handler may provide its mounts", "[http][site]") {
     settled_handler pages{{"pages"}};
     named_handler rest{"rest"};
     http::site site{http::mounted(pages), http::mounted("", rest)};
@@ -105,7 +105,7 @@ TEST_CASE("a handler may know its mounts by itself", "[http][site]") {
     CHECK(asked(site, "/english") == "rest");
 }
 
-TEST_CASE("the last mount answers for what none fits, and for refusals", "[http][site]") {
+TEST_CASE("the last mount serves unmatched requests and refusals", "[http][site]") {
     named_handler docs{"docs"};
     named_handler api{"api"};
     http::site site{http::mounted("/docs", docs), http::mounted("/v1", api)};
@@ -116,7 +116,7 @@ TEST_CASE("the last mount answers for what none fits, and for refusals", "[http]
     CHECK(answer.status() == http::status::bad_request);
 }
 
-TEST_CASE("a mount may be for one host", "[http][site]") {
+TEST_CASE("a mount may be restricted to a host", "[http][site]") {
     named_handler api{"api"};
     named_handler rest{"rest"};
     http::site site{http::mounted(http::place{.host = "api.example.com", .prefix = ""}, api), http::mounted("", rest)};
@@ -128,7 +128,7 @@ TEST_CASE("a mount may be for one host", "[http][site]") {
     CHECK(asked(site, "/", "") == "rest");
 }
 
-TEST_CASE("the host that an absolute-form target names counts, not the Host field", "[http][site]") {
+TEST_CASE("the host of an absolute-form target takes precedence over Host", "[http][site]") {
     named_handler api{"api"};
     named_handler rest{"rest"};
     http::site site{http::mounted(http::place{.host = "api.example.com", .prefix = ""}, api), http::mounted("", rest)};
@@ -151,7 +151,7 @@ TEST_CASE("a site blocks if one of its handlers does", "[http][site]") {
     static_assert(http::handler<http::site<named_handler>>);
 }
 
-TEST_CASE("whether a request needs a worker is what the handler at its mount says", "[http][site]") {
+TEST_CASE("the handler at its mount decides whether a request needs a worker", "[http][site]") {
     named_handler quick{"quick"};
     blocking_handler slow{{"slow"}};
     half_blocking_handler pages{{{"pages"}}};
@@ -164,7 +164,7 @@ TEST_CASE("whether a request needs a worker is what the handler at its mount say
     CHECK(needs_worker(site, "/pages", http::method::post));
 }
 
-TEST_CASE("a handler without steps of its own is called once, when it has all it needs", "[http][handler]") {
+TEST_CASE("a handler that is not resumable is called once, when all is there", "[http][handler]") {
     using http::body_state;
     using http::handle_step;
     using http::thread_kind;
@@ -182,7 +182,7 @@ TEST_CASE("a handler without steps of its own is called once, when it has all it
     CHECK(http::handler_ref{slow}.blocking());
 }
 
-TEST_CASE("a state is one object, made when it is first asked for and destroyed with its request", "[http][handler]") {
+TEST_CASE("a state is created by its first get and destroyed with its request", "[http][handler]") {
     static int alive = 0;
     struct counted {
         int value;
@@ -203,7 +203,7 @@ TEST_CASE("a state is one object, made when it is first asked for and destroyed 
     CHECK(alive == 0);
 }
 
-TEST_CASE("only the hosts of a list are allowed, and all without one") {
+TEST_CASE("only listed hosts are allowed; an empty list allows all") {
     const auto allows = [](const http::allowed_hosts& hosts, std::string_view host) {
         http::request asked;
         asked.fields.add("Host", host);

@@ -9,7 +9,7 @@ using tollgate::ip_address;
 using tollgate::http::url;
 using tollgate::http::url_scheme;
 
-TEST_CASE("an absolute URL is taken apart") {
+TEST_CASE("an absolute URL is split into its parts") {
     const auto full = url::parse("HTTPS://Hooks.Example.COM:8443/a/../B%2f?x=1&y[]=?#");
     REQUIRE(full);
     CHECK(full->scheme == url_scheme::https);
@@ -26,7 +26,7 @@ TEST_CASE("an absolute URL is taken apart") {
     CHECK(full->request_target() == "/a/../B%2f?x=1&y[]=?");
 }
 
-TEST_CASE("parts that are missing have their defaults") {
+TEST_CASE("missing parts have defaults") {
     struct row {
         const char* text;
         unsigned port;
@@ -61,7 +61,7 @@ TEST_CASE("parts that are missing have their defaults") {
     }
 }
 
-TEST_CASE("user information is told from the host") {
+TEST_CASE("user information is separated from the host") {
     for (const char* text :
          {"http://user@example.com/", "http://user:password@example.com/", "http://@example.com/",
           "http://:@example.com/", "http://evil.example@example.com/", "http://evil.example:80@example.com/",
@@ -80,7 +80,7 @@ TEST_CASE("user information is told from the host") {
     }
 }
 
-TEST_CASE("every spelling of an IPv4 address is that address") {
+TEST_CASE("every spelling of an IPv4 address is parsed as that address") {
     struct row {
         const char* host;
         const char* address;
@@ -138,7 +138,7 @@ TEST_CASE("every spelling of an IPv4 address is that address") {
     }
 }
 
-TEST_CASE("a host that ends in a number and is no IPv4 address is refused") {
+TEST_CASE("a host that ends in a number but is not an IPv4 address is refused") {
     for (const char* host : {"256.0.0.1",
                              "1.2.3.256",
                              "1.2.3.4.5",
@@ -168,7 +168,7 @@ TEST_CASE("a host that ends in a number and is no IPv4 address is refused") {
     }
 }
 
-TEST_CASE("text that is no absolute http or https URL is refused") {
+TEST_CASE("text that is not an absolute http or https URL is refused") {
     const std::string label(63, 'a');
     for (const std::string& text :
          std::vector<std::string>{"",
@@ -297,7 +297,7 @@ TEST_CASE("text that is no absolute http or https URL is refused") {
     CHECK(url::parse("http://" + label + "." + label + "." + label + "." + std::string(61, 'a') + "/"));
 }
 
-TEST_CASE("a URL of the largest length is taken, one byte more is not") {
+TEST_CASE("a URL of the maximum length is accepted, one byte more is refused") {
     const std::string start = "https://example.com/";
     CHECK(url::parse(start + std::string(2048 - start.size(), 'a')));
     CHECK_FALSE(url::parse(start + std::string(2049 - start.size(), 'a')));

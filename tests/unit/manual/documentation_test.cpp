@@ -86,7 +86,7 @@ std::vector<std::string> page_paths(const api_documentation& of) {
 
 }  // namespace
 
-TEST_CASE("every page is whole, safe and without script") {
+TEST_CASE("every page is complete and without scripts") {
     const api_documentation documentation{shop_settings(), account_routes(), shop_oauth()};
     CHECK(documentation.root() == "/people/docs");
     for (const auto& path : page_paths(documentation)) {
@@ -112,7 +112,7 @@ TEST_CASE("every page is whole, safe and without script") {
     }
 }
 
-TEST_CASE("every link inside the documentation leads somewhere") {
+TEST_CASE("every internal link has a target") {
     const api_documentation documentation{shop_settings(), account_routes(), shop_oauth()};
     for (const auto& path : page_paths(documentation)) {
         for (const auto& link : all_values(ask(documentation, path).body(), "href")) {
@@ -128,14 +128,14 @@ TEST_CASE("every link inside the documentation leads somewhere") {
     }
 }
 
-TEST_CASE("where Error objects lead there is a page") {
+TEST_CASE("the links of Error objects have pages") {
     const api_documentation documentation{shop_settings(), account_routes(), shop_oauth()};
     for (const auto about : {pipeline::about_requests, pipeline::about_authentication, pipeline::about_scopes,
                              pipeline::about_rate_limits, pipeline::about_errors, oauth::about_oauth})
         CHECK(ask(documentation, "/people/docs/" + std::string{about.slug} + "/").status() == http::status::ok);
 }
 
-TEST_CASE("OAuth is described as it is served") {
+TEST_CASE("OAuth is documented as it is served") {
     const auto settings = shop_settings();
     const api_documentation documentation{settings, account_routes(), shop_oauth()};
     const auto page = ask(documentation, "/people/docs/oauth/");
@@ -158,7 +158,7 @@ TEST_CASE("OAuth is described as it is served") {
     CHECK(has(ask(documentation, "/people/docs/authentication/"), "/people/docs/oauth/"));
 }
 
-TEST_CASE("where OAuth is not served, nothing is said of it") {
+TEST_CASE("without OAuth it is not mentioned") {
     const api_documentation documentation{shop_settings(), account_routes()};
     CHECK(ask(documentation, "/people/docs/oauth/").status() == http::status::not_found);
     CHECK(ask(documentation, "/people/docs/oauth").status() == http::status::not_found);
@@ -166,7 +166,7 @@ TEST_CASE("where OAuth is not served, nothing is said of it") {
         CHECK_FALSE(has(ask(documentation, path), "docs/oauth/"));
 }
 
-TEST_CASE("pages say what the API runs with") {
+TEST_CASE("pages show the API's settings") {
     const api_documentation documentation{shop_settings(), account_routes()};
     const auto limits = ask(documentation, "/people/docs/rate-limits/");
     CHECK(has(limits, "5,000 requests per day"));
@@ -180,7 +180,7 @@ TEST_CASE("pages say what the API runs with") {
     CHECK_FALSE(has(endpoints, "itemplatform"));
 }
 
-TEST_CASE("a route of one's own is documented, and its texts are no markup") {
+TEST_CASE("own routes are documented, and their texts are escaped") {
     const route_table routes{on_get<"/plain/{thing}">(
         open_to_all, [](auto&, std::string_view) -> result<void> { return {}; }, {.summary = "<b>&\"bold\"</b>"})};
     const api_documentation documentation{shop_settings(), routes};
@@ -192,7 +192,7 @@ TEST_CASE("a route of one's own is documented, and its texts are no markup") {
     CHECK(is_balanced(endpoints.body()));
 }
 
-TEST_CASE("paths that are no page") {
+TEST_CASE("unknown paths are a 404") {
     const api_documentation documentation{shop_settings(), account_routes()};
     struct {
         std::string_view path;
@@ -224,7 +224,7 @@ TEST_CASE("paths that are no page") {
     }
 }
 
-TEST_CASE("documentation can only be read") {
+TEST_CASE("documentation accepts GET only") {
     const api_documentation documentation{shop_settings(), account_routes()};
     CHECK(ask(documentation, "/people/docs/", http::method::head).status() == http::status::ok);
     const auto told = ask(documentation, "/people/docs/", http::method::options);
@@ -238,14 +238,14 @@ TEST_CASE("documentation can only be read") {
     }
 }
 
-TEST_CASE("the style sheet is one") {
+TEST_CASE("there is one style sheet") {
     const auto sheet = ask(api_documentation{shop_settings(), account_routes()}, "/people/docs/style.css");
     CHECK(sheet.status() == http::status::ok);
     CHECK(sheet.find("Content-Type") == "text/css; charset=utf-8");
     CHECK(std::count(sheet.body().begin(), sheet.body().end(), '{') == std::count(sheet.body().begin(), sheet.body().end(), '}'));
 }
 
-TEST_CASE("what a host refuses is said in plain text") {
+TEST_CASE("refusals of the server are plain text") {
     http::response out;
     api_documentation{shop_settings(), account_routes()}.handle(http::refusal{http::status::uri_too_long, "Too long.", {}, false}, out);
     CHECK(out.status() == http::status::uri_too_long);

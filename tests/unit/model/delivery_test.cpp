@@ -7,7 +7,7 @@
 
 using namespace tollgate;
 
-TEST_CASE("a webhook-id is that of one event and one hook, the same each time") {
+TEST_CASE("a webhook-id is determined by its event and hook") {
     message_seed seed{};
     std::set<std::string> seen;
     for (int first = 0; first < 4; ++first) {
@@ -21,7 +21,7 @@ TEST_CASE("a webhook-id is that of one event and one hook, the same each time") 
     }
 }
 
-TEST_CASE("a webhook-id does not change with a release") {
+TEST_CASE("the webhook-id does not change between releases") {
     // Deliveries that wait in a store keep theirs.
     CHECK(message_id_of(message_seed{}, hook_id{7}).view() == "msg_1QHWgP0V15VHpGyKM6ZSdu");
 }

@@ -15,7 +15,7 @@ limit_key of_text(const char* address) { return limit_key::of(*ip_address::parse
 
 }  // namespace
 
-TEST_CASE("an address is counted by what one client has to itself") {
+TEST_CASE("an address counts by the prefix of one client") {
     CHECK(of_text("192.0.2.1") == of_text("192.0.2.1"));
     CHECK_FALSE(of_text("192.0.2.1") == of_text("192.0.2.2"));
     CHECK(of_text("::ffff:192.0.2.1") == of_text("192.0.2.1"));
@@ -24,14 +24,14 @@ TEST_CASE("an address is counted by what one client has to itself") {
     CHECK_FALSE(of_text("2001:db8:1:2::1") == of_text("2002:db8:1:2::1"));
 }
 
-TEST_CASE("a client with a prefix of its own cannot count against an IPv4 address") {
+TEST_CASE("an IPv6 client cannot choose the key of an IPv4 address") {
     // The only prefix that meets an IPv4 key is in the reserved block 0000::/8.
     CHECK_FALSE(of_text("2001:db8:c000:201::") == of_text("192.0.2.1"));
     CHECK_FALSE(of_text("::") == of_text("0.0.0.0"));
     CHECK((of_text("192.0.2.1").value() >> 56) == 0);
 }
 
-TEST_CASE("a user and an address are different keys whatever their numbers") {
+TEST_CASE("user and address keys differ even with equal numbers") {
     const auto address = of_text("0.0.0.1");
     const auto user = limit_key::of(user_id{static_cast<std::int64_t>(address.value())});
     CHECK(user.value() == address.value());

@@ -6,7 +6,7 @@
 
 using namespace tollgate;
 
-TEST_CASE("scopes are read from a list with commas, spaces or both", "[domain][scope]") {
+TEST_CASE("scopes are separated by commas, spaces or both", "[domain][scope]") {
     struct row {
         const char* list;
         const char* text;
@@ -18,13 +18,13 @@ TEST_CASE("scopes are read from a list with commas, spaces or both", "[domain][s
     CHECK(read->text() == each.text);
 }
 
-TEST_CASE("a list with a byte that no scope has is refused", "[domain][scope]") {
+TEST_CASE("a list with an invalid byte is refused", "[domain][scope]") {
     const auto* list = GENERATE("a\tb", "a\"b", "a\\b", "\x7f", "caf\xc3\xa9", "a\nb");
     CHECK_FALSE(scope_set::parse(list));
     CHECK_FALSE(scope_set::parse(std::string_view{"a\0b", 3}));
 }
 
-TEST_CASE("a set holds so many bytes and no more", "[domain][scope]") {
+TEST_CASE("a set is bounded in bytes", "[domain][scope]") {
     const std::string longest(limits::scope_text_bytes_max, 'x');
     CHECK(scope_set::parse(longest));
     CHECK_FALSE(scope_set::parse(longest + "x"));
@@ -34,7 +34,7 @@ TEST_CASE("a set holds so many bytes and no more", "[domain][scope]") {
     CHECK(full.text() == longest);
 }
 
-TEST_CASE("a list is bounded before it is looked at, whatever it folds to", "[domain][scope]") {
+TEST_CASE("a list is bounded before it is parsed", "[domain][scope]") {
     std::string list;
     while (list.size() + 2 <= limits::scope_list_bytes_max) list.append("a,");
     CHECK(scope_set::parse(list)->text() == "a");
@@ -43,7 +43,7 @@ TEST_CASE("a list is bounded before it is looked at, whatever it folds to", "[do
     CHECK(scope_set::parse(std::string(limits::scope_list_bytes_max, ' '))->empty());
 }
 
-TEST_CASE("duplicates are folded among as many scopes as fit, those that begin alike too", "[domain][scope]") {
+TEST_CASE("duplicates are folded in a list of the maximum length", "[domain][scope]") {
     std::string list, folded;
     for (int i = 0; folded.size() + 4 <= limits::scope_text_bytes_max; ++i) {
         const auto scope = std::to_string(i);

@@ -6,7 +6,7 @@
 
 using namespace tollgate;
 
-TEST_CASE("a catalog knows its services, their events and scopes", "[domain][service_catalog]") {
+TEST_CASE("a catalog has services, events and scopes", "[domain][service_catalog]") {
     service_catalog services;
     REQUIRE(services.add("sitesmaker", {"site.created"}));
     REQUIRE(services.add("itemplatform", {}));
@@ -27,7 +27,7 @@ TEST_CASE("a catalog knows its services, their events and scopes", "[domain][ser
                                                         "itemplatform"});
 }
 
-TEST_CASE("a catalog refuses what could not be a path segment or an event", "[domain][service_catalog]") {
+TEST_CASE("invalid names of services and events are refused", "[domain][service_catalog]") {
     service_catalog services;
     REQUIRE(services.add("taken", {}));
     const auto* name = GENERATE("", "user", "testservice", "taken", "Upper", "with_underscore", "a/b", "a b", "{service}", "..",
@@ -42,7 +42,7 @@ TEST_CASE("a catalog refuses what could not be a path segment or an event", "[do
     CHECK(services.add("another", {std::string(128, 'e')}));
 }
 
-TEST_CASE("a catalog is made from a list, and refuses what add refuses", "[model][service_catalog]") {
+TEST_CASE("a catalog from a list refuses what add refuses", "[model][service_catalog]") {
     const service_catalog services{{"sitesmaker", {"site.created", "site.published"}}, {"itemplatform"}};
     REQUIRE(services.services().size() == 2);
     CHECK(services.find("sitesmaker")->has_event("site.published"));

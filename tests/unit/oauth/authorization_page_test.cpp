@@ -59,7 +59,7 @@ void check_error(const http::response& answer, std::string_view error, std::stri
 
 }  // namespace
 
-TEST_CASE("a person who allows it sends the browser back with a code", "[oauth][page]") {
+TEST_CASE("allowing redirects with a code", "[oauth][page]") {
     oauth_shop shop;
     for (const char* path : {"/en/user/oauth/", "/en/user/oauth"}) {
         const auto page = shop.open(shop.asks(), "site=ann", path);
@@ -88,7 +88,7 @@ TEST_CASE("a person who allows it sends the browser back with a code", "[oauth][
     }
 }
 
-TEST_CASE("a person who refuses it sends the browser back with access_denied", "[oauth][page]") {
+TEST_CASE("denying redirects with access_denied", "[oauth][page]") {
     oauth_shop shop;
     const auto fields = with(hidden_fields(shop.open(shop.asks())), {{"decision", "deny"}});
     const auto answer = shop.press(fields);
@@ -99,7 +99,7 @@ TEST_CASE("a person who refuses it sends the browser back with access_denied", "
     check_code(shop.press(with(fields, {{"decision", "allow"}})));
 }
 
-TEST_CASE("who is not signed in is sent to sign in, and back", "[oauth][page]") {
+TEST_CASE("a user who is not signed in is sent to sign in and returns", "[oauth][page]") {
     oauth_shop shop;
     const auto answer = shop.open(shop.asks(), "");
     CHECK(answer.status() == status::see_other);
@@ -117,7 +117,7 @@ TEST_CASE("who is not signed in is sent to sign in, and back", "[oauth][page]") 
     CHECK(posted.find("Location") == answer.find("Location"));
 }
 
-TEST_CASE("a request that cannot say where its answer goes is answered by a page", "[oauth][page]") {
+TEST_CASE("without a valid redirect URL an error page is shown", "[oauth][page]") {
     oauth_shop shop;
     const auto bare = shop.register_client("Bare", std::nullopt, "https://bare.example/about");
     const auto odd = shop.register_client("Odd", "https://odd.example/cb#part", "https://odd.example/");
@@ -170,7 +170,7 @@ TEST_CASE("a request that cannot say where its answer goes is answered by a page
     check_page(shop.answer(sent{method::get, "/en/user/oauth/"}), status::bad_request);
 }
 
-TEST_CASE("redirects that an application may use are used", "[oauth][page]") {
+TEST_CASE("permitted redirect URLs are used", "[oauth][page]") {
     oauth_shop shop;
     struct row {
         std::optional<std::string> registered;
@@ -202,7 +202,7 @@ TEST_CASE("redirects that an application may use are used", "[oauth][page]") {
     }
 }
 
-TEST_CASE("every other fault is told to the application, with its state", "[oauth][page]") {
+TEST_CASE("other errors are redirected to the application, with its state", "[oauth][page]") {
     oauth_shop shop;
     const std::string challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
     struct row {
@@ -249,7 +249,7 @@ TEST_CASE("every other fault is told to the application, with its state", "[oaut
               .status() == status::ok);
 }
 
-TEST_CASE("an invalid form of someone who is not signed in is refused, and redirects nowhere", "[oauth][page]") {
+TEST_CASE("an invalid form without a session is refused and does not redirect", "[oauth][page]") {
     oauth_shop shop;
     const auto fields = with(hidden_fields(shop.open(shop.asks())), {{"decision", "allow"}, {"scope", "nothing"}});
     check_error(shop.press(fields), "invalid_scope");
@@ -283,7 +283,7 @@ TEST_CASE("consent is skipped only for the registered redirect URL itself, and o
     }
 }
 
-TEST_CASE("the error page for a missing redirect_uri says so", "[oauth][page]") {
+TEST_CASE("the error page for a missing redirect_uri names it", "[oauth][page]") {
     oauth_shop shop;
     const auto bare = shop.register_client("Bare", std::nullopt);
     const auto missing = shop.open(with(shop.asks(), {{"client_id", bare.client_id}}));
@@ -294,7 +294,7 @@ TEST_CASE("the error page for a missing redirect_uri says so", "[oauth][page]") 
     CHECK(other.body().find("<h1>Redirect URL not registered</h1>") != std::string::npos);
 }
 
-TEST_CASE("scopes are separated by commas, blanks or both, and each counts once", "[oauth][page]") {
+TEST_CASE("scopes are separated by commas, spaces or both, and duplicates count once", "[oauth][page]") {
     oauth_shop shop;
     for (const char* scope : {"sitesmaker:read,user:balance", "sitesmaker:read user:balance", " sitesmaker:read ,, user:balance,",
                               "sitesmaker:read,user:balance,sitesmaker:read", "sitesmaker:read  user:balance user:balance"}) {
@@ -304,7 +304,7 @@ TEST_CASE("scopes are separated by commas, blanks or both, and each counts once"
     }
 }
 
-TEST_CASE("state comes back byte for byte", "[oauth][page]") {
+TEST_CASE("state is returned byte for byte", "[oauth][page]") {
     oauth_shop shop;
     std::string all;
     for (char c = 1; c < 127; ++c) all.push_back(c);
@@ -330,7 +330,7 @@ TEST_CASE("state comes back byte for byte", "[oauth][page]") {
     check_error(shop.open(with(shop.asks(), {{"state", std::string("a\0b", 3)}})), "invalid_request");
 }
 
-TEST_CASE("consent is skipped only for scopes that were granted by name", "[oauth][page]") {
+TEST_CASE("consent is skipped only for scopes granted by name", "[oauth][page]") {
     oauth_shop shop;
     CHECK_FALSE(shop.consent(with(shop.asks(), {{"scope", "sitesmaker,user:balance"}})).empty());
     struct row {
@@ -362,7 +362,7 @@ TEST_CASE("consent is skipped only for scopes that were granted by name", "[oaut
     CHECK(returned(shop.open(shop.asks()), "code") != returned(shop.open(shop.asks()), "code"));
 }
 
-TEST_CASE("a revocation that meets a request without a page is not undone", "[oauth][page]") {
+TEST_CASE("skipped consent does not undo a concurrent revocation", "[oauth][page]") {
     oauth_shop shop;
     CHECK_FALSE(shop.consent(shop.asks()).empty());
     shop.store.before_code = [&] { CHECK(*shop.store.rows.revoke_grant(ann, shop.app.id)); };
@@ -372,7 +372,7 @@ TEST_CASE("a revocation that meets a request without a page is not undone", "[oa
     CHECK_FALSE(shop.consent(shop.asks()).empty());
 }
 
-TEST_CASE("a form that did not come from this person's page is a 403", "[oauth][page][csrf]") {
+TEST_CASE("a form from elsewhere is a 403", "[oauth][page][csrf]") {
     oauth_shop shop;
     const auto good = with(hidden_fields(shop.open(shop.asks())), {{"decision", "allow"}});
     const auto bobs = with(hidden_fields(shop.open(shop.asks(), "site=bob")), {{"decision", "allow"}});
@@ -420,7 +420,7 @@ TEST_CASE("a form that did not come from this person's page is a 403", "[oauth][
     check_code(from("Sec-Fetch-Site", "same-origin"));
 }
 
-TEST_CASE("a form that is sent twice gives one code, and none once it was redeemed", "[oauth][page]") {
+TEST_CASE("a form submitted twice issues one code, and none after it was redeemed", "[oauth][page]") {
     oauth_shop shop;
     const auto page = shop.open(shop.asks());
     const auto fields = with(hidden_fields(page), {{"decision", "allow"}});
@@ -441,7 +441,7 @@ TEST_CASE("a form that is sent twice gives one code, and none once it was redeem
     CHECK(returned(again, "code") != returned(first, "code"));
 }
 
-TEST_CASE("a form that is sent when nobody remembers its code any more makes another", "[oauth][page]") {
+TEST_CASE("a form whose code was deleted issues a new code", "[oauth][page]") {
     oauth_shop shop;
     const auto fields = with(hidden_fields(shop.open(shop.asks())), {{"decision", "allow"}});
     const auto first = shop.press(fields);
@@ -459,7 +459,7 @@ TEST_CASE("a form that is sent when nobody remembers its code any more makes ano
     CHECK(returned(shop.press(fields), "code") != returned(late, "code"));
 }
 
-TEST_CASE("a form that says neither yes nor no is answered by a page", "[oauth][page]") {
+TEST_CASE("a form without a decision is a 400", "[oauth][page]") {
     oauth_shop shop;
     const auto fields = hidden_fields(shop.open(shop.asks()));
     for (const char* decision : {"", "Allow", "yes", "allow "})
@@ -477,7 +477,7 @@ TEST_CASE("a form that says neither yes nor no is answered by a page", "[oauth][
     CHECK(shop.store.grants_of(ann)->empty());
 }
 
-TEST_CASE("a challenge goes along with the code", "[oauth][page][pkce]") {
+TEST_CASE("the code challenge is stored with the code", "[oauth][page][pkce]") {
     oauth_shop shop;
     const auto code = shop.consent(with(
         shop.asks(), {{"code_challenge", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"}, {"code_challenge_method", "S256"}}));
@@ -487,7 +487,7 @@ TEST_CASE("a challenge goes along with the code", "[oauth][page][pkce]") {
               .status() == status::ok);
 }
 
-TEST_CASE("texts of an application are text", "[oauth][page]") {
+TEST_CASE("texts of an application are escaped", "[oauth][page]") {
     oauth_shop shop;
     shop.app = shop.register_client("<b>\"App\" & 'Co'</b> {}", "https://app.example/cb");
     const auto page = shop.open(shop.asks());
@@ -495,7 +495,7 @@ TEST_CASE("texts of an application are text", "[oauth][page]") {
     CHECK(page.body().find("&lt;b&gt;&quot;App&quot; &amp; &#39;Co&#39;&lt;/b&gt; {}") != std::string::npos);
 }
 
-TEST_CASE("HEAD is GET without more, other methods are told", "[oauth][page]") {
+TEST_CASE("HEAD is GET without a body, other methods are a 405", "[oauth][page]") {
     oauth_shop shop;
     const auto path = "/en/user/oauth/?" + to_form(shop.asks());
     check_page(shop.answer(sent{method::head, path}.field("Cookie", "site=ann")), status::ok);
@@ -509,7 +509,7 @@ TEST_CASE("HEAD is GET without more, other methods are told", "[oauth][page]") {
     }
 }
 
-TEST_CASE("whoever is signed in is who the observer hears of", "[oauth][page]") {
+TEST_CASE("the observer sees the signed-in user", "[oauth][page]") {
     oauth_shop shop;
     shop.open(shop.asks());
     shop.open(shop.asks(), "");
@@ -518,7 +518,7 @@ TEST_CASE("whoever is signed in is who the observer hears of", "[oauth][page]") 
     CHECK(shop.seen.causes.empty());
 }
 
-TEST_CASE("a failure of ours is told to the application, once it is known which", "[oauth][page][failure]") {
+TEST_CASE("an internal error is redirected to the application once that is known", "[oauth][page][failure]") {
     oauth_shop shop;
     const bool down = GENERATE(true, false);
     shop.store.faults.what = down ? unavailable("db-7 refused") : internal_error("db-7 is odd");
@@ -561,7 +561,7 @@ TEST_CASE("a failure of ours is told to the application, once it is known which"
     check_error(shop.open(shop.asks()), "server_error");
 }
 
-TEST_CASE("what is thrown is a page", "[oauth][page][failure]") {
+TEST_CASE("an exception results in an error page", "[oauth][page][failure]") {
     oauth_shop shop;
     shop.store.faults.throws = true;
     for (int nth = 1; nth <= 3; ++nth) {
@@ -573,7 +573,7 @@ TEST_CASE("what is thrown is a page", "[oauth][page][failure]") {
     }
 }
 
-TEST_CASE("an application that goes while somebody decides is not there", "[oauth][page]") {
+TEST_CASE("an application deleted before the decision is not found", "[oauth][page]") {
     oauth_shop shop;
     const auto fields = with(hidden_fields(shop.open(shop.asks())), {{"decision", "allow"}});
     REQUIRE(*shop.store.delete_application(bob, shop.app.id));
@@ -589,13 +589,13 @@ TEST_CASE("an application that goes while somebody decides is not there", "[oaut
     CHECK(shop.seen.causes.empty());
 }
 
-TEST_CASE("a session without a secret of its own cannot agree to anything", "[oauth][page]") {
+TEST_CASE("a session without a secret cannot consent", "[oauth][page]") {
     oauth_shop shop;
     shop.sessions.known.insert({"site=open", session{ann, "ann", ""}});
     check_error(shop.open(shop.asks(), "site=open"), "server_error");
 }
 
-TEST_CASE("pages have a generous window for each address", "[oauth][page][limits]") {
+TEST_CASE("pages are limited per address", "[oauth][page][limits]") {
     auto settings = test_oauth_settings();
     settings.page_requests = {2, seconds{60}};
     oauth_shop shop{std::move(settings)};

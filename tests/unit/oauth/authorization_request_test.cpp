@@ -32,7 +32,7 @@ authorization_request judge(const std::string& query) {
 
 }  // namespace
 
-TEST_CASE("a request says the same after it was carried by a query", "[oauth][request]") {
+TEST_CASE("a request survives the round trip through a query", "[oauth][request]") {
     for (const char* state : {"", "&state=a%20b", "&state=%0D%0A%25", "&state=%01&redirect_uri=https%3A%2F%2Fapp.example%2Fcb",
                               "&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256"}) {
         CAPTURE(state);
@@ -46,7 +46,7 @@ TEST_CASE("a request says the same after it was carried by a query", "[oauth][re
     }
 }
 
-TEST_CASE("requests that differ have queries that differ", "[oauth][request]") {
+TEST_CASE("different requests have different queries", "[oauth][request]") {
     const std::string base = "client_id=tgi_app&response_type=code&scope=user:balance";
     std::vector<std::string> all;
     for (const char* more : {"", "&state=a", "&state=b", "&redirect_uri=https%3A%2F%2Fapp.example%2Fcb", "&state=%0A", "&state=%250A",
@@ -57,7 +57,7 @@ TEST_CASE("requests that differ have queries that differ", "[oauth][request]") {
     CHECK(std::unique(all.begin(), all.end()) == all.end());
 }
 
-TEST_CASE("a client_id is said once, and is no longer than one can be", "[oauth][request]") {
+TEST_CASE("client_id must be unique and bounded", "[oauth][request]") {
     const auto asking = [](std::string_view query) { return oauth::client_id_of(std::get<parameters>(parameters::from_form(query))); };
     CHECK(asking("client_id=a") == "a");
     CHECK_FALSE(asking(""));

@@ -76,7 +76,7 @@ TEST_CASE("an application revokes its tokens", "[oauth][revocation]") {
               .status() == status::ok);
 }
 
-TEST_CASE("a token of another application's stays", "[oauth][revocation]") {
+TEST_CASE("an application cannot revoke another's token", "[oauth][revocation]") {
     oauth_shop shop;
     const auto tokens = shop.post("/user/oauth_token/", shop.exchange_of(shop.make_code()));
     const auto other = shop.register_client("Other", std::nullopt);
@@ -87,7 +87,7 @@ TEST_CASE("a token of another application's stays", "[oauth][revocation]") {
     CHECK(shop.post("/user/oauth_token/", shop.refresh_of(member(tokens, "refresh_token"))).status() == status::ok);
 }
 
-TEST_CASE("revocation wants a token and the right secret", "[oauth][revocation]") {
+TEST_CASE("revocation requires a token and the right secret", "[oauth][revocation]") {
     oauth_shop shop;
     const auto tokens = shop.post("/user/oauth_token/", shop.exchange_of(shop.make_code()));
     const parameter_list good{{"client_id", shop.app.client_id}, {"client_secret", shop.app.client_secret}, {"token", member(tokens, "access_token")}};
@@ -109,7 +109,7 @@ TEST_CASE("revocation wants a token and the right secret", "[oauth][revocation]"
     CHECK(shop.post(revocation_path, good).status() == status::ok);
 }
 
-TEST_CASE("metadata says where everything is", "[oauth][metadata]") {
+TEST_CASE("metadata lists all endpoints", "[oauth][metadata]") {
     oauth_shop shop;
     const auto answer = shop.answer(sent{method::get, "/.well-known/oauth-authorization-server"});
     CHECK(answer.status() == status::ok);
@@ -139,7 +139,7 @@ TEST_CASE("metadata says where everything is", "[oauth][metadata]") {
     CHECK(posted.find("Allow") == "GET, HEAD, OPTIONS");
 }
 
-TEST_CASE("an auth_url may have a path, and a slash too many at its end", "[oauth]") {
+TEST_CASE("an auth_url may have a path and a trailing slash", "[oauth]") {
     for (const char* url : {"https://shop.example/account", "https://shop.example/account/", "https://shop.example/account//"}) {
         oauth_shop shop{test_oauth_settings(url)};
         for (const char* path : {"/account/.well-known/oauth-authorization-server", "/.well-known/oauth-authorization-server/account"}) {
@@ -160,7 +160,7 @@ TEST_CASE("an auth_url may have a path, and a slash too many at its end", "[oaut
         CHECK_THROWS_AS(oauth_shop{test_oauth_settings(url)}, std::invalid_argument);
 }
 
-TEST_CASE("it says where it belongs on a site", "[oauth]") {
+TEST_CASE("it provides its mounts for a site", "[oauth]") {
     oauth_shop shop;
     auto mounts = shop.oauth.mounts();
     REQUIRE(mounts.size() == 6);
@@ -176,7 +176,7 @@ TEST_CASE("it says where it belongs on a site", "[oauth]") {
     CHECK(out.status() == status::ok);
 }
 
-TEST_CASE("what is nowhere is a 404, for people a page", "[oauth]") {
+TEST_CASE("an unknown path is a 404, as a page for browsers", "[oauth]") {
     oauth_shop shop;
     for (const char* path : {"/", "/user/oauth_token/x", "/user/oauth_token//", "/user/Oauth_token/", "/user/%6fauth_token/", "/user//oauth_token/",
                              "/user/x/../oauth_token/", "/.well-known/oauth-authorization-server/x", "/user/oauth_token%2F"}) {
@@ -196,7 +196,7 @@ TEST_CASE("what is nowhere is a 404, for people a page", "[oauth]") {
     }
 }
 
-TEST_CASE("whoever does not say what they are is a 403 on every path, and counted", "[oauth][agent]") {
+TEST_CASE("a missing User-Agent is a 403 on every path, and counted", "[oauth][agent]") {
     oauth_shop shop;
     int left = 60;
     for (const char* path : {"/user/oauth_token/", "/user/oauth_revoke/", "/en/user/oauth/", "/en/itemplatform/oauth/",
@@ -222,7 +222,7 @@ TEST_CASE("whoever does not say what they are is a 403 on every path, and counte
     CHECK(shop.post("/user/oauth_token/", shop.exchange_of(shop.make_code())).status() == status::ok);
 }
 
-TEST_CASE("a trusted proxy names the client whose window counts", "[oauth][limits]") {
+TEST_CASE("a trusted proxy names the client whose window is used", "[oauth][limits]") {
     auto settings = test_oauth_settings();
     settings.trusted_proxies = {*ip_network::parse("192.0.2.0/24")};
     oauth_shop shop{std::move(settings)};
@@ -235,7 +235,7 @@ TEST_CASE("a trusted proxy names the client whose window counts", "[oauth][limit
     CHECK(wrong_from("198.51.100.2") == "59");
 }
 
-TEST_CASE("a host's own refusal is worded as every other error, and counts nothing", "[oauth]") {
+TEST_CASE("refusals have the format of other errors and are not counted", "[oauth]") {
     oauth_shop shop;
     for (const auto each : {status::bad_request, status::request_timeout, status::uri_too_long, status::service_unavailable}) {
         http::response out;
@@ -249,7 +249,7 @@ TEST_CASE("a host's own refusal is worded as every other error, and counts nothi
     CHECK(shop.seen.refusals == 4);
 }
 
-TEST_CASE("the observer hears of every answer", "[oauth]") {
+TEST_CASE("the observer sees every response", "[oauth]") {
     oauth_shop shop;
     shop.post("/user/oauth_token/", shop.exchange_of(shop.make_code()));
     shop.post("/user/oauth_token/", {});
@@ -258,7 +258,7 @@ TEST_CASE("the observer hears of every answer", "[oauth]") {
     CHECK(shop.seen.requests == std::vector<std::string>{"200", "401", "404", "403"});
 }
 
-TEST_CASE("people sign in and agree on one page", "[oauth][one_page]") {
+TEST_CASE("sign-in and consent on one page", "[oauth][one_page]") {
     entering_shop shop;
     for (const char* path : {"/en/itemplatform/oauth/", "/en/itemplatform/oauth"}) {
         const auto page = shop.open(shop.asks(), "", path);
@@ -278,7 +278,7 @@ TEST_CASE("people sign in and agree on one page", "[oauth][one_page]") {
     }
 }
 
-TEST_CASE("a wrong password is said where it was typed, and nobody is let in", "[oauth][one_page]") {
+TEST_CASE("a wrong password is reported at its field", "[oauth][one_page]") {
     entering_shop shop;
     const auto page = shop.open(shop.asks(), "", one_page);
     const auto wrong = shop.press(sign_in_with(page, "open <barley>"), "", one_page);
@@ -304,7 +304,7 @@ TEST_CASE("a wrong password is said where it was typed, and nobody is let in", "
     CHECK(throttled.find("Set-Cookie").empty());
 }
 
-TEST_CASE("a sign-in that no page of ours asked for is a 403", "[oauth][one_page][csrf]") {
+TEST_CASE("a sign-in form without a valid token is a 403", "[oauth][one_page][csrf]") {
     entering_shop shop;
     const auto page = shop.open(shop.asks(), "", one_page);
     for (const char* nonce : {"", "x", "AAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAAAAAAAAAA=="}) {
@@ -317,7 +317,7 @@ TEST_CASE("a sign-in that no page of ours asked for is a 403", "[oauth][one_page
     CHECK(shop.sessions.entered == 0);
 }
 
-TEST_CASE("whoever refuses needs no password", "[oauth][one_page]") {
+TEST_CASE("denying needs no password", "[oauth][one_page]") {
     entering_shop shop;
     const auto page = shop.open(shop.asks(), "", one_page);
     const auto fields = to_form(with(hidden_fields(page), {{"decision", "deny"}})) + "&login=&password=";
@@ -328,7 +328,7 @@ TEST_CASE("whoever refuses needs no password", "[oauth][one_page]") {
     CHECK(shop.sessions.entered == 0);
 }
 
-TEST_CASE("the one page is never skipped, and asks no password of who is signed in", "[oauth][one_page]") {
+TEST_CASE("the combined page is never skipped, and asks signed-in users for no password", "[oauth][one_page]") {
     entering_shop shop;
     CHECK_FALSE(shop.consent(shop.asks()).empty());
     CHECK(shop.open(shop.asks()).status() == status::see_other);
@@ -346,7 +346,7 @@ TEST_CASE("the one page is never skipped, and asks no password of who is signed 
     CHECK(shop.answer(sent{method::get, std::string{out.find("Location")}}).body().find("type=\"password\"") != std::string::npos);
 }
 
-TEST_CASE("a sign-in that is sent twice gives one code", "[oauth][one_page]") {
+TEST_CASE("a sign-in form submitted twice issues one code", "[oauth][one_page]") {
     entering_shop shop;
     const auto page = shop.open(shop.asks(), "", one_page);
     const auto first = shop.press(sign_in_with(page, "open sesame"), "", one_page);
@@ -359,7 +359,7 @@ TEST_CASE("a sign-in that is sent twice gives one code", "[oauth][one_page]") {
     CHECK(returned(shop.press(sign_in_with(other_page, "open sesame"), "", one_page), "code") != returned(first, "code"));
 }
 
-TEST_CASE("another site cannot sign anybody in", "[oauth][one_page]") {
+TEST_CASE("another site cannot sign a user in", "[oauth][one_page]") {
     entering_shop shop;
     const auto fields = sign_in_with(shop.open(shop.asks(), "", one_page), "open sesame");
     for (const auto& [name, value] : {std::pair{"Sec-Fetch-Site", "cross-site"}, std::pair{"Origin", "https://evil.example"}})
@@ -368,7 +368,7 @@ TEST_CASE("another site cannot sign anybody in", "[oauth][one_page]") {
     CHECK(shop.sessions.entered == 0);
 }
 
-TEST_CASE("what fails while somebody signs in is a page, or told to the application", "[oauth][one_page][failure]") {
+TEST_CASE("a failure during sign-in is a page or is redirected to the application", "[oauth][one_page][failure]") {
     entering_shop shop;
     const auto page = shop.open(shop.asks(), "", one_page);
     // The application, the password, the code.
@@ -390,7 +390,7 @@ TEST_CASE("what fails while somebody signs in is a page, or told to the applicat
     CHECK(shop.open(shop.asks(), "", one_page).status() == status::internal_server_error);
 }
 
-TEST_CASE("where sessions have no door, the one page is the usual one, and still not skipped", "[oauth][one_page]") {
+TEST_CASE("with sessions from elsewhere the combined page is shown without sign-in", "[oauth][one_page]") {
     oauth_shop shop;
     CHECK(shop.open(shop.asks(), "", one_page).find("Location").starts_with("/login?next=%2Fen%2Fitemplatform%2Foauth%2F%3F"));
     CHECK_FALSE(shop.consent(shop.asks()).empty());
@@ -400,7 +400,7 @@ TEST_CASE("where sessions have no door, the one page is the usual one, and still
     CHECK(shop.press(with(sign_in_with(page, "open sesame"), {{"form_token", ""}}), "", one_page).status() == status::forbidden);
 }
 
-TEST_CASE("only a password may take time where nothing else does", "[oauth]") {
+TEST_CASE("only password checks may block when the store does not", "[oauth]") {
     oauth_shop shop;
     entering_shop entering;
     STATIC_REQUIRE_FALSE(decltype(shop.oauth)::blocking);
@@ -410,7 +410,7 @@ TEST_CASE("only a password may take time where nothing else does", "[oauth]") {
     CHECK_FALSE(entering.oauth.may_block(sent{method::post, "/user/oauth_token/"}.asked()));
 }
 
-TEST_CASE("what asks nobody never waits for a store or a limiter", "[oauth][metadata]") {
+TEST_CASE("requests without a store or limiter call never wait", "[oauth][metadata]") {
     store_elsewhere store;
     site_sessions sessions{&store.faults};
     limiter_elsewhere limiter;

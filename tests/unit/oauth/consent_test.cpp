@@ -7,7 +7,7 @@
 
 using namespace tollgate;
 
-TEST_CASE("one form makes one code, every other another", "[oauth][consent]") {
+TEST_CASE("each form has its own code", "[oauth][consent]") {
     const web::form_nonce nonce{std::byte{1}, std::byte{2}};
     const web::form_nonce other_nonce{std::byte{1}, std::byte{3}};
     const oauth::code_derivation seed{.key = "key", .nonce = nonce, .user = user_id{1}, .signed_text = "scope=a"};

@@ -25,7 +25,7 @@ std::variant<parameters, failure> body(std::string_view text, std::string_view c
 
 }  // namespace
 
-TEST_CASE("a parameter without a value was not sent", "[oauth][parameters]") {
+TEST_CASE("a parameter without a value counts as missing", "[oauth][parameters]") {
     const auto sent = form("a=1&b=&c&d=%20");
     CHECK(sent.find("a") == "1");
     CHECK_FALSE(sent.find("b"));
@@ -36,7 +36,7 @@ TEST_CASE("a parameter without a value was not sent", "[oauth][parameters]") {
     CHECK_FALSE(sent.holds("e"));
 }
 
-TEST_CASE("a repeated parameter is named, if it can be", "[oauth][parameters]") {
+TEST_CASE("a repeated parameter is reported by name", "[oauth][parameters]") {
     CHECK_FALSE(form("").repeated());
     CHECK_FALSE(form("a=1&b=1&A=1").repeated());
     CHECK_FALSE(form("resource=1&resource=2").repeated());
@@ -48,7 +48,7 @@ TEST_CASE("a repeated parameter is named, if it can be", "[oauth][parameters]") 
     CHECK_FALSE(form("state=1").is_repeated("state"));
 }
 
-TEST_CASE("a body is a form or a JSON object, as it says", "[oauth][parameters]") {
+TEST_CASE("a body is a form or a JSON object, by its Content-Type", "[oauth][parameters]") {
     struct row {
         const char* text;
         const char* content_type;

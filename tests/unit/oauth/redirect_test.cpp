@@ -8,7 +8,7 @@
 
 using namespace tollgate;
 
-TEST_CASE("a redirect is the registered one byte for byte, but for a loopback port", "[oauth][redirect]") {
+TEST_CASE("a redirect URL equals the registered one byte for byte, except for a loopback port", "[oauth][redirect]") {
     struct row {
         const char* registered;
         const char* sent;
@@ -60,7 +60,7 @@ TEST_CASE("a redirect is the registered one byte for byte, but for a loopback po
     CHECK(oauth::matches_registered(each.registered, each.sent) == each.matches);
 }
 
-TEST_CASE("without a registered redirect its origin has to be the website's", "[oauth][redirect]") {
+TEST_CASE("without a registered redirect URL, the origin must be the website's", "[oauth][redirect]") {
     CHECK(oauth::matches_website("https://app.example/about", "https://app.example/cb?x=1"));
     CHECK(oauth::matches_website("https://app.example", "https://app.example:443/cb"));
     for (const char* sent : {"http://app.example/cb", "https://app.example:444/cb", "https://www.app.example/cb", "https://app.example.evil/",
@@ -69,7 +69,7 @@ TEST_CASE("without a registered redirect its origin has to be the website's", "[
         CHECK_FALSE(oauth::matches_website("https://app.example/about", sent));
 }
 
-TEST_CASE("where a browser goes back to is chosen from what is registered and what is asked", "[oauth][redirect]") {
+TEST_CASE("the redirect URL is chosen from the registered and the requested one", "[oauth][redirect]") {
     application client{application_id{1}, user_id{1}, {}, {}, "App", "https://app.example", "", "https://app.example/cb", {}};
     CHECK(oauth::choose_redirect(client, std::nullopt) == "https://app.example/cb");
     CHECK(oauth::choose_redirect(client, "https://app.example/cb") == "https://app.example/cb");
@@ -81,7 +81,7 @@ TEST_CASE("where a browser goes back to is chosen from what is registered and wh
     CHECK_FALSE(oauth::choose_redirect(client, "https://other.example/"));
 }
 
-TEST_CASE("nobody is sent where a field or a query cannot lead", "[oauth][redirect]") {
+TEST_CASE("redirects cannot inject fields or parameters", "[oauth][redirect]") {
     application client{application_id{1}, user_id{1}, {}, {}, "App", "https://app.example", "", "https://app.example/cb#part", {}};
     for (const char* registered : {"https://app.example/cb#part", "https://app.example/c b", "https://app.example/c\r\nb", "https://app.example/\xc3\xbc"}) {
         client.redirect_url = registered;
@@ -93,7 +93,7 @@ TEST_CASE("nobody is sent where a field or a query cannot lead", "[oauth][redire
     CHECK_FALSE(oauth::choose_redirect(client, "com.app.example:/cc"));
 }
 
-TEST_CASE("parameters go behind a redirect's own query, encoded", "[oauth][redirect]") {
+TEST_CASE("parameters are appended to a redirect URL's own query, encoded", "[oauth][redirect]") {
     const std::array<oauth::redirect_parameter, 1> code{{{"code", "x"}}};
     const std::array<oauth::redirect_parameter, 2> both{{{"code", "x"}, {"state", "a b&c=d%\r\n"}}};
     CHECK(oauth::with_parameters("https://a.example/cb", both) ==

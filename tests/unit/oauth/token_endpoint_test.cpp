@@ -58,7 +58,7 @@ TEST_CASE("a code is exchanged for an access and a refresh token", "[oauth][toke
     }
 }
 
-TEST_CASE("parameters come as a form or as JSON, credentials in the body or as Basic", "[oauth][token]") {
+TEST_CASE("parameters are a form or JSON, credentials in the body or Basic", "[oauth][token]") {
     oauth_shop shop;
     const auto basic = [&](sent& request, const std::string& id, const std::string& secret) -> sent& {
         return request.field("Authorization", "bAsIc " + base64_encode(id + ":" + secret));
@@ -101,7 +101,7 @@ TEST_CASE("parameters come as a form or as JSON, credentials in the body or as B
     CHECK(shop.post(token, {}).find("X-RateLimit-Remaining") == "59");
 }
 
-TEST_CASE("what is no request is told so", "[oauth][token]") {
+TEST_CASE("malformed requests are refused", "[oauth][token]") {
     oauth_shop shop;
     const auto form = to_form(shop.exchange_of(shop.make_code()));
     struct row {
@@ -139,7 +139,7 @@ TEST_CASE("what is no request is told so", "[oauth][token]") {
               .status() == status::ok);
 }
 
-TEST_CASE("a parameter that is missing or of another kind has its error code", "[oauth][token]") {
+TEST_CASE("a missing or unsupported parameter has its error code", "[oauth][token]") {
     oauth_shop shop;
     const auto exchange = shop.exchange_of(shop.make_code());
     struct row {
@@ -169,7 +169,7 @@ TEST_CASE("a parameter that is missing or of another kind has its error code", "
     CHECK(shop.post(token, with(exchange, {{"redirect_uri", "https://app.example/cb"}, {"state", "anything"}})).status() == status::ok);
 }
 
-TEST_CASE("a wrong secret is a 401 and leaves the code as it was", "[oauth][token]") {
+TEST_CASE("a wrong secret is a 401 and leaves the code unchanged", "[oauth][token]") {
     oauth_shop shop;
     const auto other = shop.register_client("Other", std::nullopt);
     const auto exchange = shop.exchange_of(shop.make_code());
@@ -201,7 +201,7 @@ TEST_CASE("a wrong secret is a 401 and leaves the code as it was", "[oauth][toke
     CHECK(shop.post(token, exchange).status() == status::ok);
 }
 
-TEST_CASE("a code works once, and reuse takes back what was made of it", "[oauth][token]") {
+TEST_CASE("a code works once, and reuse revokes its tokens", "[oauth][token]") {
     oauth_shop shop;
     const auto exchange = shop.exchange_of(shop.make_code());
     const auto first = shop.post(token, exchange);
@@ -220,7 +220,7 @@ TEST_CASE("a code works once, and reuse takes back what was made of it", "[oauth
     CHECK(shop.post(token, shop.refresh_of(member(other, "refresh_token"))).status() == status::ok);
 }
 
-TEST_CASE("a code is for its application and for a minute", "[oauth][token]") {
+TEST_CASE("a code is valid for its application, for one minute", "[oauth][token]") {
     oauth_shop shop;
     const auto other = shop.register_client("Other", "https://other.example/cb");
     const auto exchange = shop.exchange_of(shop.make_code());
@@ -239,7 +239,7 @@ TEST_CASE("a code is for its application and for a minute", "[oauth][token]") {
     check_failure(shop.post(token, late), status::bad_request, "invalid_grant");
 }
 
-TEST_CASE("invalid_grant says what is wrong with a code", "[oauth][token]") {
+TEST_CASE("invalid_grant names the reason", "[oauth][token]") {
     oauth_shop shop;
     const auto description = [&](const parameter_list& fields) {
         const auto answer = shop.post(token, fields);
@@ -261,7 +261,7 @@ TEST_CASE("invalid_grant says what is wrong with a code", "[oauth][token]") {
     CHECK(description(late) == "The code has expired.");
 }
 
-TEST_CASE("an application without a registered redirect URL repeats redirect_uri at the exchange", "[oauth][token]") {
+TEST_CASE("an application without a registered redirect URL must repeat redirect_uri", "[oauth][token]") {
     oauth_shop shop;
     const auto registered = shop.app;
     CHECK(shop.post(token, shop.exchange_of(shop.make_code())).status() == status::ok);
@@ -272,7 +272,7 @@ TEST_CASE("an application without a registered redirect URL repeats redirect_uri
     CHECK(shop.post(token, with(exchange, {{"redirect_uri", "https://app.example/cb"}})).status() == status::ok);
 }
 
-TEST_CASE("what no store could hold is asked of none", "[oauth][token]") {
+TEST_CASE("values that no store could hold are refused without a store call", "[oauth][token]") {
     oauth_shop shop;
     const auto exchange = shop.exchange_of(shop.make_code());
     for (const std::string& odd : {std::string{"https://app.example/cb\0", 23}, std::string{"https://app.example/\xc3\xbc"}, std::string{"a b"}}) {
@@ -287,7 +287,7 @@ TEST_CASE("what no store could hold is asked of none", "[oauth][token]") {
     CHECK(shop.post(token, exchange).status() == status::ok);
 }
 
-TEST_CASE("a code with a challenge wants its verifier", "[oauth][token][pkce]") {
+TEST_CASE("a code with a challenge requires its verifier", "[oauth][token][pkce]") {
     oauth_shop shop;
     const auto exchange = shop.exchange_of(shop.make_code(challenge));
     check_failure(shop.post(token, exchange), status::bad_request, "invalid_grant");
@@ -296,7 +296,7 @@ TEST_CASE("a code with a challenge wants its verifier", "[oauth][token][pkce]") 
     CHECK(shop.post(token, with(exchange, {{"code_verifier", verifier}})).status() == status::ok);
 }
 
-TEST_CASE("a refresh token gives access tokens, as often as it is asked", "[oauth][token][refresh]") {
+TEST_CASE("a refresh token issues access tokens repeatedly", "[oauth][token][refresh]") {
     oauth_shop shop;
     const auto first = shop.post(token, shop.exchange_of(shop.make_code()));
     const auto refresh = shop.refresh_of(member(first, "refresh_token"));
@@ -329,7 +329,7 @@ TEST_CASE("a refresh token gives access tokens, as often as it is asked", "[oaut
                   status::bad_request, "invalid_grant");
 }
 
-TEST_CASE("a refresh token lives thirty days from its last use, and a year at the most", "[oauth][token][refresh]") {
+TEST_CASE("a refresh token expires 30 days after its last use, at most after a year", "[oauth][token][refresh]") {
     oauth_shop shop;
     const auto refresh = shop.refresh_of(member(shop.post(token, shop.exchange_of(shop.make_code())), "refresh_token"));
     constexpr auto month = std::chrono::days{30};
@@ -348,7 +348,7 @@ TEST_CASE("a refresh token lives thirty days from its last use, and a year at th
     check_failure(shop.post(token, unused), status::bad_request, "invalid_grant");
 }
 
-TEST_CASE("an application that is gone, or was sent away, refreshes nothing", "[oauth][token]") {
+TEST_CASE("a deleted or revoked application cannot refresh", "[oauth][token]") {
     oauth_shop shop;
     const auto first = shop.post(token, shop.exchange_of(shop.make_code()));
     REQUIRE(*shop.store.revoke_grant(ann, shop.app.id));
@@ -370,7 +370,7 @@ TEST_CASE("an application that is gone, or was sent away, refreshes nothing", "[
                   status::unauthorized, "invalid_client");
 }
 
-TEST_CASE("a secret of another application is a wrong secret, for a refresh, too", "[oauth][token]") {
+TEST_CASE("another application's secret is wrong, also for a refresh", "[oauth][token]") {
     oauth_shop shop;
     const auto issued = shop.post(token, shop.exchange_of(shop.make_code()));
     const auto other = shop.register_client("Other", "https://other.example/cb");
@@ -378,7 +378,7 @@ TEST_CASE("a secret of another application is a wrong secret, for a refresh, too
     check_failure(shop.post(token, refresh), status::unauthorized, "invalid_client");
 }
 
-TEST_CASE("whoever refreshes for an application that is gone is counted, and told to wait at last", "[oauth][token][limits]") {
+TEST_CASE("refreshes for a deleted application are counted and limited", "[oauth][token][limits]") {
     oauth_shop shop;
     const auto issued = shop.post(token, shop.exchange_of(shop.make_code()));
     REQUIRE(*shop.store.delete_application(bob, shop.app.id));
@@ -387,7 +387,7 @@ TEST_CASE("whoever refreshes for an application that is gone is counted, and tol
     CHECK(shop.post(token, refresh).status() == status::too_many_requests);
 }
 
-TEST_CASE("lifetimes are settings", "[oauth][token]") {
+TEST_CASE("lifetimes are configurable", "[oauth][token]") {
     auto settings = test_oauth_settings();
     settings.access_token_lifetime = seconds{5};
     oauth_shop shop{std::move(settings)};
@@ -397,7 +397,7 @@ TEST_CASE("lifetimes are settings", "[oauth][token]") {
     CHECK_FALSE(shop.is_good(member(answer, "access_token")));
 }
 
-TEST_CASE("only failed authentication is counted, and no right secret refused for it", "[oauth][token][limits]") {
+TEST_CASE("only failed authentication is counted, and correct secrets are never refused", "[oauth][token][limits]") {
     oauth_shop shop;
     const auto wrong = [&] { return shop.post(token, with(shop.exchange_of(shop.make_code()), {{"client_secret", "x"}})); };
     for (int left = 59; left >= 0; --left) {
@@ -426,7 +426,7 @@ TEST_CASE("only failed authentication is counted, and no right secret refused fo
     CHECK(wrong().find("X-RateLimit-Remaining") == "59");
 }
 
-TEST_CASE("other methods are told which one it is", "[oauth][token]") {
+TEST_CASE("other methods are a 405", "[oauth][token]") {
     oauth_shop shop;
     for (const char* path : {"/user/oauth_token/", "/user/oauth_token", "/user/oauth_revoke/", "/user/oauth_revoke"}) {
         for (const auto each : {method::get, method::head, method::put, method::delete_, method::patch, method::other}) {
@@ -442,7 +442,7 @@ TEST_CASE("other methods are told which one it is", "[oauth][token]") {
     }
 }
 
-TEST_CASE("whatever fails before a code is redeemed leaves it as it was", "[oauth][token][failure]") {
+TEST_CASE("a failure before redemption leaves the code unchanged", "[oauth][token][failure]") {
     oauth_shop shop;
     const auto exchange = shop.exchange_of(shop.make_code());
     shop.random_works = false;
@@ -475,7 +475,7 @@ TEST_CASE("whatever fails before a code is redeemed leaves it as it was", "[oaut
     CHECK(shop.seen.causes.size() == problems + (throws ? 0 : 1));
 }
 
-TEST_CASE("a failing store is no failed authentication, and refreshes nothing", "[oauth][token][failure]") {
+TEST_CASE("a failing store is not a failed authentication", "[oauth][token][failure]") {
     oauth_shop shop;
     const auto refresh = shop.refresh_of(member(shop.post(token, shop.exchange_of(shop.make_code())), "refresh_token"));
     for (int nth = 1; nth <= 2; ++nth) {
@@ -491,7 +491,7 @@ TEST_CASE("a failing store is no failed authentication, and refreshes nothing", 
     CHECK(shop.post(token, refresh).status() == status::ok);
 }
 
-TEST_CASE("twice as many rows are looked through as are added", "[oauth][token]") {
+TEST_CASE("twice as many rows are swept as are added", "[oauth][token]") {
     oauth_shop shop;
     const auto first = shop.post(token, shop.exchange_of(shop.make_code()));
     CHECK(shop.store.swept_rows_max == 4);
@@ -501,7 +501,7 @@ TEST_CASE("twice as many rows are looked through as are added", "[oauth][token]"
     CHECK(shop.store.swept_rows_max == 6);
 }
 
-TEST_CASE("of many exchanges of one code one succeeds, and of many refreshes all", "[oauth][token][threads]") {
+TEST_CASE("of parallel exchanges of one code one succeeds, and all parallel refreshes do", "[oauth][token][threads]") {
     oauth_shop shop;
     constexpr int threads = 8;
     const auto in_parallel = [&](const parameter_list& fields) {
@@ -527,7 +527,7 @@ TEST_CASE("of many exchanges of one code one succeeds, and of many refreshes all
     }
 }
 
-TEST_CASE("refreshes are bounded for each refresh token", "[oauth][token][refresh][limits]") {
+TEST_CASE("refreshes are limited per refresh token", "[oauth][token][refresh][limits]") {
     auto settings = test_oauth_settings();
     settings.refreshes = {2, seconds{60}};
     oauth_shop shop{std::move(settings)};

@@ -48,7 +48,7 @@ void check_page_fields(const http::response& page) {
 
 }  // namespace
 
-TEST_CASE("every page of the settings greets whoever is signed in") {
+TEST_CASE("every settings page shows the signed-in user") {
     page_shop shop;
     for (const auto& path : rooms) {
         CAPTURE(path);
@@ -66,7 +66,7 @@ TEST_CASE("every page of the settings greets whoever is signed in") {
     }
 }
 
-TEST_CASE("whoever is not signed in is sent to sign in, and back") {
+TEST_CASE("without a session a user is sent to sign in and returns") {
     page_shop shop;
     for (const auto& path : rooms) {
         const auto page = shop.get(path + "?a=b", "");
@@ -100,7 +100,7 @@ TEST_CASE("paths lead where they should") {
     }
 }
 
-TEST_CASE("a page that there is not") {
+TEST_CASE("an unknown page is a 404") {
     page_shop shop;
     for (const auto* target :
          {"/nothing", "//", "/en//user/settings/tokens/", "/EN/user/settings/tokens/", "/en/user/settings/tokens//",
@@ -114,7 +114,7 @@ TEST_CASE("a page that there is not") {
     }
 }
 
-TEST_CASE("methods") {
+TEST_CASE("methods other than GET, HEAD and POST are refused") {
     page_shop shop;
     for (const auto& path : {rooms[0], rooms[3], std::string{"/en/user/sign_in/"}, std::string{"/en/user/sign_out/"}}) {
         CAPTURE(path);
@@ -143,7 +143,7 @@ TEST_CASE("methods") {
     CHECK(to_number(shop.answer(head).status()) == 200);
 }
 
-TEST_CASE("a form of somebody else's, or of another site, changes nothing") {
+TEST_CASE("a form of another user or another site changes nothing") {
     page_shop shop;
     const auto& path = rooms[0];
     const std::string wishes = "description=x&scopes=user:balance";
@@ -186,7 +186,7 @@ TEST_CASE("a form of somebody else's, or of another site, changes nothing") {
     CHECK(made() == 1);
 }
 
-TEST_CASE("a body that is no form") {
+TEST_CASE("a body that is not a form is refused") {
     page_shop shop;
     const auto post = [&](std::string body, std::string type) {
         sent asked{http::method::post, rooms[0]};
@@ -203,12 +203,12 @@ TEST_CASE("a body that is no form") {
     CHECK(to_number(shop.answer(large).status()) == 413);
 }
 
-TEST_CASE("an action that there is not") {
+TEST_CASE("an unknown action is refused") {
     page_shop shop;
     for (const auto& path : rooms) CHECK(to_number(shop.post(path, "action=explode").status()) == 404);
 }
 
-TEST_CASE("a part that does not answer") {
+TEST_CASE("a failing dependency is an error page") {
     page_shop shop;
     shop.sessions.failure = unavailable("the session database is gone");
     const auto page = shop.get(rooms[0]);
@@ -224,7 +224,7 @@ TEST_CASE("a part that does not answer") {
     CHECK(to_number(shop.get(rooms[0]).status()) == 200);
 }
 
-TEST_CASE("without random bytes, or a secret of the session's, there are no forms") {
+TEST_CASE("without random bytes or a session secret there are no forms") {
     page_shop shop;
     shop.random_works = false;
     CHECK(to_number(shop.get(rooms[0]).status()) == 500);
@@ -233,7 +233,7 @@ TEST_CASE("without random bytes, or a secret of the session's, there are no form
     CHECK(to_number(shop.get(rooms[0]).status()) == 500);
 }
 
-TEST_CASE("what is thrown becomes a page") {
+TEST_CASE("an exception results in an error page") {
     struct throwing_sessions : shop_sessions {
         result<std::optional<session>> session_of(const http::request&, instant) {
             throw std::runtime_error{"a secret"};
@@ -246,7 +246,7 @@ TEST_CASE("what is thrown becomes a page") {
     CHECK_FALSE(has(page, "a secret"));
 }
 
-TEST_CASE("what the host refuses is a page, too") {
+TEST_CASE("refusals of the server are pages, too") {
     page_shop shop;
     for (const auto status : {http::status::bad_request, http::status::request_timeout, http::status::uri_too_long,
                               http::status::service_unavailable}) {
@@ -268,7 +268,7 @@ TEST_CASE("the style sheet needs no session") {
     CHECK(sheet.body() == plain_theme{}.style_sheet());
 }
 
-TEST_CASE("pages below a path of their own") {
+TEST_CASE("pages below their own path") {
     auto settings = page_shop_settings();
     settings.auth_url = "https://shop.example/account/";
     page_shop shop{settings};
@@ -284,7 +284,7 @@ TEST_CASE("pages below a path of their own") {
                     std::invalid_argument);
 }
 
-TEST_CASE("where people sign in elsewhere there is no sign-in page") {
+TEST_CASE("with sign-in elsewhere there is no sign-in page") {
     basic_page_shop<sessions_elsewhere> shop;
     CHECK(shop.get(rooms[0], "").find("Location") == "https://login.example/?next=" + percent_encode(rooms[0]));
     const auto page = shop.get(rooms[0]);
@@ -297,7 +297,7 @@ TEST_CASE("where people sign in elsewhere there is no sign-in page") {
     CHECK(to_number(shop.post("/en/user/sign_out/", "").status()) == 404);
 }
 
-TEST_CASE("what may block") {
+TEST_CASE("pages block if a dependency may block") {
     const auto blocks = [](const auto& pages, std::string target, http::method method = http::method::get) {
         sent asked{method, std::move(target)};
         return pages.may_block(asked.asked());
@@ -316,7 +316,7 @@ TEST_CASE("what may block") {
     static_assert(!decltype(basic_page_shop<sessions_elsewhere>::pages)::blocking);
 }
 
-TEST_CASE("on a site the pages take their own paths and no others") {
+TEST_CASE("on a site the pages take only their own paths") {
     struct echo {
         void handle(const http::request&, http::response& out) noexcept { out.body() = "elsewhere"; }
         void handle(const http::refusal&, http::response&) noexcept {}
@@ -339,7 +339,7 @@ TEST_CASE("on a site the pages take their own paths and no others") {
         CHECK_FALSE(answers_here(each));
 }
 
-TEST_CASE("observers see requests and the faults of ours") {
+TEST_CASE("observers see requests and internal errors") {
     struct counts {
         int requests = 0;
         std::vector<std::string> causes;
@@ -368,7 +368,7 @@ TEST_CASE("observers see requests and the faults of ours") {
     CHECK(seen.causes == std::vector<std::string>{"gone"});
 }
 
-TEST_CASE("a theme of one's own") {
+TEST_CASE("a custom theme") {
     struct own_theme : plain_theme {
         [[nodiscard]] std::string style_sheet() const { return "main { color: red }"; }
     };
@@ -386,7 +386,7 @@ TEST_CASE("a theme of one's own") {
     CHECK(pages.handle(sheet.asked()).body() == "main { color: red }");
 }
 
-TEST_CASE("pages have a generous window for each user, and for each address without a session") {
+TEST_CASE("pages are limited per user, and per address without a session") {
     auto settings = page_shop_settings();
     settings.requests = {2, seconds{60}};
     page_shop shop{settings};

@@ -58,7 +58,7 @@ TEST_CASE("description and redirect URL may be left out") {
     }
 }
 
-TEST_CASE("what cannot be an application says why at the field, and keeps what was typed") {
+TEST_CASE("invalid input is reported at its field and kept") {
     page_shop shop;
     struct row {
         std::string body;
@@ -102,7 +102,7 @@ TEST_CASE("what cannot be an application says why at the field, and keeps what w
     CHECK(has(page, "<li><a href=\"#redirect_url\">Redirect URL: Enter"));
 }
 
-TEST_CASE("one application more than there can be") {
+TEST_CASE("the number of applications is bounded") {
     auto settings = page_shop_settings();
     settings.applications_per_user_max = 1;
     page_shop shop{settings};
@@ -113,7 +113,7 @@ TEST_CASE("one application more than there can be") {
     CHECK(applications_of(shop, ann).size() == 1);
 }
 
-TEST_CASE("a new secret takes the old one's place, for the owner alone") {
+TEST_CASE("a new secret replaces the old one, for the owner only") {
     page_shop shop;
     const auto old_secret = value_of(shop.post(path, good), "client-secret");
     const auto made = applications_of(shop, ann).front();
@@ -131,7 +131,7 @@ TEST_CASE("a new secret takes the old one's place, for the owner alone") {
     CHECK(applications_of(shop, ann).front().secret_digest == digest_of(secret));
 }
 
-TEST_CASE("an application is deleted by its owner alone") {
+TEST_CASE("an application is deleted by its owner only") {
     page_shop shop;
     static_cast<void>(shop.post(path, good));
     const auto id = std::to_string(applications_of(shop, ann).front().id.value());

@@ -38,12 +38,12 @@ void let_in(page_shop& shop, user_id user, application_id application, std::stri
 
 }  // namespace
 
-TEST_CASE("an empty list says what would be in it") {
+TEST_CASE("an empty list explains itself") {
     page_shop shop;
     CHECK(has(shop.get(path), "You have not authorized any applications."));
 }
 
-TEST_CASE("applications that were let in are listed in plain words") {
+TEST_CASE("authorized applications are listed with plain texts") {
     page_shop shop;
     let_in(shop, ann, add_application(shop, "Statistics <1>", "https://statistics.example"),
            "user:balance itemplatform:read");
@@ -55,7 +55,7 @@ TEST_CASE("applications that were let in are listed in plain words") {
     CHECK_FALSE(has(shop.get(path, "bob"), "Statistics"));
 }
 
-TEST_CASE("what is no web address is no link") {
+TEST_CASE("a website that is not a web address is not a link") {
     page_shop shop;
     let_in(shop, ann, add_application(shop, "Odd", "javascript:alert(1)"), "user:balance");
     const auto page = shop.get(path);
@@ -69,13 +69,13 @@ TEST_CASE("what is no web address is no link") {
     CHECK_FALSE(has(both, "href=\"https://bank.example@"));
 }
 
-TEST_CASE("a scope that there is no longer stands as it is") {
+TEST_CASE("an unknown scope is shown as it is") {
     page_shop shop;
     let_in(shop, ann, add_application(shop, "Old", "https://old.example"), "gone:read");
     CHECK(has(shop.get(path), "<li>gone:read</li>"));
 }
 
-TEST_CASE("access is taken back by whoever gave it, for themselves") {
+TEST_CASE("users revoke their own authorizations only") {
     page_shop shop;
     const auto application = add_application(shop, "Statistics", "https://statistics.example");
     let_in(shop, ann, application, "user:balance");

@@ -43,7 +43,7 @@ struct hook_shop : page_shop {
 
 }  // namespace
 
-TEST_CASE("the list says how each webhook fares, and leads to its deliveries") {
+TEST_CASE("the list shows the state of each webhook and links to its deliveries") {
     hook_shop shop;
     const auto link = "href=\"" + path + "?account=sitesmaker%2F1&amp;hook=" + std::to_string(shop.hook.value()) + "\"";
     CHECK(has(shop.get(path), "<span class=\"state good\">Active</span>"));
@@ -60,7 +60,7 @@ TEST_CASE("the list says how each webhook fares, and leads to its deliveries") {
     CHECK(has(shop.get(path), "Enable webhook"));
 }
 
-TEST_CASE("a webhook that nothing was sent to yet") {
+TEST_CASE("a webhook without deliveries") {
     hook_shop shop;
     const auto page = shop.get(shop.place());
     CHECK(to_number(page.status()) == 200);
@@ -70,7 +70,7 @@ TEST_CASE("a webhook that nothing was sent to yet") {
     CHECK_FALSE(has(page, "Send again"));
 }
 
-TEST_CASE("each attempt says when it was, what came of it, how long it took, and what was answered") {
+TEST_CASE("each attempt shows its time, result, duration and response") {
     hook_shop shop;
     shop.worker.report(anns_site, "site.created");
     shop.worker.send(answered(500, "<script>alert(\"&'\")</script>\x1b[2J\xff", milliseconds{340}),
@@ -98,7 +98,7 @@ TEST_CASE("each attempt says when it was, what came of it, how long it took, and
     CHECK_FALSE(has(shop.get(shop.place(), "bob"), "HTTP status"));
 }
 
-TEST_CASE("what went wrong is said in plain words") {
+TEST_CASE("failures are explained in plain words") {
     const attempt_texts texts;
     CHECK(pages::ending_of(answered(200), texts) == "HTTP status 200");
     CHECK(pages::ending_of(answered(299), texts) == "HTTP status 299");
@@ -115,7 +115,7 @@ TEST_CASE("what went wrong is said in plain words") {
         CHECK(pages::ending_of(ended(end), texts) == text);
 }
 
-TEST_CASE("how long an attempt took is said as exactly as it matters") {
+TEST_CASE("durations are rounded to a useful precision") {
     const auto text = [](milliseconds duration) { return pages::duration_of(answered(200, {}, duration), {}); };
     CHECK(text(milliseconds{0}) == "0 ms");
     CHECK(text(milliseconds{999}) == "999 ms");
@@ -125,7 +125,7 @@ TEST_CASE("how long an attempt took is said as exactly as it matters") {
     CHECK(text(milliseconds{15000}) == "15.0 s");
 }
 
-TEST_CASE("a long answer says that there was more") {
+TEST_CASE("a truncated response is marked") {
     hook_shop shop;
     std::string answer(limits::attempt_answer_bytes_max - 1, 'a');
     answer.push_back('\xc3');  // the first half of a letter
@@ -137,7 +137,7 @@ TEST_CASE("a long answer says that there was more") {
     CHECK(has(page, "<span class=\"state bad\">Failed</span>"));
 }
 
-TEST_CASE("a delivery is sent again by whoever owns it, and the page says so") {
+TEST_CASE("owners resend deliveries, and the page confirms it") {
     hook_shop shop;
     shop.worker.report(anns_site, "site.created");
     shop.worker.send(answered(200), delivery_outcome::delivered);
@@ -166,7 +166,7 @@ TEST_CASE("a delivery is sent again by whoever owns it, and the page says so") {
     CHECK(shop.state() == delivery_state::delivered);
 }
 
-TEST_CASE("a disabled webhook says why, holds what it has, and is enabled again") {
+TEST_CASE("a disabled webhook shows the reason, holds its deliveries, and can be enabled") {
     hook_shop shop;
     shop.worker.report(anns_site, "site.created");
     shop.worker.send(answered(500), delivery_outcome::retry);
@@ -199,7 +199,7 @@ TEST_CASE("a disabled webhook says why, holds what it has, and is enabled again"
     CHECK_FALSE(has(after, "Held"));
 }
 
-TEST_CASE("a webhook that fails says since when, and why it was disabled in the end") {
+TEST_CASE("a failing webhook shows since when, and later why it was disabled") {
     hook_shop shop;
     shop.worker.report(anns_site, "site.created");
     shop.worker.send(ended(attempt_end::no_connection), delivery_outcome::retry);
@@ -225,7 +225,7 @@ std::size_t count_of(const std::string& text, std::string_view what) {
 
 }  // namespace
 
-TEST_CASE("no more deliveries are shown than a person looks through, and the next page has the older ones") {
+TEST_CASE("the list is bounded, and the next page has older deliveries") {
     hook_shop shop;
     const auto count = 2 * pages::deliveries_shown_max + 1;
     for (std::size_t i = 0; i < pages::deliveries_shown_max; ++i) shop.worker.report(anns_site, "site.created");
@@ -266,7 +266,7 @@ TEST_CASE("no more deliveries are shown than a person looks through, and the nex
     CHECK(to_number(shop.get(place, "bob").status()) == 404);
 }
 
-TEST_CASE("each delivery that is shown has its attempts, whatever the others have") {
+TEST_CASE("each listed delivery has its attempts") {
     hook_shop shop;
     shop.worker.report(anns_site, "site.created");
     shop.worker.send(answered(418), delivery_outcome::given_up);
@@ -291,7 +291,7 @@ TEST_CASE("each delivery that is shown has its attempts, whatever the others hav
     CHECK(has(full, "The last 12 attempts."));
 }
 
-TEST_CASE("addresses of no webhook of one's own are a 404") {
+TEST_CASE("webhooks of other users are a 404") {
     hook_shop shop;
     const auto number = std::to_string(shop.hook.value());
     for (const std::string& query :
@@ -307,7 +307,7 @@ TEST_CASE("addresses of no webhook of one's own are a 404") {
     CHECK(away.find("Location") == "/en/user/sign_in/?return_to=" + percent_encode(shop.place()));
 }
 
-TEST_CASE("a store that keeps no deliveries has a page of webhooks all the same") {
+TEST_CASE("a store without an outbox still has a webhooks page") {
     struct plain_store : memory_store {
         void append_event() {}  // in place of the outbox' verb
     };

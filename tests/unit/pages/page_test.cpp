@@ -7,7 +7,7 @@
 using namespace tollgate;
 using namespace tollgate::pages;
 
-TEST_CASE("each room has a path, and each path its room") {
+TEST_CASE("each page has a path, and each path its page") {
     for (const auto where : {page::sign_in, page::sign_out, page::tokens, page::applications, page::authorizations,
                              page::webhooks, page::start}) {
         const auto path = std::string{path_of(where)};
@@ -24,7 +24,7 @@ TEST_CASE("each room has a path, and each path its room") {
     CHECK(find_page("/accountant/en/", "/account").which == page::none);
 }
 
-TEST_CASE("a target of this site is a path that no browser reads as another host") {
+TEST_CASE("a local target cannot be read as another host") {
     for (const auto* good : {"/", "/a", "/a?b=//c", "/a//b", "/%2F%2Fevil.example"}) CHECK(is_local_target(good));
     for (const auto* bad :
          {"", "a", "//a", "///a", "/\\a", "\\a", "/a\\b", "/a b", "/a\n", "/\ta", "/\x7f", "/\xc3\xa4", "https://a"})

@@ -58,7 +58,7 @@ struct cookie_shop : page_shop {
 
 }  // namespace
 
-TEST_CASE("a form is worth nothing once its session is over") {
+TEST_CASE("a form is invalid after its session has ended") {
     cookie_shop shop;
     const auto cookie = shop.authenticate("ann");
     REQUIRE(cookie.starts_with("__Host-"));
@@ -77,7 +77,7 @@ TEST_CASE("a form is worth nothing once its session is over") {
     CHECK(shop.made() == 1);
 }
 
-TEST_CASE("a session that somebody was made to carry is not the one they sign in to") {
+TEST_CASE("sign-in replaces a session fixed by an attacker") {
     cookie_shop shop;
     const auto planted = shop.authenticate("bob");
     const auto cookie = shop.authenticate("ann", planted);
@@ -88,7 +88,7 @@ TEST_CASE("a session that somebody was made to carry is not the one they sign in
     CHECK(shop.authenticate("ann", "__Host-tollgate_session=tgw_planted").find("planted") == std::string::npos);
 }
 
-TEST_CASE("of two sessions at once nobody can tell whose request it is") {
+TEST_CASE("with two session cookies there is no session") {
     cookie_shop shop;
     const auto anns = shop.authenticate("ann");
     const auto bobs = shop.authenticate("bob");

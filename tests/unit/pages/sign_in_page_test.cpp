@@ -17,7 +17,7 @@ http::response sign_in(page_shop& shop, std::string body) { return shop.post_as_
 
 }  // namespace
 
-TEST_CASE("signing in") {
+TEST_CASE("sign-in") {
     page_shop shop;
     const auto page = shop.get(path, "");
     CHECK(to_number(page.status()) == 200);
@@ -31,7 +31,7 @@ TEST_CASE("signing in") {
     CHECK(done.find("Set-Cookie") == "who=ann; Path=/");
 }
 
-TEST_CASE("signing in leads back, on this site alone") {
+TEST_CASE("sign-in returns to the requested page, on this site only") {
     page_shop shop;
     const auto place_after = [&](std::string_view return_to) {
         return std::string{
@@ -52,7 +52,7 @@ TEST_CASE("signing in leads back, on this site alone") {
     CHECK(to_number(shop.get(path + "?return_to=%zz", "").status()) == 200);
 }
 
-TEST_CASE("a sign-in on the way to an application holds up neither its redirects nor its window") {
+TEST_CASE("sign-in on the way to an application keeps redirects and the opener working") {
     page_shop shop;
     const auto reaches_here = [](const http::response& page) {
         const bool here = page.find("Cross-Origin-Opener-Policy") == "same-origin";
@@ -68,14 +68,14 @@ TEST_CASE("a sign-in on the way to an application holds up neither its redirects
     CHECK(reaches_here(sign_in(shop, "login=ann&password=x")));
 }
 
-TEST_CASE("whoever is signed in already is led on") {
+TEST_CASE("a signed-in user is forwarded") {
     page_shop shop;
     CHECK(shop.get(path).find("Location") == tokens);
     CHECK(shop.get(path + "?return_to=/a%3Fb").find("Location") == "/a?b");
     CHECK(shop.get(path + "?return_to=//evil.example").find("Location") == tokens);
 }
 
-TEST_CASE("a wrong password keeps the login, and not itself") {
+TEST_CASE("a wrong password keeps the login in the form, not the password") {
     page_shop shop;
     const auto page = sign_in(shop, "login=a%22nn&password=topsecret&return_to=/a");
     CHECK(to_number(page.status()) == 422);
@@ -90,7 +90,7 @@ TEST_CASE("a wrong password keeps the login, and not itself") {
     CHECK(sign_in(shop, "login=bob&password=x").body() == sign_in(shop, "login=bob&password=y").body());
 }
 
-TEST_CASE("nothing typed is nothing tried") {
+TEST_CASE("empty fields are not an attempt") {
     page_shop shop;
     shop.sessions.failure = internal_error("nobody should ask");
     const auto page = sign_in(shop, "login=&password=");
@@ -101,7 +101,7 @@ TEST_CASE("nothing typed is nothing tried") {
     CHECK(to_number(sign_in(shop, "login=ann").status()) == 422);
 }
 
-TEST_CASE("after too many failed attempts the page says how long to wait") {
+TEST_CASE("after too many failures the page shows how long to wait") {
     page_shop shop;
     shop.sessions.next_refusal = {sign_in_result::throttled, std::nullopt, seconds{125}};
     const auto page = sign_in(shop, "login=ann&password=x");
@@ -112,7 +112,7 @@ TEST_CASE("after too many failed attempts the page says how long to wait") {
     CHECK(sign_in(shop, "login=ann&password=x").find("Retry-After") == "1");
 }
 
-TEST_CASE("another site signs nobody in") {
+TEST_CASE("another site cannot sign a user in") {
     page_shop shop;
     for (const auto& [name, value] :
          {std::pair{"Sec-Fetch-Site", "cross-site"}, {"Origin", "https://evil.example"}, {"Origin", "null"}}) {
@@ -124,7 +124,7 @@ TEST_CASE("another site signs nobody in") {
     }
 }
 
-TEST_CASE("tries are counted against the client, as trusted proxies name it") {
+TEST_CASE("attempts are counted by the client's address behind trusted proxies") {
     auto settings = page_shop_settings();
     settings.trusted_proxies = {*ip_network::parse("192.0.2.0/24")};
     page_shop shop{settings};
@@ -134,7 +134,7 @@ TEST_CASE("tries are counted against the client, as trusted proxies name it") {
     CHECK(shop.sessions.last_client == ip_address::v4(198, 51, 100, 7));
 }
 
-TEST_CASE("signing out takes a form") {
+TEST_CASE("sign-out requires a form") {
     page_shop shop;
     const std::string out = "/en/user/sign_out/";
     const auto page = shop.get(out);

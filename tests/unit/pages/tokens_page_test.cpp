@@ -16,7 +16,7 @@ std::vector<personal_token> tokens_of(page_shop& shop, user_id user) { return *s
 
 }  // namespace
 
-TEST_CASE("an empty list says what tokens are for") {
+TEST_CASE("an empty list explains itself for tokens") {
     page_shop shop;
     const auto page = shop.get(path);
     CHECK(has(page, "You have no tokens yet."));
@@ -25,7 +25,7 @@ TEST_CASE("an empty list says what tokens are for") {
     CHECK(has(page, "View your sitesmaker accounts"));
 }
 
-TEST_CASE("a token is made, shown once, and lets its owner in") {
+TEST_CASE("a token is created, shown once, and accepted") {
     page_shop shop;
     const auto page =
         shop.post(path, "description=Nightly+%3Cbackup%3E&scopes=user%3Abalance&scopes=sitesmaker%3Aread");
@@ -50,7 +50,7 @@ TEST_CASE("a token is made, shown once, and lets its owner in") {
     CHECK_FALSE(has(shop.get(path, "bob"), username));
 }
 
-TEST_CASE("what cannot be a token says why at the field, and keeps what was typed") {
+TEST_CASE("invalid token input is reported at its field and kept") {
     page_shop shop;
     struct row {
         std::string body;
@@ -89,13 +89,13 @@ TEST_CASE("what cannot be a token says why at the field, and keeps what was type
     CHECK_FALSE(has(page, "value=\"sitesmaker:read\" checked"));
 }
 
-TEST_CASE("a description of exactly as many bytes as fit") {
+TEST_CASE("a description of the maximum length") {
     page_shop shop;
     CHECK(to_number(shop.post(path, "scopes=sitesmaker&description=" + std::string(255, 'a')).status()) == 200);
     CHECK(tokens_of(shop, ann).front().description.size() == 255);
 }
 
-TEST_CASE("one token more than there can be") {
+TEST_CASE("the number of tokens is bounded") {
     auto settings = page_shop_settings();
     settings.tokens_per_user_max = 2;
     page_shop shop{settings};
@@ -108,7 +108,7 @@ TEST_CASE("one token more than there can be") {
     CHECK(to_number(shop.post(path, "description=a&scopes=sitesmaker", "bob").status()) == 200);
 }
 
-TEST_CASE("a token is revoked by its owner alone") {
+TEST_CASE("a token is revoked by its owner only") {
     page_shop shop;
     static_cast<void>(shop.post(path, "description=first&scopes=sitesmaker"));
     static_cast<void>(shop.post(path, "description=second&scopes=sitesmaker"));
@@ -133,7 +133,7 @@ TEST_CASE("a token is revoked by its owner alone") {
     CHECK(to_number(shop.post(path, "action=revoke&token=" + id).status()) == 404);
 }
 
-TEST_CASE("without random bytes no token is made") {
+TEST_CASE("without random bytes no token is created") {
     page_shop shop;
     const auto token = page_shop::token_on(shop.get(path));
     shop.random_works = false;
@@ -141,7 +141,7 @@ TEST_CASE("without random bytes no token is made") {
     CHECK(tokens_of(shop, ann).empty());
 }
 
-TEST_CASE("a new secret is shown once, and neither reloading nor sending the form again makes another") {
+TEST_CASE("a new secret is shown once; reloading or submitting again creates nothing") {
     page_shop shop;
     const auto body = "description=a&scopes=sitesmaker&form_token=" + page_shop::token_on(shop.get(path));
     const auto made = shop.post_as_it_is(path, body);
@@ -166,7 +166,7 @@ TEST_CASE("a new secret is shown once, and neither reloading nor sending the for
     CHECK(tokens_of(shop, ann).size() == 1);
 }
 
-TEST_CASE("a secret is not shown after five minutes, and a form that made nothing is still good") {
+TEST_CASE("a secret is not shown after five minutes, and an unused form stays valid") {
     page_shop shop;
     const auto token = page_shop::token_on(shop.get(path));
     CHECK(to_number(shop.post_as_it_is(path, "description=&scopes=sitesmaker&form_token=" + token).status()) == 422);
@@ -179,7 +179,7 @@ TEST_CASE("a secret is not shown after five minutes, and a form that made nothin
     CHECK_FALSE(has(late, "tgp_"));
 }
 
-TEST_CASE("a form of the same page that is filled in differently is another one") {
+TEST_CASE("the same form with other values creates another token") {
     page_shop shop;
     const auto token = "&form_token=" + page_shop::token_on(shop.get(path));
     for (const char* description : {"a", "b"})

@@ -41,7 +41,7 @@ TEST_CASE("an account has one spelling") {
     }
 }
 
-TEST_CASE("the form offers the user's own accounts, and the events of their services") {
+TEST_CASE("the form offers the user's accounts and their events") {
     page_shop shop;
     const auto page = shop.get(path);
     CHECK(has(page, "You have no webhooks yet."));
@@ -53,7 +53,7 @@ TEST_CASE("the form offers the user's own accounts, and the events of their serv
     CHECK_FALSE(has(shop.get(path, "bob"), "item.created"));
 }
 
-TEST_CASE("without accounts there is nothing to set up") {
+TEST_CASE("without accounts the page says that there are none") {
     page_shop shop;
     shop.users.people.at(ann).accounts.clear();
     const auto page = shop.get(path);
@@ -62,7 +62,7 @@ TEST_CASE("without accounts there is nothing to set up") {
     CHECK_FALSE(has(page, "<select"));
 }
 
-TEST_CASE("a webhook is made, and its secret shown once") {
+TEST_CASE("a webhook is created, and its secret shown once") {
     page_shop shop;
     const auto page = shop.post(path, good);
     CHECK(to_number(page.status()) == 200);
@@ -82,7 +82,7 @@ TEST_CASE("a webhook is made, and its secret shown once") {
     CHECK_FALSE(has(shop.get(path, "bob"), "hooks.ann.example"));
 }
 
-TEST_CASE("an account may be named by its id alone where that says which") {
+TEST_CASE("an account may be given by its id alone if that is unique") {
     page_shop shop;
     CHECK(to_number(shop.post(path, wish("3", "site.created", "https://bob.example/"), "bob").status()) == 200);
     CHECK(hooks_of(shop, bobs_site).size() == 1);
@@ -96,7 +96,7 @@ TEST_CASE("an account may be named by its id alone where that says which") {
     CHECK(hooks_of(shop, anns_site).empty());
 }
 
-TEST_CASE("what cannot be a webhook says why at the field, and keeps what was typed") {
+TEST_CASE("invalid webhook input is reported at its field and kept") {
     page_shop shop;
     struct row {
         std::string body;
@@ -144,7 +144,7 @@ TEST_CASE("what cannot be a webhook says why at the field, and keeps what was ty
     CHECK(has(page, "value=\"&quot;x&quot;\""));
 }
 
-TEST_CASE("one webhook more than there can be") {
+TEST_CASE("the number of webhooks is bounded") {
     auto settings = page_shop_settings();
     settings.hooks_per_event_max = 1;
     page_shop shop{settings};
@@ -156,7 +156,7 @@ TEST_CASE("one webhook more than there can be") {
     CHECK(hooks_of(shop, anns_site).size() == 2);
 }
 
-TEST_CASE("a webhook is deleted by its owner alone") {
+TEST_CASE("a webhook is deleted by its owner only") {
     page_shop shop;
     static_cast<void>(shop.post(path, good));
     const auto id = std::to_string(hooks_of(shop, anns_site).front().id.value());
@@ -191,7 +191,7 @@ TEST_CASE("a webhook gets a new secret") {
     CHECK(has(page, "For 24 hours they are signed with the previous secret"));
 }
 
-TEST_CASE("more accounts than fit on a page are shown one at a time") {
+TEST_CASE("many accounts are shown one at a time") {
     page_shop shop;
     auto& accounts = shop.users.people.at(ann).accounts["sitesmaker"];
     accounts.clear();

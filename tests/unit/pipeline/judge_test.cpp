@@ -252,7 +252,7 @@ bool is_balance(const http::response& response) {
 
 }  // namespace
 
-TEST_CASE("a balance is answered in place as long as all that it takes is cached", "[pipeline][judge]") {
+TEST_CASE("a balance is answered on the I/O thread if everything is cached", "[pipeline][judge]") {
     caching_shop shop;
     auto api = shop.make_api();
     for (const auto m : {method::get, method::head}) {
@@ -296,7 +296,7 @@ TEST_CASE("a balance is answered in place as long as all that it takes is cached
     CHECK(is_balance(api.handle(shop.balance())));
 }
 
-TEST_CASE("a request waits for one thing after the other, and says for which", "[pipeline][judge]") {
+TEST_CASE("a request waits for one thing at a time and names it", "[pipeline][judge]") {
     using enum http::work_kind;
     caching_shop shop;
     auto api = shop.make_api();
@@ -315,7 +315,7 @@ TEST_CASE("a request waits for one thing after the other, and says for which", "
     CHECK(waits(method::get, "/v1/nowhere") == std::vector{credentials, users, limits});
 }
 
-TEST_CASE("a request that is judged in one call asks the store once, and counts once", "[pipeline][judge]") {
+TEST_CASE("a request judged in one call queries the store once and is counted once", "[pipeline][judge]") {
     caching_shop shop;
     auto api = shop.make_api();
     shop.counts.may_wait_for = http::work_kind::credentials;
@@ -330,18 +330,18 @@ TEST_CASE("a request that is judged in one call asks the store once, and counts 
     CHECK(serve(api, shop.balance(), shop.counts).response.find("X-RateLimit-Remaining") == "998");
 }
 
-TEST_CASE("a cache that changes between two stages blocks no I/O thread", "[pipeline][judge]") {
+TEST_CASE("a cache that changes between two stages does not block the I/O thread", "[pipeline][judge]") {
     caching_shop shop;
     auto api = shop.make_api();
     // `serve` checks that no call has blocked the I/O thread.
-    SECTION("the credential is forgotten after it was looked up") {
+    SECTION("the credential is evicted after it was looked up") {
         shop.store.forgets_after_lookup = true;
         CHECK(serve(api, shop.balance(), shop.counts).steps == "i");
         CHECK(shop.counts.found_credentials == 0);
         CHECK(serve(api, shop.balance(), shop.counts).steps == "iw");
         CHECK(shop.counts.found_credentials == 1);
     }
-    SECTION("the user is forgotten after their quota was looked up") {
+    SECTION("the user is evicted after the quota was looked up") {
         shop.users.balance_is_cached = false;
         const auto answered = serve(api, shop.balance(), shop.counts);
         CHECK(answered.steps == "iw");
@@ -357,7 +357,7 @@ TEST_CASE("a cache that changes between two stages blocks no I/O thread", "[pipe
     }
 }
 
-TEST_CASE("what needs no store is answered without a worker", "[pipeline][judge]") {
+TEST_CASE("requests that need no store are answered without a worker", "[pipeline][judge]") {
     call_counts counts;
     instant now = from_unix_seconds(1'700'000'000);
     blocking_directory users;
@@ -417,7 +417,7 @@ TEST_CASE("what needs no store is answered without a worker", "[pipeline][judge]
     }
 }
 
-TEST_CASE("a request that its head rejects is rejected before its body, on a worker if a store must be asked", "[pipeline][judge]") {
+TEST_CASE("a request is rejected by its head, on a worker if a store must be called", "[pipeline][judge]") {
     caching_shop shop;
     auto api = shop.make_api();
     shop.store.is_cached = false;
@@ -452,7 +452,7 @@ TEST_CASE("a request that its head rejects is rejected before its body, on a wor
     expect(post("/v1/testservice/post", shop.secret), status::ok, "ibi");
 }
 
-TEST_CASE("what is cached rejects in place, too", "[pipeline][judge]") {
+TEST_CASE("cached data rejects on the I/O thread, too", "[pipeline][judge]") {
     caching_shop shop;
     auto api = shop.make_api();
     const auto check = [&](sent& request, status expected, const char* steps = "i") {
@@ -477,7 +477,7 @@ TEST_CASE("what is cached rejects in place, too", "[pipeline][judge]") {
     CHECK(shop.counts.found_users == 0);
 }
 
-TEST_CASE("over a store that does not block, only the limiter may need a worker", "[pipeline][judge]") {
+TEST_CASE("with a non-blocking store only the limiter may need a worker", "[pipeline][judge]") {
     caching_shop shop;
     auto& users = static_cast<shop_directory&>(shop.users);
     account_api api{shop_settings(), users, shop.store.rows(), shop.policies()};
@@ -492,7 +492,7 @@ TEST_CASE("over a store that does not block, only the limiter may need a worker"
     CHECK(serve(counts_here, sent{method::get, "/v1/nowhere"}.field("X", "y").asked(), shop.counts).steps == "i");
 }
 
-TEST_CASE("a preflight is answered without its credentials, and not counted", "[pipeline][judge]") {
+TEST_CASE("a preflight is answered without its credentials and is not counted", "[pipeline][judge]") {
     caching_shop shop;
     auto api = shop.make_api();
     const auto ask = [&](bool is_preflight, std::string_view user_agent = "test") {
@@ -522,7 +522,7 @@ TEST_CASE("a preflight is answered without its credentials, and not counted", "[
     CHECK(nameless.find("X-RateLimit-Remaining") == "59");
 }
 
-TEST_CASE("a use that is due is recorded on a worker, once", "[pipeline][judge]") {
+TEST_CASE("a due use is recorded once, on a worker", "[pipeline][judge]") {
     caching_shop shop;
     auto api = shop.make_api();
     CHECK(serve(api, shop.balance(), shop.counts).steps == "i");
@@ -546,7 +546,7 @@ TEST_CASE("a use that is due is recorded on a worker, once", "[pipeline][judge]"
     CHECK(shop.counts.uses_recorded == 3);
 }
 
-TEST_CASE("an access token that has expired is refused from the cache", "[pipeline][judge]") {
+TEST_CASE("an expired access token is refused from the cache", "[pipeline][judge]") {
     caching_shop shop;
     auto api = shop.make_api();
     std::array<std::byte, 32> bytes{};
@@ -566,7 +566,7 @@ TEST_CASE("an access token that has expired is refused from the cache", "[pipeli
     CHECK(api.handle(request.asked()).status() == status::unauthorized);
 }
 
-TEST_CASE("a store that is down is found out on a worker, and the request is not counted", "[pipeline][judge]") {
+TEST_CASE("an unavailable store is detected on a worker, and the request is not counted", "[pipeline][judge]") {
     caching_shop shop;
     auto api = shop.make_api();
     shop.store.is_cached = false;
@@ -578,7 +578,7 @@ TEST_CASE("a store that is down is found out on a worker, and the request is not
     CHECK(shop.counts.limits_tried + shop.counts.limits_taken == 0);
 }
 
-TEST_CASE("where a part cannot answer without waiting, a worker is needed", "[pipeline][judge]") {
+TEST_CASE("a dependency that cannot answer without waiting needs a worker", "[pipeline][judge]") {
     caching_shop shop;
     const auto plain = [&] { return default_policies().with_clock(fake_clock{&shop.now}); };
     SECTION("a limiter that always waits") {
@@ -593,7 +593,7 @@ TEST_CASE("where a part cannot answer without waiting, a worker is needed", "[pi
         CHECK(answered.steps == "iw");
         CHECK(is_balance(answered.response));
     }
-    SECTION("an authenticator without a lookup, but not for the tokens of others") {
+    SECTION("an authenticator without a look-up, but not for other tokens") {
         account_api api{shop_settings(), shop.users, shop.store,
                         plain().with_authenticators(basic_token{}, shared_password{&shop.counts})};
         CHECK(serve(api, shop.balance(), shop.counts).steps == "i");
@@ -606,7 +606,7 @@ TEST_CASE("where a part cannot answer without waiting, a worker is needed", "[pi
     }
 }
 
-TEST_CASE("what is thrown on a worker is answered there", "[pipeline][judge]") {
+TEST_CASE("an exception on a worker is answered there", "[pipeline][judge]") {
     caching_shop shop;
     auto api = shop.make_api();
     shop.users.balance_is_cached = false;

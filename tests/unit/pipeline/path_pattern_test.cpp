@@ -4,7 +4,7 @@
 
 using namespace tollgate;
 
-TEST_CASE("a pattern's parameters are known while compiling", "[pipeline][pattern]") {
+TEST_CASE("the parameters of a pattern are known at compile time", "[pipeline][pattern]") {
     constexpr auto none = pipeline::parameters_of<"/user/balance">();
     static_assert(none.count == 0);
     constexpr auto two = pipeline::parameters_of<"/{service}/{account}/hooks">();
@@ -13,7 +13,7 @@ TEST_CASE("a pattern's parameters are known while compiling", "[pipeline][patter
     CHECK(two.names[1] == "account");
 }
 
-TEST_CASE("text that is no pattern is none", "[pipeline][pattern]") {
+TEST_CASE("an invalid pattern is refused", "[pipeline][pattern]") {
     for (const char* good : {"/a", "/{a}", "/a/{b}/c/{d}", "/a-b._~", "/{1}/{2}/{3}/{4}/{5}/{6}/{7}/{8}"})
         CHECK(pipeline::read_pattern(good));
     for (const char* bad : {"", "a", "/", "//", "/a/", "/a//b", "/{}", "/{a", "/a}", "/x{a}", "/{a}x", "/{a}{b}", "/{{a}}", "/{a%}",

@@ -34,7 +34,7 @@ struct tollgate::path_parameter<"code"> {
     }
 };
 
-TEST_CASE("routes of one's own get identification, limits, scopes and errors for nothing", "[pipeline][route_table]") {
+TEST_CASE("own routes get authentication, limits, scopes and errors", "[pipeline][route_table]") {
     auto calls = std::make_shared<int>(0);
     auto own = route_table{
         on_get<"/{service}/items/{code}">(read_of_service,
@@ -99,7 +99,7 @@ TEST_CASE("routes of one's own get identification, limits, scopes and errors for
     CHECK(api.openapi().find("/{service}/items/{code}") != std::string::npos);
 }
 
-TEST_CASE("tables are added up from parts", "[pipeline][route_table]") {
+TEST_CASE("tables are concatenated", "[pipeline][route_table]") {
     const auto paths = [](const route_table& table) {
         std::string list;
         for (const route& each : table) list.append(to_text(each.method)).append(" ").append(each.path).append("\n");
@@ -120,7 +120,7 @@ TEST_CASE("tables are added up from parts", "[pipeline][route_table]") {
     CHECK(without_hooks.openapi().find("listHooks") == std::string::npos);
 }
 
-TEST_CASE("two routes for the same requests are refused when tables are added up", "[pipeline][route_table]") {
+TEST_CASE("duplicate routes are refused", "[pipeline][route_table]") {
     const auto endpoint = [](auto&, auto&&...) -> result<void> { return {}; };
     shop_directory users;
     memory_store store;

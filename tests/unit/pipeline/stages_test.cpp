@@ -43,7 +43,7 @@ struct leasing_limiter {
 
 }  // namespace
 
-TEST_CASE("an Authorization field is a scheme and what follows its spaces", "[pipeline][authenticate]") {
+TEST_CASE("an Authorization field is a scheme and credentials", "[pipeline][authenticate]") {
     struct row {
         const char* value;
         const char* scheme;
@@ -64,7 +64,7 @@ TEST_CASE("a path is below a root by whole segments", "[pipeline][route]") {
     for (const char* path : {"/v1", "/v10/user", "/V1/user", "/v2/user", "/", "", "*"}) CHECK(pipeline::below("/v1", path).empty());
 }
 
-TEST_CASE("captures follow a request whose bytes have moved", "[pipeline][route]") {
+TEST_CASE("captures are relocated with the request", "[pipeline][route]") {
     const std::string before = "/v1/sitesmaker/7/hooks";
     http::request request;
     request.target = http::target::from(before);
@@ -84,7 +84,7 @@ TEST_CASE("captures follow a request whose bytes have moved", "[pipeline][route]
     }
 }
 
-TEST_CASE("a limiter that blocks says so, and one that may says whether it does", "[pipeline][limit]") {
+TEST_CASE("whether a limiter blocks is declared", "[pipeline][limit]") {
     CHECK_FALSE(pipeline::limiter_may_block(unlimited{}));
     CHECK(pipeline::limiter_may_block(elsewhere{}));
     here_or_elsewhere chosen;
@@ -94,7 +94,7 @@ TEST_CASE("a limiter that blocks says so, and one that may says whether it does"
     STATIC_REQUIRE(http::handler_blocks<here_or_elsewhere>());
 }
 
-TEST_CASE("the fields of a request that is not counted wait for no limiter", "[pipeline][limit]") {
+TEST_CASE("the fields of an uncounted request do not wait for the limiter", "[pipeline][limit]") {
     const auto key = limit_key::of(ip_address::v4(192, 0, 2, 1));
     const quota allowed{60, seconds{3600}};
     const auto now = from_unix_seconds(1'700'000'000);
@@ -117,7 +117,7 @@ TEST_CASE("the fields of a request that is not counted wait for no limiter", "[p
     CHECK(pipeline::peek_or_unused(here, key, allowed, now).remaining == 59);
 }
 
-TEST_CASE("a request is counted once, and on an I/O thread only where that need not wait", "[pipeline][limit]") {
+TEST_CASE("a request is counted once, on an I/O thread only without waiting", "[pipeline][limit]") {
     const pipeline::default_quotas quotas{{60, seconds{3600}}, {1000, seconds{86400}}};
     leasing_limiter limiter;
     pipeline::judgement state;
@@ -134,7 +134,7 @@ TEST_CASE("a request is counted once, and on an I/O thread only where that need 
         CHECK(limiter.taken == 1);
         CHECK(limiter.waits == 0);
     }
-    SECTION("not at all, if a store failed") {
+    SECTION("not counted if a store failed") {
         limiter.has_lease = true;
         state.auth.fail(unavailable("down"));
         CHECK(pipeline::count_request(limiter, quotas, http::thread_kind::io, state));
@@ -153,7 +153,7 @@ TEST_CASE("JSON's media type is known by its type and charset", "[pipeline][body
         CHECK_FALSE(pipeline::is_json_media_type(bad));
 }
 
-TEST_CASE("a body is judged only where one is read, its size everywhere", "[pipeline][body]") {
+TEST_CASE("a body is checked only if it is read, its size always", "[pipeline][body]") {
     http::request request;
     CHECK_FALSE(pipeline::check_body(request, true));
     request.body = "{}";
@@ -167,7 +167,7 @@ TEST_CASE("a body is judged only where one is read, its size everywhere", "[pipe
     CHECK(pipeline::check_body(request, false)->status == http::status::content_too_large);
 }
 
-TEST_CASE("the type of a body is judged before it arrives, if there is one for certain", "[pipeline][body]") {
+TEST_CASE("the type of a body is checked before it arrives, if there is certainly a body", "[pipeline][body]") {
     http::request request;
     request.body_state = http::body_state::pending;
     CHECK_FALSE(pipeline::check_body(request, true));  // chunked: it may be empty

@@ -87,7 +87,7 @@ std::string issue_access(memory_store& store) {
 
 }  // namespace
 
-TEST_CASE("a use is due an hour after the one before, and not sooner") {
+TEST_CASE("a use is due one hour after the last one") {
     struct row {
         std::optional<instant> last;
         bool due;
@@ -98,7 +98,7 @@ TEST_CASE("a use is due an hour after the one before, and not sooner") {
     CHECK(pace.is_due(each.last, noon) == each.due);
 }
 
-TEST_CASE("one use in a second is due over all, whatever the clock does") {
+TEST_CASE("at most one use per second is due in total, whatever the clock does") {
     last_used_throttle pace;
     CHECK(pace.is_due({}, noon));
     CHECK_FALSE(pace.is_due({}, noon));
@@ -130,7 +130,7 @@ TEST_CASE("of parallel uses one is due") {
     }
 }
 
-TEST_CASE("a personal token's use is recorded when it let somebody in") {
+TEST_CASE("the use of a personal token is recorded when it was accepted") {
     counting_store store;
     const auto token = issue(store.inner);
     const basic_token rule;
@@ -145,7 +145,7 @@ TEST_CASE("a personal token's use is recorded when it let somebody in") {
     CHECK(store.recorded == 2);
 }
 
-TEST_CASE("an access token's use is recorded when it let somebody in") {
+TEST_CASE("the use of an access token is recorded when it was accepted") {
     counting_store store;
     const auto token = issue_access(store.inner);
     const bearer_token rule;
@@ -160,7 +160,7 @@ TEST_CASE("an access token's use is recorded when it let somebody in") {
     CHECK(store.recorded == 2);
 }
 
-TEST_CASE("a use that cannot be recorded refuses nobody, and is tried again later") {
+TEST_CASE("a failure to record a use refuses no request and is retried later") {
     counting_store store;
     store.fails = GENERATE(false, true);
     store.throws = !store.fails;
@@ -178,7 +178,7 @@ TEST_CASE("a use that cannot be recorded refuses nobody, and is tried again late
     CHECK(store.recorded == 4);
 }
 
-TEST_CASE("a store that records no use fits") {
+TEST_CASE("a store without use_recorder is accepted") {
     plain_store store;
     const auto token = issue(store.inner);
     const auto access = issue_access(store.inner);

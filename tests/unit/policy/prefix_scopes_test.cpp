@@ -4,7 +4,7 @@
 
 using namespace tollgate;
 
-TEST_CASE("a scope covers itself and its parts, nothing beside or above", "[policy][scopes]") {
+TEST_CASE("a scope covers itself and its parts only", "[policy][scopes]") {
     struct row {
         const char* granted;
         const char* required;

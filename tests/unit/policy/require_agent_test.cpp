@@ -4,7 +4,7 @@
 
 using namespace tollgate;
 
-TEST_CASE("a program has to name itself", "[policy][agent]") {
+TEST_CASE("a User-Agent is required", "[policy][agent]") {
     CHECK(require_agent{}.accepts("curl/8.0"));
     CHECK(require_agent{}.accepts(" x "));
     CHECK_FALSE(require_agent{}.accepts(""));

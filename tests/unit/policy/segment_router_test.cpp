@@ -53,7 +53,7 @@ TEST_CASE("a path finds its route and captures its parameters", "[policy][router
     CHECK(captures(match) == each.captured);
 }
 
-TEST_CASE("a path of no route is unknown, whatever it could be read as", "[policy][router]") {
+TEST_CASE("a path without a route is unknown, however it could be read", "[policy][router]") {
     const auto* path = GENERATE("", "/", "//", "user/balance", "/user/balance/", "//user/balance", "/user//balance",
                                 "/user/balance/.", "/user/./balance", "/x/../user/balance", "/user%2Fbalance", "/%75ser/balance",
                                 "/sitesmaker/accounts/", "/sitesmaker", "/a/b/c/d", "/a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p", "*",
@@ -62,7 +62,7 @@ TEST_CASE("a path of no route is unknown, whatever it could be read as", "[polic
     CHECK(match.result == route_match::kind::unknown_path);
 }
 
-TEST_CASE("another method on a known path learns which ones there are", "[policy][router]") {
+TEST_CASE("for another method the allowed ones are returned", "[policy][router]") {
     const auto match = built().find(method::put, "/sitesmaker/1/hooks");
     REQUIRE(match.result == route_match::kind::other_method);
     CHECK(match.allowed.contains(method::get));

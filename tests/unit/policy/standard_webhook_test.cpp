@@ -41,7 +41,7 @@ written write(const due_delivery& sent, instant now) {
 
 }  // namespace
 
-TEST_CASE("a delivery's body and fields are what the specification says") {
+TEST_CASE("body and fields follow the specification") {
     const instant now = from_unix_milliseconds(1'700'000'100'500);
     const auto made = write(sample(), now);
     CHECK(made.body == R"({"type":"site.published","timestamp":"2023-11-14T22:13:20Z","service":"sitesmaker",)"
@@ -54,7 +54,7 @@ TEST_CASE("a delivery's body and fields are what the specification says") {
                                 "webhook-signature: " + *signature + "\r\n");
 }
 
-TEST_CASE("a retry keeps id and body, and has another timestamp and signature") {
+TEST_CASE("a retry keeps id and body, with a new timestamp and signature") {
     const auto first = write(sample(), from_unix_seconds(1'700'000'100));
     const auto second = write(sample(), from_unix_seconds(1'700'000'105));
     CHECK(first.body == second.body);
@@ -63,7 +63,7 @@ TEST_CASE("a retry keeps id and body, and has another timestamp and signature") 
     CHECK(second.fields.view().find("webhook-timestamp: 1700000105\r\n") != std::string_view::npos);
 }
 
-TEST_CASE("while old secrets are valid all sign, the newest first") {
+TEST_CASE("valid previous secrets sign too, newest first") {
     auto sent = sample();
     const std::string oldest = "whsec_BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB";
     sent.previous_secrets = {older, oldest};
@@ -74,7 +74,7 @@ TEST_CASE("while old secrets are valid all sign, the newest first") {
                                " " + *sign_webhook(oldest, parts) + "\r\n"));
 }
 
-TEST_CASE("data of any kind stays as it was reported") {
+TEST_CASE("data of any kind is unchanged") {
     for (const std::string data : {"null", "-0.10", "\"text \\u0000\"", "[]", " {\"b\" : 1.0, \"a\":2} ", "10000000000000000.01"}) {
         const auto made = write(sample(data), from_unix_seconds(1));
         CHECK_THAT(made.body, Catch::EndsWith("\"data\":" + data + "}"));
@@ -82,7 +82,7 @@ TEST_CASE("data of any kind stays as it was reported") {
     }
 }
 
-TEST_CASE("a secret that is none is a problem, not a delivery that nobody can verify") {
+TEST_CASE("an invalid secret is an error") {
     for (const bool current : {true, false}) {
         auto sent = sample();
         sent.previous_secrets = {older};

@@ -263,7 +263,7 @@ static_assert(session_store<sessions_alone> && !oauth_store<sessions_alone>);
 
 }  // namespace
 
-TEST_CASE("the store suite catches what adapters get wrong of OAuth, in the case that is about it") {
+TEST_CASE("each mistake of an OAuth adapter is caught by its case") {
     using row = tollgate_test::mutant<mistake>;
     tollgate_test::check_mutants<adapter, mistake>({
         row{mistake::finds_clients_in_any_case, "application: a client_id is compared byte for byte"},
@@ -316,10 +316,10 @@ TEST_CASE("the store suite catches what adapters get wrong of OAuth, in the case
         row{mistake::sweeps_used_sessions, "session: swept when it began or was used before the moment, not at it"}});
 }
 
-TEST_CASE("the store suite takes a store that keeps sessions and nothing else") {
+TEST_CASE("the store suite accepts a store that only keeps sessions") {
     std::size_t count = 0;
     CHECK(testing::run([] { return std::make_unique<sessions_alone>(); },
-                           [&](const testing::verdict& each) {
+                           [&](const testing::case_result& each) {
                                CHECK(each.name.starts_with("session: "));
                                ++count;
                            }));

@@ -300,7 +300,7 @@ static_assert(!token_store<adapter> && !session_store<adapter>);
 
 }  // namespace
 
-TEST_CASE("the store suite catches what adapters get wrong of an outbox, in the case that is about it") {
+TEST_CASE("each mistake of an outbox is caught by its case") {
     using row = tollgate_test::mutant<mistake>;
     tollgate_test::check_mutants<adapter, mistake>({
         row{mistake::takes_events_in_any_case, "event: goes to each hook of its account and name, once"},

@@ -190,7 +190,7 @@ static_assert(hook_store<hooks_alone> && !token_store<hooks_alone>);
 
 }  // namespace
 
-TEST_CASE("the store suite catches what adapters get wrong, in the case that is about it") {
+TEST_CASE("each mistake of an adapter is caught by its case") {
     using row = tollgate_test::mutant<mistake>;
     tollgate_test::check_mutants<adapter, mistake>({
         row{mistake::throws, "personal token: what was created is found", ""},
@@ -218,7 +218,7 @@ TEST_CASE("the store suite catches what adapters get wrong, in the case that is 
         row{mistake::forgets_when_it_was_used, "access token: when it was used is kept"}});
 }
 
-TEST_CASE("the store suite catches a bound that is counted first and created upon then") {
+TEST_CASE("the store suite detects a bound that is not checked atomically") {
     // Threads have to meet for it, so that one run need not see it.
     bool caught = false;
     for (int run = 0; run < 50 && !caught; ++run)
@@ -227,23 +227,23 @@ TEST_CASE("the store suite catches a bound that is counted first and created upo
     CHECK(caught);
 }
 
-TEST_CASE("the store suite asks of a store what it is, and takes pointers to one") {
+TEST_CASE("the store suite tests the contracts of a store, also through a pointer") {
     std::size_t hook_cases = 0, all_cases = 0;
     CHECK(testing::run([] { return std::make_unique<hooks_alone>(); },
-                           [&](const testing::verdict& each) {
+                           [&](const testing::case_result& each) {
                                CHECK(each.name.starts_with("hook: "));
                                CHECK(each.message.empty());
                                ++hook_cases;
                            }));
-    CHECK(testing::run([] { return std::make_shared<memory_store>(); }, [&](const testing::verdict&) { ++all_cases; }));
+    CHECK(testing::run([] { return std::make_shared<memory_store>(); }, [&](const testing::case_result&) { ++all_cases; }));
     CHECK(hook_cases > 10);
     CHECK(all_cases > hook_cases + 10);
-    CHECK_FALSE(testing::run([] { return adapter{mistake::does_not_revoke}; }, [](const testing::verdict&) {}));
+    CHECK_FALSE(testing::run([] { return adapter{mistake::does_not_revoke}; }, [](const testing::case_result&) {}));
 }
 
-TEST_CASE("the store suite notices when nothing outlives a store that should") {
+TEST_CASE("the store suite detects lost data after reopening") {
     const auto make = [] { return std::make_unique<memory_store>(); };
     std::size_t failed = 0;
-    testing::run(make, make, [&](const testing::verdict& each) { failed += each.passed ? 0 : 1; });
+    testing::run(make, make, [&](const testing::case_result& each) { failed += each.passed ? 0 : 1; });
     CHECK(failed == 7);  // one of each family
 }

@@ -135,7 +135,7 @@ struct site {
 
 }  // namespace
 
-TEST_CASE("who signs in is known by their cookie from then on", "[cookie_sessions]") {
+TEST_CASE("a signed-in user is recognised by the cookie", "[cookie_sessions]") {
     site shop;
     const auto answer = shop.sign_in();
     REQUIRE(answer);
@@ -152,7 +152,7 @@ TEST_CASE("who signs in is known by their cookie from then on", "[cookie_session
     CHECK(shop.who("theme=dark; " + shop.cookie() + "; a=b"));
 }
 
-TEST_CASE("a session ends at once for a user who is not active any more", "[cookie_sessions]") {
+TEST_CASE("sessions of inactive users end at once", "[cookie_sessions]") {
     struct anns_state : anns_password {
         result<bool> active = true;
         result<bool> is_active(user_id user) const {
@@ -188,7 +188,7 @@ TEST_CASE("over http the cookie has a plain name and is not Secure", "[cookie_se
     CHECK(shop.who(shop.cookie()));
 }
 
-TEST_CASE("the store can sign nobody in", "[cookie_sessions]") {
+TEST_CASE("a failing store prevents sign-in", "[cookie_sessions]") {
     site shop;
     REQUIRE(shop.sign_in());
     const auto& [key, row] = *shop.store.rows.begin();
@@ -198,7 +198,7 @@ TEST_CASE("the store can sign nobody in", "[cookie_sessions]") {
     CHECK(session_cookie::session_secret_of(value) != session_cookie::session_secret_of(row.cookie_digest.raw()));
 }
 
-TEST_CASE("nobody is known by anything else", "[cookie_sessions]") {
+TEST_CASE("no other cookie is accepted", "[cookie_sessions]") {
     site shop;
     REQUIRE(shop.sign_in());
     const auto good = shop.cookie();
@@ -220,7 +220,7 @@ TEST_CASE("nobody is known by anything else", "[cookie_sessions]") {
     }
 }
 
-TEST_CASE("a wrong password sets no cookie and says nothing", "[cookie_sessions]") {
+TEST_CASE("a wrong password sets no cookie", "[cookie_sessions]") {
     site shop;
     for (const auto& [login, password] : std::vector<std::pair<std::string, std::string>>{
              {"ann", "wrong"}, {"nobody", "right"}, {"", ""}, {"ann", "right" + std::string(2000, ' ')}, {std::string(300, 'a'), "right"}}) {
@@ -234,7 +234,7 @@ TEST_CASE("a wrong password sets no cookie and says nothing", "[cookie_sessions]
     CHECK(shop.passwords.asked == 3);
 }
 
-TEST_CASE("the eleventh guess is not looked at, a right one neither", "[cookie_sessions]") {
+TEST_CASE("the eleventh attempt is not checked, even with the right password", "[cookie_sessions]") {
     site shop;
     for (int i = 0; i < 10; ++i) CHECK(shop.sign_in("wrong")->result == sign_in_result::refused);
     const auto answer = shop.sign_in("right");
@@ -247,7 +247,7 @@ TEST_CASE("the eleventh guess is not looked at, a right one neither", "[cookie_s
     CHECK(shop.sign_in("right")->result == sign_in_result::signed_in);
 }
 
-TEST_CASE("guesses at the same time are no more than ten", "[cookie_sessions][threads]") {
+TEST_CASE("parallel attempts do not exceed ten", "[cookie_sessions][threads]") {
     site shop;
     std::vector<std::thread> guessers;
     for (int i = 0; i < 4; ++i)
@@ -262,7 +262,7 @@ TEST_CASE("guesses at the same time are no more than ten", "[cookie_sessions][th
     CHECK(shop.passwords.asked == 10);
 }
 
-TEST_CASE("a password nobody could check is no failure", "[cookie_sessions]") {
+TEST_CASE("an attempt that could not be checked does not count", "[cookie_sessions]") {
     site shop;
     shop.passwords.busy = true;
     for (int i = 0; i < 50; ++i) {
@@ -274,7 +274,7 @@ TEST_CASE("a password nobody could check is no failure", "[cookie_sessions]") {
     CHECK(shop.sign_in("right")->result == sign_in_result::signed_in);
 }
 
-TEST_CASE("signing in begins a new session and ends the one before", "[cookie_sessions]") {
+TEST_CASE("sign-in starts a new session and ends the previous one", "[cookie_sessions]") {
     site shop;
     REQUIRE(shop.sign_in());
     const auto first = shop.cookie();
@@ -287,7 +287,7 @@ TEST_CASE("signing in begins a new session and ends the one before", "[cookie_se
     CHECK(shop.store.rows.size() == 1);
 }
 
-TEST_CASE("a failed sign-in leaves the session as it is", "[cookie_sessions]") {
+TEST_CASE("a failed sign-in keeps the session", "[cookie_sessions]") {
     site shop;
     REQUIRE(shop.sign_in());
     const auto first = shop.cookie();
@@ -295,7 +295,7 @@ TEST_CASE("a failed sign-in leaves the session as it is", "[cookie_sessions]") {
     CHECK(shop.who(first));
 }
 
-TEST_CASE("signing out ends the session, here and in the store", "[cookie_sessions]") {
+TEST_CASE("sign-out ends the session in the store and clears the cookie", "[cookie_sessions]") {
     site shop;
     REQUIRE(shop.sign_in());
     const auto cookie = shop.cookie();
@@ -316,7 +316,7 @@ TEST_CASE("signing out ends the session, here and in the store", "[cookie_sessio
     CHECK(failed.field_block().empty());
 }
 
-TEST_CASE("a session ends when it was not used for half a day", "[cookie_sessions]") {
+TEST_CASE("a session ends after half a day without use", "[cookie_sessions]") {
     site shop;
     REQUIRE(shop.sign_in());
     shop.now += hours{12} - seconds{1};
@@ -327,14 +327,14 @@ TEST_CASE("a session ends when it was not used for half a day", "[cookie_session
     CHECK_FALSE(shop.who(shop.cookie()));
 }
 
-TEST_CASE("a session ends after a week however much it is used", "[cookie_sessions]") {
+TEST_CASE("a session ends after a week of use", "[cookie_sessions]") {
     site shop;
     REQUIRE(shop.sign_in());
     for (shop.now = noon; shop.now < noon + days{7}; shop.now += hours{6}) REQUIRE(shop.who(shop.cookie()));
     CHECK_FALSE(shop.who(shop.cookie()));
 }
 
-TEST_CASE("a session's use is written down every five minutes at the most", "[cookie_sessions]") {
+TEST_CASE("the use of a session is recorded every five minutes at most", "[cookie_sessions]") {
     site shop;
     REQUIRE(shop.sign_in());
     for (int i = 0; i < 100; ++i) CHECK(shop.who(shop.cookie()));
@@ -350,7 +350,7 @@ TEST_CASE("a session's use is written down every five minutes at the most", "[co
     CHECK(shop.who(shop.cookie()));
 }
 
-TEST_CASE("sessions that are over are forgotten as new ones begin", "[cookie_sessions]") {
+TEST_CASE("expired sessions are swept when new ones start", "[cookie_sessions]") {
     site shop;
     for (int i = 0; i < 20; ++i) REQUIRE(shop.sign_in());
     CHECK(shop.store.rows.size() == 20);
@@ -359,7 +359,7 @@ TEST_CASE("sessions that are over are forgotten as new ones begin", "[cookie_ses
     CHECK(shop.store.rows.size() == 5);
 }
 
-TEST_CASE("a store's problem is the caller's to see, and no session is half made", "[cookie_sessions]") {
+TEST_CASE("a store error is returned, and no partial session is left", "[cookie_sessions]") {
     site shop;
     REQUIRE(shop.sign_in());
     const auto cookie = shop.cookie();
@@ -372,7 +372,7 @@ TEST_CASE("a store's problem is the caller's to see, and no session is half made
     CHECK_FALSE(shop.sessions.session_of(asked, shop.now));
 }
 
-TEST_CASE("no session is made of bytes that are not random", "[cookie_sessions]") {
+TEST_CASE("without random bytes there is no session", "[cookie_sessions]") {
     site shop;
     shop.random_works = false;
     const auto answer = shop.sign_in();
@@ -382,13 +382,13 @@ TEST_CASE("no session is made of bytes that are not random", "[cookie_sessions]"
     CHECK(shop.store.rows.empty());
 }
 
-TEST_CASE("the way to the sign-in page leads back", "[cookie_sessions]") {
+TEST_CASE("the sign-in URL contains the way back", "[cookie_sessions]") {
     CHECK(site{}.sessions.sign_in_url("/en/user/oauth/?a=b&c=d%20e") ==
           "/en/user/sign_in/?return_to=%2Fen%2Fuser%2Foauth%2F%3Fa%3Db%26c%3Dd%2520e");
     CHECK(site{"https://shop.example/account"}.sessions.sign_in_url("/").starts_with("/account/en/user/sign_in/?"));
 }
 
-TEST_CASE("an auth_url that is none, or a cookie's name, is a mistake of the integrator's", "[cookie_sessions]") {
+TEST_CASE("an invalid auth_url or cookie name throws", "[cookie_sessions]") {
     for (const char* url : {"", "shop.example", "ftp://shop.example", "https://shop.example/?a", "https://u@shop.example"}) {
         CAPTURE(url);
         CHECK_THROWS_AS(session_cookie{session_settings{.auth_url = url}}, std::invalid_argument);
@@ -397,7 +397,7 @@ TEST_CASE("an auth_url that is none, or a cookie's name, is a mistake of the int
                     std::invalid_argument);
 }
 
-TEST_CASE("passwords and logins that cannot be right count against nobody, and cost no hash", "[cookie_sessions]") {
+TEST_CASE("impossible passwords and logins are not counted and not hashed", "[cookie_sessions]") {
     site shop;
     for (int i = 0; i < 2000; ++i) {
         for (const auto& answer : {shop.sign_in(std::string(1025, 'p')), shop.sign_in("right", {}, std::string(255, 'l')),
@@ -410,7 +410,7 @@ TEST_CASE("passwords and logins that cannot be right count against nobody, and c
     CHECK(shop.sign_in()->result == sign_in_result::signed_in);
 }
 
-TEST_CASE("a browser that has signed in before is not locked out by others", "[cookie_sessions]") {
+TEST_CASE("others cannot lock out a known browser", "[cookie_sessions]") {
     site shop;
     REQUIRE(shop.sign_in()->result == sign_in_result::signed_in);
     const auto cookie = shop.browser_cookie.substr(0, shop.browser_cookie.find(';'));

@@ -20,7 +20,7 @@ const form_binding seal{ann, "tokens", "a=1"};
 
 }  // namespace
 
-TEST_CASE("a form token is good for what it was made for, and gives its nonce back") {
+TEST_CASE("a form token is valid for its purpose and returns its nonce") {
     const auto token = make_form_token(seal, nonce);
     CHECK(check_form_token(seal, token) == nonce);
     CHECK(std::all_of(token.begin(), token.end(), [](char c) {
@@ -29,7 +29,7 @@ TEST_CASE("a form token is good for what it was made for, and gives its nonce ba
     }));
 }
 
-TEST_CASE("a nonce says when it was made, and no two are one") {
+TEST_CASE("a nonce contains its time and is unique") {
     struct sevens {
         bool fill(std::span<std::byte> bytes) const noexcept {
             std::fill(bytes.begin(), bytes.end(), std::byte{7});
@@ -51,7 +51,7 @@ TEST_CASE("a nonce says when it was made, and no two are one") {
         CHECK_FALSE(parse_form_nonce(text));
 }
 
-TEST_CASE("a form token is good for nothing else") {
+TEST_CASE("a form token is invalid for any other purpose") {
     const auto token = make_form_token(seal, nonce);
     CHECK_FALSE(check_form_token({bob, "tokens", "a=1"}, token));
     CHECK_FALSE(check_form_token({ann, "applications", "a=1"}, token));
@@ -62,7 +62,7 @@ TEST_CASE("a form token is good for nothing else") {
     CHECK_FALSE(check_form_token({ann, "token", "sa=1"}, token));
 }
 
-TEST_CASE("another text is no form token") {
+TEST_CASE("other text is not a form token") {
     const auto token = make_form_token(seal, nonce);
     for (std::size_t i = 0; i < token.size(); ++i) {
         auto changed = token;

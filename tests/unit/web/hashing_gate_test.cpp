@@ -41,7 +41,7 @@ struct crowd {
 
 }  // namespace
 
-TEST_CASE("a gate admits as many as there are places, and refuses who waited in vain", "[hashing_gate]") {
+TEST_CASE("a gate admits as many as there are slots, and refuses those that waited too long", "[hashing_gate]") {
     hashing_gate gate{{.inside_max = 2, .waiting_max = 1, .known_waiting_max = 1, .patience = milliseconds{0}}};
     const hashing_gate::place first{gate, user};
     {
@@ -54,7 +54,7 @@ TEST_CASE("a gate admits as many as there are places, and refuses who waited in 
     CHECK(gate.waiting() == 0);
 }
 
-TEST_CASE("where too many wait, one of the range with the most is refused for another range", "[hashing_gate][threads]") {
+TEST_CASE("when the queue is full, a waiting entry of the largest range is evicted", "[hashing_gate][threads]") {
     hashing_gate gate{{.inside_max = 1, .waiting_max = 3, .known_waiting_max = 1, .patience = seconds{600}}};
     auto inside = std::make_unique<hashing_gate::place>(gate, attacker);
     crowd all{gate};
@@ -72,7 +72,7 @@ TEST_CASE("where too many wait, one of the range with the most is refused for an
     CHECK(all.admitted == 2);
 }
 
-TEST_CASE("browsers that have signed in before have places of their own", "[hashing_gate][threads]") {
+TEST_CASE("known browsers have their own slots", "[hashing_gate][threads]") {
     hashing_gate gate{{.inside_max = 1, .waiting_max = 2, .known_waiting_max = 1, .patience = seconds{600}}};
     auto inside = std::make_unique<hashing_gate::place>(gate, attacker);
     crowd strangers{gate};

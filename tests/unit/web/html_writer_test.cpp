@@ -9,13 +9,13 @@
 
 using tollgate::html_writer;
 
-TEST_CASE("html_writer puts texts in their places") {
+TEST_CASE("html_writer writes texts") {
     std::string out = "before ";
     html_writer{out}.add("<h1 id=\"{}\">{}</h1>", std::string_view{"top"}, std::string{"Title"}).add("<p>").add("{}", 7u);
     CHECK(out == "before <h1 id=\"top\">Title</h1><p>7");
 }
 
-TEST_CASE("html_writer escapes what could be markup, and nothing else") {
+TEST_CASE("html_writer escapes markup only") {
     struct {
         std::string_view text;
         std::string_view written;
@@ -36,7 +36,7 @@ TEST_CASE("html_writer escapes what could be markup, and nothing else") {
     }
 }
 
-TEST_CASE("html_writer writes every integer") {
+TEST_CASE("html_writer writes integers") {
     std::string out;
     html_writer{out}.add("{} {} {}", std::numeric_limits<std::uint64_t>::max(), std::numeric_limits<std::int64_t>::min(), 0);
     CHECK(out == "18446744073709551615 -9223372036854775808 0");

@@ -4,7 +4,7 @@
 
 using namespace tollgate;
 
-TEST_CASE("a value takes its place, and is no place itself") {
+TEST_CASE("a value replaces its placeholder and is not expanded itself") {
     CHECK(fill_in("a {} b", "x") == "a x b");
     CHECK(fill_in("{}", "{}{}") == "{}{}");
     CHECK(fill_in("nothing", "x") == "nothing");

@@ -16,7 +16,7 @@ const seal_nonce nonce{std::byte{1}, std::byte{2}};
 
 }  // namespace
 
-TEST_CASE("a sealed text is opened by its session alone, and for five minutes", "[one_time]") {
+TEST_CASE("a sealed text is opened by its session only, for five minutes", "[one_time]") {
     for (const std::string& text : {std::string{}, std::string{"tgp_secret"}, std::string("a\0b", 3), std::string(4000, 'x')}) {
         const auto sealed = seal(ann, text, nonce, noon);
         REQUIRE(sealed);
@@ -29,7 +29,7 @@ TEST_CASE("a sealed text is opened by its session alone, and for five minutes", 
     }
 }
 
-TEST_CASE("a sealed text that was changed is none", "[one_time]") {
+TEST_CASE("a modified sealed text is refused", "[one_time]") {
     const auto sealed = *seal(ann, "tgp_secret", nonce, noon);
     CHECK(sealed.find("tgp") == std::string::npos);
     for (std::size_t i = 0; i < sealed.size(); ++i) {
@@ -44,7 +44,7 @@ TEST_CASE("a sealed text that was changed is none", "[one_time]") {
     CHECK_FALSE(open_sealed(open, sealed, noon));
 }
 
-TEST_CASE("what was claimed cannot be claimed again unless it was released, and memory is bounded", "[one_time]") {
+TEST_CASE("a claim is exclusive until released, and memory is bounded", "[one_time]") {
     used_once used;
     CHECK(used.claim("a"));
     CHECK_FALSE(used.claim("a"));

@@ -46,7 +46,7 @@ TEST_CASE("a password is never written") {
     CHECK_FALSE(has(text, "topsecret"));
 }
 
-TEST_CASE("a fault stands at its field, and takes the reader there if it is the first") {
+TEST_CASE("an error is shown at its field, and the first one is focused") {
     form_faults faults;
     faults.add("b", "Not <this>.");
     faults.add("c", "Nor that.");
@@ -61,7 +61,7 @@ TEST_CASE("a fault stands at its field, and takes the reader there if it is the 
     CHECK(has(field("c"), "aria-invalid=\"true\">"));
 }
 
-TEST_CASE("several faults are listed, each leading to its field") {
+TEST_CASE("several errors are listed with links to their fields") {
     form_faults faults;
     const auto list = [&] { return written([&](auto& html) { write_faults(html, faults, texts); }); };
     CHECK(list().empty());
@@ -77,7 +77,7 @@ TEST_CASE("several faults are listed, each leading to its field") {
     CHECK_FALSE(whole.is_first(""));
 }
 
-TEST_CASE("boxes share a name, and each has a label of its own") {
+TEST_CASE("checkboxes share a name, and each has a label") {
     const std::vector<choice> choices{{"x:read", "Read", true}, {hostile, hostile, false}};
     form_faults faults;
     faults.add("scopes", "Choose.");
@@ -91,14 +91,14 @@ TEST_CASE("boxes share a name, and each has a label of its own") {
                         "</label>"));
 }
 
-TEST_CASE("a list to choose from has groups where they have names") {
+TEST_CASE("a select has groups where options have them") {
     const std::vector<choice_group> groups{{"", {{"1", "One", false}}}, {hostile, {{"2", hostile, true}}}};
     const auto text = written([&](auto& html) { write_select(html, {.name = "n", .label = "N"}, groups, {}, texts); });
     CHECK(has(text, "required>\n<option value=\"1\">One</option>\n<optgroup label=\"" + escaped + "\">"));
     CHECK(has(text, "<option value=\"2\" selected>" + escaped + "</option>\n</optgroup>"));
 }
 
-TEST_CASE("a form carries its token and what it is about") {
+TEST_CASE("a form contains its token and hidden fields") {
     const auto text = written([](auto& html) {
         write_confirmation(html, {.label = "Delete", .about = hostile, .warning = hostile, .button = "Yes"},
                            {.url = "/a", .form_token = "t.o", .hidden = {{"action", "delete"}, {"id", hostile}}});
@@ -109,7 +109,7 @@ TEST_CASE("a form carries its token and what it is about") {
     CHECK_FALSE(has(text, "<script"));
 }
 
-TEST_CASE("a secret is there to be copied, not to be changed or kept by the browser") {
+TEST_CASE("a secret can be copied, but not edited or saved by the browser") {
     const auto text =
         written([](auto& html) { write_copyable_text(html, {.name = "secret", .label = "Secret", .text = "tgp_1"}); });
     CHECK(has(text, "<label for=\"secret\">Secret</label>"));

@@ -23,7 +23,7 @@ bool crosses(const std::vector<std::pair<std::string, std::string>>& fields) {
 
 }  // namespace
 
-TEST_CASE("a site is where auth_url says") {
+TEST_CASE("a site's address comes from auth_url") {
     struct row {
         std::string_view url;
         std::string_view root;
@@ -47,7 +47,7 @@ TEST_CASE("a site is where auth_url says") {
         CHECK_FALSE(page_site::make(url, ""));
 }
 
-TEST_CASE("a style sheet is where its digest says, and for ever") {
+TEST_CASE("a style sheet's path contains its digest, and it is immutable") {
     sent asked{http::method::get, site.style_url};
     http::response out;
     REQUIRE(site.answer_style_sheet(asked.asked(), out));
@@ -64,7 +64,7 @@ TEST_CASE("a style sheet is where its digest says, and for ever") {
     }
 }
 
-TEST_CASE("a style sheet is only read") {
+TEST_CASE("a style sheet accepts GET only") {
     for (const auto& [method, status] : {std::pair{http::method::post, 405U}, {http::method::options, 204U}}) {
         sent asked{method, site.style_url};
         http::response out;
@@ -74,7 +74,7 @@ TEST_CASE("a style sheet is only read") {
     }
 }
 
-TEST_CASE("a request of this site's own, or of no browser, crosses nothing") {
+TEST_CASE("same-site requests, and clients that are not browsers, are accepted") {
     CHECK_FALSE(crosses({}));
     CHECK_FALSE(crosses({{"Sec-Fetch-Site", "same-origin"}}));
     CHECK_FALSE(crosses({{"Sec-Fetch-Site", "none"}}));
@@ -82,7 +82,7 @@ TEST_CASE("a request of this site's own, or of no browser, crosses nothing") {
     CHECK_FALSE(crosses({{"Origin", "null"}, {"Sec-Fetch-Site", "same-origin"}}));
 }
 
-TEST_CASE("a request that another site made the browser send is seen") {
+TEST_CASE("cross-site requests are detected") {
     CHECK(crosses({{"Sec-Fetch-Site", "cross-site"}}));
     CHECK(crosses({{"sec-fetch-site", "same-site"}}));
     CHECK(crosses({{"Sec-Fetch-Site", ""}}));
@@ -96,7 +96,7 @@ TEST_CASE("a request that another site made the browser send is seen") {
     CHECK(crosses({{"Origin", "https://shop.example"}, {"Origin", "https://evil.example"}}));
 }
 
-TEST_CASE("the fields of a page let nothing in and nothing out") {
+TEST_CASE("pages have strict security fields") {
     http::response out;
     add_page_fields(out, site);
     CHECK(out.find("Content-Security-Policy") ==
@@ -114,7 +114,7 @@ TEST_CASE("the fields of a page let nothing in and nothing out") {
     CHECK(plain.find("Strict-Transport-Security").empty());
 }
 
-TEST_CASE("a page on the way to an application holds up neither its redirects nor its window") {
+TEST_CASE("a page on the way to an application allows redirects and the opener") {
     http::response out;
     add_page_fields(out, site, page_reach::other_sites);
     CHECK(out.find("Content-Security-Policy") ==
@@ -124,7 +124,7 @@ TEST_CASE("a page on the way to an application holds up neither its redirects no
     CHECK(out.find("Strict-Transport-Security") == "max-age=31536000");
 }
 
-TEST_CASE("a redirect goes where it says, or nowhere") {
+TEST_CASE("a redirect has its target, or is refused") {
     http::response out;
     REQUIRE(answer_see_other(out, site, "/en/?a=b"));
     CHECK(to_number(out.status()) == 303);

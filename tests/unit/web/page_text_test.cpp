@@ -7,7 +7,7 @@
 using namespace tollgate;
 using namespace tollgate::web;
 
-TEST_CASE("how long to wait is never said too short") {
+TEST_CASE("waiting times are rounded up") {
     const duration_texts texts;
     CHECK(duration_text(seconds{0}, texts) == "1 second");
     CHECK(duration_text(seconds{1}, texts) == "1 second");
@@ -19,14 +19,14 @@ TEST_CASE("how long to wait is never said too short") {
     CHECK(duration_text(seconds{90 * 60 + 1}, texts) == "2 hours");
 }
 
-TEST_CASE("a day is there for people and for programs") {
+TEST_CASE("a date is readable for people and programs") {
     std::string text;
     html_writer html{text};
     write_day(html, from_unix_seconds(951'868'799));
     CHECK(text == "<time datetime=\"2000-02-29T23:59:59Z\">29 Feb 2000</time>");
 }
 
-TEST_CASE("every status that pages answer with has words of its own, and others have some") {
+TEST_CASE("every status has a text, also unknown ones") {
     const error_texts texts;
     CHECK(&message_for(http::status::not_found, texts) == &texts.not_found);
     CHECK(&message_for(http::status::forbidden, texts) == &texts.forbidden);
@@ -39,7 +39,7 @@ TEST_CASE("every status that pages answer with has words of its own, and others 
     CHECK(&message_for(http::status::conflict, texts) == &texts.other);
 }
 
-TEST_CASE("a scope without words stands for itself") {
+TEST_CASE("a scope without a text is shown as it is") {
     scope_text_list texts;
     texts.add("a:read", "Read it");
     CHECK(texts.find("a:read") == "Read it");

@@ -28,7 +28,7 @@ bool has(const std::string& text, std::string_view part) { return text.find(part
 
 }  // namespace
 
-TEST_CASE("scopes in plain words") {
+TEST_CASE("scopes have plain texts") {
     const plain_theme theme;
     const auto services = two_services();
     CHECK(theme.scope_text("user:balance", services) == "View your balance");
@@ -44,7 +44,7 @@ TEST_CASE("scopes in plain words") {
     }
 }
 
-TEST_CASE("a frame has everything that a page needs to be found one's way in") {
+TEST_CASE("a frame has what navigation needs") {
     const page_link links[] = {{"/a", "A & B", false}, {"/b", "B", true}};
     const auto text = page({}, {.title = "Tokens",
                                 .style_url = "/style.css",
@@ -64,7 +64,7 @@ TEST_CASE("a frame has everything that a page needs to be found one's way in") {
     CHECK_FALSE(has(text, "<script"));
 }
 
-TEST_CASE("a frame has nothing that a page does not need") {
+TEST_CASE("a frame omits what a page does not need") {
     const auto text =
         page({}, {.title = "Sign in", .has_errors = true, .shape = page_shape::narrow, .referrer_policy = "same-origin"});
     CHECK(has(text, "<title>Error: Sign in - Your account</title>"));
@@ -77,7 +77,7 @@ TEST_CASE("a frame has nothing that a page does not need") {
     CHECK_FALSE(has(page({}, {.title = "Tokens", .login = "ann"}), "<form"));
 }
 
-TEST_CASE("words can be others") {
+TEST_CASE("texts can be replaced") {
     plain_theme theme;
     theme.wording.frame.site_name = "Example";
     theme.wording.frame.language = "de";

@@ -33,7 +33,7 @@ TEST_CASE("a form is read") {
     CHECK(std::get<http::form_fields>(read).value_of("b") == "\xc3\xa4 b");
 }
 
-TEST_CASE("a body says that it is a form") {
+TEST_CASE("a body must declare to be a form") {
     const std::string form = "application/x-www-form-urlencoded";
     CHECK(judge("a=1", form) == http::status::ok);
     CHECK(judge("a=1", "Application/X-WWW-Form-Urlencoded ; charset=UTF-8") == http::status::ok);
@@ -48,7 +48,7 @@ TEST_CASE("a body says that it is a form") {
     CHECK(judge(twice) == http::status::unsupported_media_type);
 }
 
-TEST_CASE("bytes that are no form, and too many of them") {
+TEST_CASE("malformed and oversized forms are refused") {
     const std::string form = "application/x-www-form-urlencoded";
     CHECK(judge("a=%", form) == http::status::bad_request);
     CHECK(judge("a=%ff", form) == http::status::bad_request);

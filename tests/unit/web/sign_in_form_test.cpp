@@ -13,7 +13,7 @@ const page_texts texts;
 
 }  // namespace
 
-TEST_CASE("what was not typed is missed") {
+TEST_CASE("missing input is reported") {
     CHECK(faults_of(sign_in_attempt{.login = "ann", .password = "x", .client = {}}, texts.sign_in).empty());
     const auto both = faults_of(sign_in_attempt{.login = "", .password = "", .client = {}}, texts.sign_in);
     CHECK(both.find("login") != nullptr);
@@ -22,7 +22,7 @@ TEST_CASE("what was not typed is missed") {
     CHECK(one.is_first("password"));
 }
 
-TEST_CASE("why somebody was not let in stands at the password, and says no more than it may") {
+TEST_CASE("a failure is reported at the password, without details") {
     CHECK(faults_of(sign_in_answer{sign_in_result::signed_in, {}, {}}, texts.sign_in).empty());
     const auto refused = faults_of(sign_in_answer{}, texts.sign_in);
     REQUIRE(refused.find("password") != nullptr);
@@ -33,7 +33,7 @@ TEST_CASE("why somebody was not let in stands at the password, and says no more 
     CHECK(throttled.find("password")->text.find("10 minutes") != std::string::npos);
 }
 
-TEST_CASE("browsers know the two fields for what they are, and what was typed is text") {
+TEST_CASE("browsers recognise both fields, and input is escaped") {
     std::string page;
     html_writer html{page};
     write_sign_in_fields(html, "<ann>\"", {}, texts);

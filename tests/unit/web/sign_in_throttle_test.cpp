@@ -33,7 +33,7 @@ ip_address nth_address(int n) {
 
 }  // namespace
 
-TEST_CASE("ten failures of one login at one address are the end of it for a quarter of an hour", "[sign_in_throttle]") {
+TEST_CASE("ten failures of one login at one address block it there for 15 minutes", "[sign_in_throttle]") {
     auto throttle = make();
     CHECK(admitted(throttle, {"ann", home}, 12) == 10);
     CHECK(throttle.begin({"ann", home}, noon) == minutes{15});
@@ -41,14 +41,14 @@ TEST_CASE("ten failures of one login at one address are the end of it for a quar
     CHECK(throttle.begin({"ann", home}, noon + minutes{15}) == std::nullopt);
 }
 
-TEST_CASE("somebody's failures at one address keep nobody out elsewhere", "[sign_in_throttle]") {
+TEST_CASE("failures at one address do not lock the user out elsewhere", "[sign_in_throttle]") {
     auto throttle = make();
     CHECK(admitted(throttle, {"ann", home}, 1000) == 10);
     CHECK_FALSE(throttle.begin({"ann", elsewhere}, noon));
     CHECK_FALSE(throttle.begin({"bob", home}, noon));
 }
 
-TEST_CASE("one address has a hundred failures for all logins", "[sign_in_throttle]") {
+TEST_CASE("one address has at most 100 failures over all logins", "[sign_in_throttle]") {
     auto throttle = make();
     int made = 0;
     for (int i = 0; i < 150; ++i) made += admitted(throttle, {"user" + std::to_string(i), home}, 1);
@@ -57,7 +57,7 @@ TEST_CASE("one address has a hundred failures for all logins", "[sign_in_throttl
     CHECK_FALSE(throttle.begin({"ann", elsewhere}, noon));
 }
 
-TEST_CASE("one login has a thousand failures an hour at all addresses", "[sign_in_throttle]") {
+TEST_CASE("one login has at most 1,000 failures an hour over all addresses", "[sign_in_throttle]") {
     auto throttle = make();
     int made = 0;
     for (int i = 0; i < 1100; ++i) made += admitted(throttle, {"ann", nth_address(i)}, 1);
@@ -67,7 +67,7 @@ TEST_CASE("one login has a thousand failures an hour at all addresses", "[sign_i
     CHECK_FALSE(throttle.begin({"ann", elsewhere}, noon + minutes{60}));
 }
 
-TEST_CASE("an IPv6 network cannot lock a login out, however many addresses it has", "[sign_in_throttle]") {
+TEST_CASE("an IPv6 network cannot lock out a login", "[sign_in_throttle]") {
     auto throttle = make();
     const auto address = [](int number) {
         return *ip_address::parse("2001:db8:0:" + std::string{"0123456789abcdef"[number >> 12 & 15], "0123456789abcdef"[number >> 8 & 15],
@@ -92,7 +92,7 @@ TEST_CASE("an IPv6 network cannot lock a login out, however many addresses it ha
     CHECK(made == 500);
 }
 
-TEST_CASE("a browser that has signed in before has a counter of its own", "[sign_in_throttle]") {
+TEST_CASE("a known browser has its own counter", "[sign_in_throttle]") {
     auto throttle = make();
     for (int i = 0; i < 1100; ++i) (void)throttle.begin({"ann", nth_address(i)}, noon);
     CHECK(throttle.begin({"ann", home}, noon));
@@ -104,7 +104,7 @@ TEST_CASE("a browser that has signed in before has a counter of its own", "[sign
     CHECK(throttle.begin({"ann", home}, noon));
 }
 
-TEST_CASE("a login in other letters, and an address of the same network, count as one", "[sign_in_throttle]") {
+TEST_CASE("logins are compared case-insensitively, addresses by network", "[sign_in_throttle]") {
     auto throttle = make();
     CHECK(admitted(throttle, {"ann@example.com", *ip_address::parse("2001:db8::1")}, 5) == 5);
     CHECK(admitted(throttle, {"Ann@EXAMPLE.com", *ip_address::parse("2001:db8::ffff:1")}, 6) == 5);
@@ -112,7 +112,7 @@ TEST_CASE("a login in other letters, and an address of the same network, count a
     CHECK(admitted(throttle, {std::string(300, 'x'), home}, 11) == 10);
 }
 
-TEST_CASE("a right password forgets this login's failures at this address and no others", "[sign_in_throttle]") {
+TEST_CASE("a success clears this login's failures at this address only", "[sign_in_throttle]") {
     auto throttle = make();
     CHECK(admitted(throttle, {"ann", home}, 9) == 9);
     CHECK(admitted(throttle, {"bob", home}, 10) == 10);
@@ -128,7 +128,7 @@ TEST_CASE("a right password forgets this login's failures at this address and no
     CHECK(admitted(address_throttle, {"ann", home}, 2) == 1);
 }
 
-TEST_CASE("an attempt that nobody could judge is as if there had been none", "[sign_in_throttle]") {
+TEST_CASE("an attempt that could not be checked is not counted", "[sign_in_throttle]") {
     auto throttle = make();
     for (int i = 0; i < 5000; ++i) {
         REQUIRE_FALSE(throttle.begin({"ann", home}, noon));
@@ -139,18 +139,18 @@ TEST_CASE("an attempt that nobody could judge is as if there had been none", "[s
     CHECK(admitted(throttle, {"ann", home}, 12) == 10);
 }
 
-TEST_CASE("a clock that goes back makes nobody wait longer than a window", "[sign_in_throttle]") {
+TEST_CASE("a clock that goes back delays nobody by more than one window", "[sign_in_throttle]") {
     auto throttle = make();
     CHECK(admitted(throttle, {"ann", home}, 10) == 10);
     CHECK(throttle.begin({"ann", home}, noon - minutes{600}) == minutes{15});
 }
 
-TEST_CASE("a bound of nothing lets nobody try", "[sign_in_throttle]") {
+TEST_CASE("a bound of zero admits nobody", "[sign_in_throttle]") {
     auto throttle = make({.login_at_address = {0, minutes{1}}, .address = {1, minutes{1}}, .login = {1, minutes{1}}});
     CHECK(throttle.begin({"ann", home}, noon) == minutes{1});
 }
 
-TEST_CASE("memory is bounded, and what has most failures is remembered longest", "[sign_in_throttle]") {
+TEST_CASE("memory is bounded, and keys with most failures are kept longest", "[sign_in_throttle]") {
     auto throttle = make({.login_at_address = {3, minutes{15}}, .address = {100000, minutes{15}}, .login = {1000, minutes{60}}},
                          {.logins_at_addresses = 64, .addresses = 64, .logins = 64});
     const auto bytes = throttle.memory_bytes();
@@ -161,7 +161,7 @@ TEST_CASE("memory is bounded, and what has most failures is remembered longest",
     CHECK(throttle.memory_bytes() == bytes);
 }
 
-TEST_CASE("guesses at the same time are no more than guesses one after another", "[sign_in_throttle][threads]") {
+TEST_CASE("parallel attempts do not exceed the bound", "[sign_in_throttle][threads]") {
     auto throttle = make();
     std::atomic<int> made = 0;
     std::vector<std::thread> guessers;
