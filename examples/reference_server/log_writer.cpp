@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <chrono>
 #include <climits>
+#include <exception>
 #include <utility>
 
 namespace reference {
@@ -17,11 +18,13 @@ constexpr std::size_t waiting_bytes_max =
     1024 * 1024;  // about ten thousand lines: a reader that is merely slow for a moment
 constexpr auto gathering =
     std::chrono::milliseconds{20};          // one system call for the lines of this long; no person notices
+constexpr auto periodic_pause = std::chrono::seconds{1};
 constexpr int patience_milliseconds = 100;  // between two looks at whether we are to stop
 
 }  // namespace
 
-log_writer::log_writer(int descriptor) : descriptor_{descriptor}, thread_{[this] { run(); }} {}
+log_writer::log_writer(int descriptor, periodic_lines periodic)
+    : descriptor_{descriptor}, periodic_{std::move(periodic)}, thread_{[this] { run(); }} {}
 
 log_writer::~log_writer() {
     {
@@ -54,14 +57,19 @@ void log_writer::run() {
     std::string lines;
     std::unique_lock lock{mutex_};
     while (true) {
-        changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
-        changed_.wait_for(lock, gathering, [this] { return stopping_; });
+        if (changed_.wait_for(lock, periodic_pause, [this] { return stopping_ || !waiting_.empty(); }))
+            changed_.wait_for(lock, gathering, [this] { return stopping_; });
         lines.clear();
         std::swap(lines, waiting_);
         if (const auto count = std::exchange(left_out_, 0); count > 0)
             lines += "tollgate-server: " + std::to_string(count) + " log lines were left out\n";
         const bool last = stopping_;
         lock.unlock();
+        using clock = std::chrono::steady_clock;
+        try {
+            periodic_(lines, last ? clock::time_point::max() : clock::now());
+        } catch (const std::exception&) {  // without memory these lines are missing
+        }
         write_out(lines);
         lock.lock();
         if (last && waiting_.empty()) return;

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -14,8 +16,11 @@ namespace reference {
 /// copies a line. When whoever reads the log does not keep up, lines are left out and counted; serving never waits.
 class log_writer {
 public:
+    /// Appends lines of its own; called about once a second with the time, and at the end with `time_point::max()`.
+    using periodic_lines = std::function<void(std::string& lines, std::chrono::steady_clock::time_point now)>;
+
     /// The descriptor must outlive the writer.
-    explicit log_writer(int descriptor);
+    log_writer(int descriptor, periodic_lines periodic);
     log_writer(const log_writer&) = delete;
     log_writer& operator=(const log_writer&) = delete;
     /// Writes what is left, unless nobody reads it.
@@ -29,6 +34,7 @@ private:
     void write_out(std::string_view lines) noexcept;
 
     int descriptor_;
+    periodic_lines periodic_;
     std::mutex mutex_;  // guards all below but the thread
     std::condition_variable changed_;
     std::string waiting_;

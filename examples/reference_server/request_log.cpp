@@ -1,5 +1,6 @@
 #include "request_log.hpp"
 
+#include "delivery_lines.hpp"
 #include "text_values.hpp"
 
 #include <tollgate/http/json_writer.hpp>
@@ -8,6 +9,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
+#include <chrono>
 
 namespace reference {
 
@@ -38,11 +41,23 @@ void append_quoted(std::string& line, std::string_view text) {
     line += '"';
 }
 
+/// Milliseconds with three places behind the point: `0.412`.
+std::string to_milliseconds(std::chrono::nanoseconds duration) {
+    const auto microseconds = std::chrono::round<std::chrono::microseconds>(duration).count();
+    const auto rest = std::to_string(microseconds % 1000);
+    return std::to_string(microseconds / 1000) + "." + std::string(3 - rest.size(), '0') + rest;
+}
+
+/// What failures that are reported in one count have in common: the first part of their cause, without what differs.
+std::string kind_of(const error& why) {
+    const std::string_view cause = why.cause;
+    return escape_controls(cause.substr(0, (std::min)(cause.find_first_of(":0123456789"), std::size_t{80})));
+}
+
 }  // namespace
 
 struct request_log::entry {
-    instant at;
-    ip_address client;
+    const request_context& context;
     http::status status;
     std::string_view method;  // the first three as sent; empty for what was refused before it was a request
     std::string_view path;
@@ -51,56 +66,66 @@ struct request_log::entry {
     std::string_view reason;  // why it was refused
 };
 
-request_log::request_log(log_form form) : form_{form}, out_{STDERR_FILENO} {}
+request_log::request_log(log_form form)
+    : form_{form}, out_{STDERR_FILENO, [this](std::string& lines, line_limiter::time_point now) { append_counts(lines, now); }} {}
 
 void request_log::on_request(const request_record& record) const noexcept {
     if (form_ == log_form::off) return;
     try {
-        write({record.now,
-               record.client,
-               record.answered.status(),
-               record.asked.method_name,
-               record.asked.target.path,
-               record.asked.fields.find(http::field_id::user_agent),
-               record.who,
+        write({record.context,
+               record.response.status(),
+               record.request.method_name,
+               record.request.target.path,
+               record.request.fields.find(http::field_id::user_agent),
+               record.caller,
                {}});
     } catch (...) {  // no memory for a line: the request itself went well
     }
 }
 
-void request_log::on_refusal(const http::refusal& refused) const noexcept {
+void request_log::on_refusal(const refusal_record& record) const noexcept {
     if (form_ == log_form::off) return;
     try {
-        write({system_clock{}.now(), refused.peer, refused.status, {}, {}, {}, nullptr, refused.reason});
+        write({record.context, record.refusal.status, {}, {}, {}, nullptr, record.refusal.reason});
     } catch (...) {
     }
 }
 
-void request_log::on_problem(const error& why) const noexcept { write_event("problem", why.cause); }
-
-void request_log::on_notice(std::string_view what) const noexcept { write_event("notice", what); }
-
-void request_log::write_event(std::string_view kind, std::string_view text) const noexcept {
+void request_log::on_problem(const problem_record& record) const noexcept {
     try {
+        if (!failures_.admit(kind_of(record.error), line_limiter::time_point::clock::now())) return;
         std::string line;
-        const auto at = to_iso8601(system_clock{}.now());
+        const auto time = to_iso8601_milliseconds(system_clock{}.now());
+        const auto cause = escape_controls(record.error.cause);
+        const request_context* of = record.context;
         if (form_ == log_form::json) {
             http::json_writer json{line};
             json.begin_object();
-            json.member("time").string(at.view());
-            (kind == "notice" ? json.member("notice") : json.member("problem")).string(escape_controls(text));
+            json.member("time").string(time);
+            json.member("problem").string(cause);
+            if (of != nullptr) {
+                json.member("route").string(of->route);
+                json.member("request_id").string(of->id);
+                json.member("trace_id").string(of->trace_id);
+            }
             json.end_object();
         } else {
-            line.append(at.view()).append(" ").append(kind).append(": ").append(escape_controls(text));
+            line.append(time).append(" problem: ").append(cause);
+            if (of != nullptr) line.append(" request=").append(of->id).append(" trace=").append(of->trace_id);
         }
         out_.write(line + "\n");
     } catch (...) {
     }
 }
 
-void request_log::on_attempt(const delivery_record& told) const noexcept {
+void request_log::on_notice(std::string_view what) const noexcept {
     try {
-        if (const auto line = deliveries_.line(told, form_); !line.empty()) out_.write(line);
+        std::string line;
+        const auto time = to_iso8601_milliseconds(system_clock{}.now());
+        if (form_ == log_form::json)
+            http::json_writer{line}.begin_object().member("time").string(time).member("notice").string(escape_controls(what)).end_object();
+        else line.append(time).append(" notice: ").append(escape_controls(what));
+        out_.write(line + "\n");
     } catch (...) {
     }
 }
@@ -114,44 +139,92 @@ void request_log::on_activity(const activity& done) const noexcept {
     }
 }
 
-void request_log::write(const entry& told) const {
+void request_log::on_attempt(const delivery_record& record) const noexcept {
+    if (form_ == log_form::off || record.attempt.outcome == delivery_outcome::delivered) return;
+    try {
+        const bool admitted = failures_.admit(failure_kind(record), line_limiter::time_point::clock::now());
+        if (admitted || record.result == completion::hook_disabled) out_.write(delivery_line(record, form_) + "\n");
+    } catch (...) {
+    }
+}
+
+void request_log::append_counts(std::string& lines, line_limiter::time_point now) const {
+    failures_.report(now, [&](std::string_view kind, std::uint64_t count) {
+        const auto time = to_iso8601_milliseconds(system_clock{}.now());
+        if (form_ == log_form::json) {
+            http::json_writer json{lines};
+            json.begin_object();
+            json.member("time").string(time);
+            json.member("repeated").string(kind);
+            json.member("count").integer(static_cast<std::int64_t>(count));
+            json.end_object();
+        } else {
+            lines.append(time).append(" ").append(std::to_string(count)).append(" more like this: ").append(kind);
+        }
+        lines += '\n';
+    });
+}
+
+void request_log::write(const entry& of) const {
     thread_local std::string line;  // keeps its memory from request to request
     line.clear();
-    if (form_ == log_form::json) append_json(told, line);
-    else append_text(told, line);
+    if (form_ == log_form::json) append_json(of, line);
+    else append_text(of, line);
     line += '\n';
     out_.write(line);
 }
 
-void request_log::append_text(const entry& told, std::string& line) {
+void request_log::append_text(const entry& of, std::string& line) {
     std::string scratch;
-    line.append(to_iso8601(told.at).view()).append(" ").append(told.client.to_text()).append(" ");
-    line.append(std::to_string(to_number(told.status))).append(" ");
-    if (told.reason.empty()) {
-        line.append(shown(told.method, method_bytes_max, scratch)).append(" ");
-        line.append(shown(told.path, path_bytes_max, scratch)).append(" ");
-        append_quoted(line, shown(told.agent, agent_bytes_max, scratch));
+    line.append(to_iso8601_milliseconds(of.context.at)).append(" ");
+    if (of.reason.empty()) {
+        line.append(shown(of.method, method_bytes_max, scratch)).append(" ");
+        line.append(of.context.route.empty() ? std::string_view{"-"} : of.context.route).append(" ");
     } else {
-        line.append("refused: ").append(told.reason);
+        line.append("refused ");
     }
-    if (told.who != nullptr) line.append(" user=").append(std::to_string(told.who->user.value()));
+    line.append(std::to_string(to_number(of.status))).append(" ").append(to_milliseconds(of.context.duration)).append("ms");
+    line.append(" client=").append(of.context.client.to_text());
+    if (of.who != nullptr) {
+        line.append(" user=").append(std::to_string(of.who->user.value()));
+        if (of.who->token) line.append(" token=").append(std::to_string(of.who->token->value()));
+        if (of.who->application) line.append(" application=").append(std::to_string(of.who->application->value()));
+    }
+    line.append(" request=").append(of.context.id).append(" trace=").append(of.context.trace_id);
+    if (!of.reason.empty()) {
+        line.append(" reason=");
+        append_quoted(line, of.reason);
+        return;
+    }
+    line.append(" path=").append(shown(of.path, path_bytes_max, scratch)).append(" agent=");
+    append_quoted(line, shown(of.agent, agent_bytes_max, scratch));
 }
 
-void request_log::append_json(const entry& told, std::string& line) {
+void request_log::append_json(const entry& of, std::string& line) {
     std::string scratch;
     http::json_writer json{line};
     json.begin_object();
-    json.member("time").string(to_iso8601(told.at).view());
-    json.member("client").string(told.client.to_text());
-    json.member("status").integer(to_number(told.status));
-    if (told.reason.empty()) {
-        json.member("method").string(shown(told.method, method_bytes_max, scratch));
-        json.member("path").string(shown(told.path, path_bytes_max, scratch));
-        json.member("agent").string(shown(told.agent, agent_bytes_max, scratch));
-    } else {
-        json.member("refused").string(told.reason);
+    json.member("time").string(to_iso8601_milliseconds(of.context.at));
+    if (of.reason.empty()) {
+        json.member("method").string(shown(of.method, method_bytes_max, scratch));
+        json.member("route").string(of.context.route);
     }
-    if (told.who != nullptr) json.member("user").integer(told.who->user.value());
+    json.member("status").integer(to_number(of.status));
+    json.member("duration_ms").value(to_milliseconds(of.context.duration));
+    json.member("client").string(of.context.client.to_text());
+    if (of.who != nullptr) {
+        json.member("user").integer(of.who->user.value());
+        if (of.who->token) json.member("token").integer(of.who->token->value());
+        if (of.who->application) json.member("application").integer(of.who->application->value());
+    }
+    json.member("request_id").string(of.context.id);
+    json.member("trace_id").string(of.context.trace_id);
+    if (of.reason.empty()) {
+        json.member("path").string(shown(of.path, path_bytes_max, scratch));
+        json.member("agent").string(shown(of.agent, agent_bytes_max, scratch));
+    } else {
+        json.member("reason").string(of.reason);
+    }
     json.end_object();
 }
 

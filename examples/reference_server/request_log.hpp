@@ -1,6 +1,6 @@
 #pragma once
 
-#include "delivery_lines.hpp"
+#include "line_limiter.hpp"
 #include "log_writer.hpp"
 #include "settings.hpp"
 
@@ -13,20 +13,22 @@
 
 namespace reference {
 
-/// One line a request: when, who, what, and what became of it. Of the request it shows the method, the path and the
-/// User-Agent, never the query, another field or the body, where secrets may be. Control bytes are escaped, so that no
-/// client can write a line of its own.
+/// One line a request: when, what, what became of it, how long it took, who sent it, and the ids by which others know it. Of the
+/// request it shows the method, the path and the User-Agent, never the query, another field or the body, where secrets may be.
+/// Control bytes are escaped, so that no client can write a line of its own.
+///
+/// Of failures of one kind there is one line, and every few seconds a count: see `line_limiter`.
 class request_log {
 public:
     /// With `log_form::off` only what went wrong on our side is written.
     explicit request_log(log_form form);
 
     void on_request(const tollgate::request_record& record) const noexcept;
-    void on_refusal(const tollgate::http::refusal& refused) const noexcept;
-    void on_problem(const tollgate::error& why) const noexcept;
+    void on_refusal(const tollgate::refusal_record& record) const noexcept;
+    void on_problem(const tollgate::problem_record& record) const noexcept;
+    void on_attempt(const tollgate::delivery_record& record) const noexcept;
     /// What an operator should know, and nobody's request: written also with `log_form::off`.
     void on_notice(std::string_view what) const noexcept;
-    void on_attempt(const tollgate::delivery_record& told) const noexcept;
     /// Goes to the audit log, not into a line; a failure does.
     void on_activity(const tollgate::activity& done) const noexcept;
     /// Where activities are kept. To be called before requests are served.
@@ -34,14 +36,15 @@ public:
 
 private:
     struct entry;
-    void write_event(std::string_view kind, std::string_view text) const noexcept;
-    void write(const entry& told) const;
-    static void append_text(const entry& told, std::string& line);
-    static void append_json(const entry& told, std::string& line);
+    void write(const entry& of) const;
+    /// Appends a line for each kind of failure that was left out.
+    void append_counts(std::string& lines, line_limiter::time_point now) const;
+    static void append_text(const entry& of, std::string& line);
+    static void append_json(const entry& of, std::string& line);
 
     log_form form_;
-    mutable delivery_lines deliveries_;
     std::function<tollgate::result<void>(const tollgate::activity&)> record_;
+    mutable line_limiter failures_;
     mutable log_writer out_;  // safe to write to from any thread
 };
 

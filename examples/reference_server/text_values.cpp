@@ -102,6 +102,13 @@ std::optional<tollgate::quota> parse_quota(std::string_view text) {
 }
 
 std::optional<listen_address> parse_listen_address(std::string_view text) {
+    constexpr std::string_view unix_prefix = "unix:";
+    constexpr std::size_t path_bytes_max = 107;  // what a sockaddr_un takes on Linux
+    if (text.starts_with(unix_prefix)) {
+        const auto path = text.substr(unix_prefix.size());
+        if (path.empty() || !is_line_of_text(path, path_bytes_max)) return std::nullopt;
+        return listen_address{{}, 0, std::string{path}};
+    }
     const auto colon = text.rfind(':');
     if (colon == std::string_view::npos) return std::nullopt;
     auto host = text.substr(0, colon);
@@ -112,10 +119,11 @@ std::optional<listen_address> parse_listen_address(std::string_view text) {
     const auto address = tollgate::ip_address::parse(host);
     const auto port = parse_whole_number(text.substr(colon + 1), 0, 65'535);
     if (!address || !port) return std::nullopt;
-    return listen_address{*address, static_cast<std::uint16_t>(*port)};
+    return listen_address{*address, static_cast<std::uint16_t>(*port), {}};
 }
 
 std::string to_text(const listen_address& address) {
+    if (address.is_unix()) return "unix:" + address.path;
     auto host = address.address.to_text();
     if (!address.address.is_v4()) host = std::string{"["}.append(host).append("]");
     return host + ":" + std::to_string(address.port);
@@ -140,6 +148,12 @@ bool is_line_of_text(std::string_view text, std::size_t bytes_max) {
         text.remove_prefix(bytes);
     }
     return true;
+}
+
+std::string to_iso8601_milliseconds(tollgate::instant at) {
+    const auto past_second = at - std::chrono::floor<tollgate::seconds>(at);
+    const auto digits = std::to_string(1000 + past_second.count());
+    return std::string{tollgate::to_iso8601(at).view().substr(0, 19)}.append(".").append(digits, 1).append("Z");
 }
 
 std::string escape_controls(std::string_view text) {

@@ -27,10 +27,13 @@ namespace reference {
 /// So many requests in so long: `60/hour`; the units are second, minute, hour and day.
 [[nodiscard]] std::optional<tollgate::quota> parse_quota(std::string_view text);
 
-/// Where to listen: `127.0.0.1:8443`, `[::1]:8443`.
+/// Where to listen: `127.0.0.1:8443`, `[::1]:8443`, `unix:/run/tollgate.sock`.
 struct listen_address {
     tollgate::ip_address address;
     std::uint16_t port = 0;  ///< 0: any free one
+    std::string path{};      ///< of a Unix domain socket, which has neither; empty for another one
+
+    [[nodiscard]] bool is_unix() const noexcept { return !path.empty(); }
 
     friend bool operator==(const listen_address&, const listen_address&) = default;
 };
@@ -46,6 +49,9 @@ struct listen_address {
 /// An origin as browsers send it, `https://app.example`, or `none`.
 inline constexpr std::string_view cors_off = "none";
 [[nodiscard]] std::optional<std::string> parse_cors_origin(std::string_view text);
+
+/// `2026-11-22T10:11:03.123Z` (RFC 3339).
+[[nodiscard]] std::string to_iso8601_milliseconds(tollgate::instant at);
 
 /// What a person reads in one line: valid UTF-8 of 1 to `bytes_max` bytes without control characters.
 [[nodiscard]] bool is_line_of_text(std::string_view text, std::size_t bytes_max);

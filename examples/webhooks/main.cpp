@@ -58,10 +58,11 @@ private:
 /// Tells the operator of what goes wrong.
 // [observe]
 struct delivery_log : no_observer {
-    void on_problem(const error& why) const noexcept { std::cerr << why.cause << '\n'; }
-    void on_attempt(const delivery_record& told) const noexcept {
-        if (told.ended.outcome == delivery_outcome::delivered) return;
-        std::cerr << told.sent.message_id.view() << " was not delivered: " << told.ended.made.status << ' ' << told.why << '\n';
+    void on_problem(const problem_record& record) const noexcept { std::cerr << record.error.cause << '\n'; }
+    void on_attempt(const delivery_record& record) const noexcept {
+        if (record.attempt.outcome == delivery_outcome::delivered) return;
+        std::cerr << record.delivery.message_id.view() << " was not delivered: " << record.attempt.made.status << ' ' << record.why
+                  << ", trace " << record.trace_id << '\n';
     }
 };
 // [/observe]

@@ -5,9 +5,9 @@ using namespace tollgate;
 
 struct own_observer {
     void on_request(const request_record&) const noexcept {}
-    void on_refusal(const http::refusal&) const noexcept {}
+    void on_refusal(const refusal_record&) const noexcept {}
 #if !defined(TOLLGATE_MISFIT)
-    void on_problem(const error&) const noexcept {}
+    void on_problem(const problem_record&) const noexcept {}
 #endif
 };
 

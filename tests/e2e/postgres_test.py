@@ -356,6 +356,22 @@ class Away(Nodes):
         self.assertEqual(200, visitor.get(TOKENS).status, "still signed in")
         self.assertNotIn("hunter2", self.one.errors.decode())
 
+    def test_failures_are_counted_in_the_log(self):
+        """Whatever the form: a line at once, then a count, however many requests fail."""
+        for form, repeated in (("text", "more like this: PostgreSQL"), ("json", '"repeated":"PostgreSQL'), ("off", "more like this: PostgreSQL")):
+            with self.subTest(form=form):
+                node = self.node("--demo", "--log", form, store=self.server.store(self.id() + form, "password=hunter2"))
+                self.server.halt()
+                try:
+                    for _ in range(200):
+                        self.assert_error(self.balance(node, node.demo_token), 503)
+                    lines = node.log_after(repeated).splitlines()
+                finally:
+                    self.server.start()
+                problems = [line for line in lines if "problem" in line]
+                self.assertTrue(1 <= len(problems) <= 8, problems)
+                self.assertRegex(problems[0], "request|id")
+
     def test_killed_with_connections_open(self):
         self.assert_json(self.balance(self.one, self.one.demo_token))
         self.server.query(self.one.store_flags[3], "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "

@@ -408,11 +408,14 @@ class Log(Case):
     def test_one_line_a_request(self):
         for form in ("text", "json"):
             with Server("--demo", "--log", form, *PLENTY, store="memory:") as server:
-                server.ask("GET", "/v1/user/balance?x=1", token=server.demo_token)
-                server.ask("GET", "/nowhere", {"User-Agent": 'quoted " agent'})
+                answer = server.ask("GET", "/v1/user/balance?x=1",
+                                    {"X-Request-Id": "job-7", "traceparent": f"00-{'a' * 32}-{'b' * 16}-01"},
+                                    token=server.demo_token)
+                self.assertEqual("job-7", answer.get("X-Request-Id"))
+                server.ask("GET", "/nowhere", {"User-Agent": 'quoted " agent', "X-Request-Id": "job-8"})
                 with server.connect() as connection:
                     connection.send(b"nonsense\r\n\r\n")
-                    connection.read()
+                    refused_id = connection.read().get("X-Request-Id")
                 server.signal(signal.SIGTERM)
                 server.wait()
                 lines = server.errors.decode().splitlines()
@@ -420,13 +423,21 @@ class Log(Case):
                 if form == "json":
                     told = [json.loads(line) for line in lines]
                     self.assertEqual([200, 404, 400], [each["status"] for each in told])
-                    self.assertEqual(("GET", "/v1/user/balance", 1, "127.0.0.1"),
-                                     tuple(told[0][name] for name in ("method", "path", "user", "client")))
-                    self.assertEqual('quoted " agent', told[1]["agent"])
+                    self.assertEqual(("GET", "/user/balance", "/v1/user/balance", 1, 1, "127.0.0.1", "job-7", "a" * 32),
+                                     tuple(told[0][name] for name in ("method", "route", "path", "user", "token", "client",
+                                                                      "request_id", "trace_id")))
+                    self.assertEqual(("", 'quoted " agent'), (told[1]["route"], told[1]["agent"]))
+                    self.assertEqual("job-8", told[1]["request_id"])
+                    for each in told:
+                        self.assertGreaterEqual(each["duration_ms"], 0)
+                        self.assertRegex(each["time"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
+                        self.assertRegex(each["trace_id"], "^[0-9a-f]{32}$")
+                    self.assertEqual(told[2]["request_id"], refused_id)
                 else:
-                    for line, status in zip(lines, ("200", "404", "400")):
-                        self.assertRegex(line, rf"^\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\dZ 127\.0\.0\.1 {status} ")
-                    self.assertIn("GET /v1/user/balance ", lines[0])
+                    for line, what in zip(lines, ("GET /user/balance 200", "GET - 404", "refused 400")):
+                        self.assertRegex(line, rf"^\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{{3}}Z {what} [0-9.]+ms client=127\.0\.0\.1 ")
+                    self.assertIn(" user=1 token=1 request=job-7 trace=" + "a" * 32, lines[0])
+                    self.assertIn(" request=" + refused_id, lines[2])
 
     def test_off(self):
         with Server("--log", "off", store="memory:") as server:

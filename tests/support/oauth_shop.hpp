@@ -132,16 +132,16 @@ struct watching_observer {
 
     void on_request(const request_record& record) const noexcept {
         const std::scoped_lock lock{mutex};
-        requests.push_back(std::to_string(to_number(record.answered.status())) +
-                           (record.who == nullptr ? "" : " by " + std::to_string(record.who->user.value())));
+        requests.push_back(std::to_string(to_number(record.response.status())) +
+                           (record.caller == nullptr ? "" : " by " + std::to_string(record.caller->user.value())));
     }
-    void on_refusal(const http::refusal&) const noexcept {
+    void on_refusal(const refusal_record&) const noexcept {
         const std::scoped_lock lock{mutex};
         ++refusals;
     }
-    void on_problem(const error& why) const noexcept {
+    void on_problem(const problem_record& record) const noexcept {
         const std::scoped_lock lock{mutex};
-        causes.push_back(why.cause);
+        causes.push_back(record.error.cause);
     }
 };
 

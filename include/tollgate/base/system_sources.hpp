@@ -13,6 +13,8 @@ struct system_clock {
     [[nodiscard]] instant now() const noexcept {
         return std::chrono::time_point_cast<milliseconds>(std::chrono::system_clock::now());
     }
+    /// For durations: never goes backwards.
+    [[nodiscard]] std::chrono::nanoseconds steady_now() const noexcept { return std::chrono::steady_clock::now().time_since_epoch(); }
 };
 
 /// OpenSSL's random generator for secrets, seeded by the operating system.

@@ -2,6 +2,7 @@
 
 #include <tollgate/base/time.hpp>
 
+#include <chrono>
 #include <concepts>
 
 namespace tollgate::inline v0 {
@@ -18,5 +19,14 @@ concept time_source = requires(const C& c) {
     // UTC. Called at the start of each request, from many threads at once. May go backwards, as system clocks do.
     { c.now() } noexcept -> std::same_as<instant>;
 };
+
+/// A reading of the clock for durations, which are a difference of two: `clock.steady_now()` if the clock has that member, which
+/// returns std::chrono::nanoseconds, is noexcept and never goes backwards; otherwise `now()`, to the millisecond.
+template <time_source C>
+[[nodiscard]] std::chrono::nanoseconds steady_now(const C& clock) noexcept {
+    if constexpr (requires { { clock.steady_now() } noexcept -> std::same_as<std::chrono::nanoseconds>; })
+        return clock.steady_now();
+    else return clock.now().time_since_epoch();
+}
 
 }  // namespace tollgate

@@ -2,6 +2,7 @@
 
 #include <tollgate/manual/detail/api_pages.hpp>
 #include <tollgate/manual/detail/style.hpp>
+#include <tollgate/http/detail/request_id.hpp>
 #include <tollgate/manual/documentation.hpp>
 
 #include <utility>
@@ -49,6 +50,7 @@ TOLLGATE_DECL api_documentation::api_documentation(const api_settings& settings,
 TOLLGATE_DECL void api_documentation::handle(const http::request& asked, http::response& out) const noexcept {
     try {
         answer(asked, out);
+        http::add_request_id(out, http::request_id_of(asked, http::unique_id::make()));
     } catch (...) {
         // Out of memory: the status alone is left.
         out.clear();
@@ -60,6 +62,7 @@ TOLLGATE_DECL void api_documentation::handle(const http::refusal& refused, http:
     try {
         out.set_status(refused.status);
         out.add_prepared_lines(manual::plain_field_lines);
+        http::add_request_id(out, http::unique_id::make().view());
         out.body().append(refused.reason).append("\n");
     } catch (...) {
         out.clear();

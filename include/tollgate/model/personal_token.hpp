@@ -56,6 +56,7 @@ struct token_credential {
     std::optional<application_id> application;
     std::optional<instant> last_used_at{};  ///< as recorded; always empty if the store does not record uses
     known_quota owner_quota{};  ///< the owner's quota, if the store looked it up with the credential
+    std::optional<token_id> token{};  ///< of a personal token, for logs; may be left empty
 };
 
 }  // namespace tollgate

@@ -80,6 +80,8 @@ public:
     /// Only a POST to a known place has its body read; all other requests are answered from the head.
     [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response,
                                             http::handler_state& state, http::thread_kind thread) noexcept {
+        auto& start = state.get<pipeline::request_start>();
+        if (start.at == instant{}) start = pipeline::start_request(policies_);
         const auto where = paths_.find(request.target.path);
         const bool posts = request.method == http::method::post && !needs_no_store(where) && has_user_agent(request);
         if (posts && request.body_state == http::body_state::pending) return http::handle_step::needs_body;
@@ -87,7 +89,7 @@ public:
             state.set_waits_for(work_of(where, posts));
             return http::handle_step::needs_worker;
         }
-        handle(request, response);
+        respond(request, response, start);
         return http::handle_step::done;
     }
 
@@ -119,12 +121,18 @@ public:
     [[nodiscard]] const oauth_settings& settings() const noexcept { return settings_; }
 
 private:
+    void respond(const http::request& request, http::response& response, const pipeline::request_start& start) noexcept;
     void answer(const http::request& request, oauth::request_context& context, http::response& response);
     void dispatch(const http::request& request, oauth::request_context& context, http::response& response);
     void answer_not_found(const http::request& request, http::response& response) const;
     void answer_exception(std::string_view what, const http::request& request, oauth::request_context& context,
                           http::response& response) noexcept;
     void finish(const http::request& request, const oauth::request_context& context, http::response& response);
+
+    [[nodiscard]] static pipeline::observed_request observed(const http::request& request,
+                                                             const oauth::request_context& context) noexcept {
+        return {context.start, request, context.client, oauth::route_of(context.which)};
+    }
 
     [[nodiscard]] static bool needs_no_store(oauth::endpoint where) noexcept {
         return where == oauth::endpoint::metadata || where == oauth::endpoint::none;
@@ -168,7 +176,7 @@ template <class Sessions, class Store, class Policies, class Theme>
 void authorization_server<Sessions, Store, Policies, Theme>::answer(const http::request& request,
                                                                     oauth::request_context& context,
                                                                     http::response& response) {
-    context.now = policy(policies_.clock).now();
+    context.now = context.start.at;
     context.client = http::client_address(request, settings_.trusted_proxies, settings_.client_named_by);
     context.which = paths_.find(request.target.path);
     if (has_user_agent(request)) {
@@ -185,13 +193,15 @@ template <class Sessions, class Store, class Policies, class Theme>
 void authorization_server<Sessions, Store, Policies, Theme>::dispatch(const http::request& request,
                                                                       oauth::request_context& context,
                                                                       http::response& response) {
-    const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, refresh_limiter_, docs_url_};
+    const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, refresh_limiter_, docs_url_,
+                                                                       observed(request, context)};
     const oauth::authorization_page<Sessions, Store, Policies, web::fitting_theme<Theme>> page{.settings = settings_,
                                                                                                .sessions = sessions_,
                                                                                                .store = store_,
                                                                                                .policies = policies_,
                                                                                                .pages = pages_,
-                                                                                               .form_key = form_key_};
+                                                                                               .form_key = form_key_,
+                                                                                               .observed = observed(request, context)};
     switch (context.which) {
         case oauth::endpoint::token: return endpoints.answer_token(request, context, response);
         case oauth::endpoint::revocation: return endpoints.answer_revocation(request, context, response);
@@ -228,8 +238,7 @@ void authorization_server<Sessions, Store, Policies, Theme>::finish(const http::
                                            : limiter.peek(key, settings_.anonymous_quota, context.now));
     if (context.which != oauth::endpoint::none && !is_page(request, context))
         http::add_cors_fields(settings_.cors_origins, request, response);
-    policy(policies_.observer)
-        .on_request({request, response, context.who ? &*context.who : nullptr, context.client, context.now});
+    observed(request, context).finish(policies_, response, context.who ? &*context.who : nullptr);
 }
 
 template <class Sessions, class Store, class Policies, class Theme>
@@ -239,7 +248,7 @@ void authorization_server<Sessions, Store, Policies, Theme>::answer_exception(st
                                                                               http::response& response) noexcept {
     try {
         const auto why = internal_error(std::string{"thrown: "}.append(what));
-        policy(policies_.observer).on_problem(why);
+        observed(request, context).report(policies_, why);
         response.clear();
         if (is_page(request, context)) pages_.answer_status(response, http::status::internal_server_error);
         else oauth::write_server_error(response, why, docs_url_);
@@ -254,8 +263,15 @@ void authorization_server<Sessions, Store, Policies, Theme>::answer_exception(st
 template <class Sessions, class Store, class Policies, class Theme>
 void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::request& request,
                                                                     http::response& response) noexcept {
+    respond(request, response, pipeline::start_request(policies_));
+}
+
+template <class Sessions, class Store, class Policies, class Theme>
+void authorization_server<Sessions, Store, Policies, Theme>::respond(const http::request& request, http::response& response,
+                                                                     const pipeline::request_start& start) noexcept {
     if constexpr (fits) {
         oauth::request_context context;
+        context.start = start;
         try {
             answer(request, context, response);
         } catch (const std::exception& thrown) {
@@ -279,7 +295,7 @@ void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::
             pipeline::write_error(response, refused.status, refused.reason, docs_url_,
                                   pipeline::to_topic(refused.status));
             pipeline::add_rate_limit_fields(response, window);
-            policy(policies_.observer).on_refusal(refused);
+            pipeline::finish_refusal(policies_, refused, response);
         } catch (...) {
             response.clear();
             response.set_status(refused.status);

@@ -107,6 +107,8 @@ public:
     /// Only a POST to a known page has its body read; all other requests are answered from the head.
     [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response,
                                             http::handler_state& state, http::thread_kind thread) noexcept {
+        auto& start = state.get<pipeline::request_start>();
+        if (start.at == instant{}) start = pipeline::start_request(policies_);
         const auto which = pages::find_page(request.target.path, renderer_.site().root).which;
         const bool posts = request.method == http::method::post && is_served(which);
         if (posts && request.body_state == http::body_state::pending) return http::handle_step::needs_body;
@@ -116,7 +118,7 @@ public:
                                                          : http::work_kind::forms);
             return http::handle_step::needs_worker;
         }
-        handle(request, response);
+        respond(request, response, start);
         return http::handle_step::done;
     }
 
@@ -166,11 +168,17 @@ private:
         return which != page::none && (signs_in || (which != page::sign_in && which != page::sign_out));
     }
 
-    void answer(const http::request& request, http::response& response, instant now);
+    void respond(const http::request& request, http::response& response, const pipeline::request_start& start) noexcept;
+    void answer(const http::request& request, http::response& response, pages::request_state& state);
     void answer_exception(std::string_view what, const http::request& request, http::response& response,
-                          instant now) noexcept;
-    void answer_error(http::response& response, const error& why) const;
-    [[nodiscard]] result<void> authenticate(const pages::unauthenticated_request& incoming, http::response& response);
+                          const pages::request_state& state) noexcept;
+    void answer_error(const http::request& request, http::response& response, const pages::request_state& state,
+                      const error& why) const;
+    [[nodiscard]] result<void> authenticate(const pages::unauthenticated_request& incoming, http::response& response,
+                                            pages::request_state& state);
+    [[nodiscard]] static pipeline::observed_request observed(const http::request& request, const pages::request_state& state) noexcept {
+        return {state.start, request, state.client, state.route};
+    }
     [[nodiscard]] result<void> dispatch(const pages::page_context& context, http::response& response);
     [[nodiscard]] result<void> sign_out(const pages::page_context& context, http::response& response);
     [[nodiscard]] result<void> redirect(http::response& response, std::string_view url) const {
@@ -224,17 +232,21 @@ std::vector<std::string> account_pages<Users, Sessions, Store, Policies, Theme>:
 template <class Users, class Sessions, class Store, class Policies, class Theme>
 void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::request& request,
                                                                     http::response& response) noexcept {
+    respond(request, response, pipeline::start_request(policies_));
+}
+
+template <class Users, class Sessions, class Store, class Policies, class Theme>
+void account_pages<Users, Sessions, Store, Policies, Theme>::respond(const http::request& request, http::response& response,
+                                                                     const pipeline::request_start& start) noexcept {
     if constexpr (fits) {
-        const instant now = policy(policies_.clock).now();
+        pages::request_state state{start, http::client_address(request, settings_.trusted_proxies, settings_.client_named_by)};
         try {
-            answer(request, response, now);
-            policy(policies_.observer)
-                .on_request(
-                    {request, response, nullptr, http::client_address(request, settings_.trusted_proxies, settings_.client_named_by), now});
+            answer(request, response, state);
+            observed(request, state).finish(policies_, response, state.who ? &*state.who : nullptr);
         } catch (const std::exception& thrown) {
-            answer_exception(thrown.what(), request, response, now);
+            answer_exception(thrown.what(), request, response, state);
         } catch (...) {
-            answer_exception("an exception that is not a std::exception", request, response, now);
+            answer_exception("an exception that is not a std::exception", request, response, state);
         }
     }
 }
@@ -243,10 +255,10 @@ template <class Users, class Sessions, class Store, class Policies, class Theme>
 void account_pages<Users, Sessions, Store, Policies, Theme>::answer_exception(std::string_view what,
                                                                               const http::request& request,
                                                                               http::response& response,
-                                                                              instant now) noexcept {
+                                                                              const pages::request_state& state) noexcept {
     try {
-        answer_error(response, internal_error(std::string{"thrown: "}.append(what)));
-        policy(policies_.observer).on_request({request, response, nullptr, request.peer, now});
+        answer_error(request, response, state, internal_error(std::string{"thrown: "}.append(what)));
+        observed(request, state).finish(policies_, response, nullptr);
     } catch (...) {
         // Only a failed allocation throws here: respond with the status alone.
         response.clear();
@@ -264,7 +276,7 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::
             renderer_.answer_message(
                 response, refused.status,
                 {web::message_for(refused.status, renderer_.texts().errors).heading, refused.reason});
-            policy(policies_.observer).on_refusal(refused);
+            pipeline::finish_refusal(policies_, refused, response);
         } catch (...) {
             response.clear();
             response.set_status(refused.status);
@@ -273,10 +285,12 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-void account_pages<Users, Sessions, Store, Policies, Theme>::answer_error(http::response& response,
+void account_pages<Users, Sessions, Store, Policies, Theme>::answer_error(const http::request& request,
+                                                                          http::response& response,
+                                                                          const pages::request_state& state,
                                                                           const error& why) const {
     const auto status = pipeline::to_status(why.kind);
-    if (to_number(status) >= 500) policy(policies_.observer).on_problem(why);
+    if (to_number(status) >= 500) observed(request, state).report(policies_, why);
     response.clear();
     if (status == http::status::service_unavailable)
         response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
@@ -286,10 +300,13 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::answer_error(http::
 /// Everything that does not depend on the session.
 template <class Users, class Sessions, class Store, class Policies, class Theme>
 void account_pages<Users, Sessions, Store, Policies, Theme>::answer(const http::request& request,
-                                                                    http::response& response, instant now) {
+                                                                    http::response& response,
+                                                                    pages::request_state& state) {
+    const instant now = state.start.at;
     if (renderer_.site().answer_style_sheet(request, response)) return;
     const auto found = pages::find_page(request.target.path, renderer_.site().root);
     if (!is_served(found.which)) return renderer_.answer_status(response, http::status::not_found);
+    state.route = pages::path_of(found.which);
 
     const bool reads = request.method == http::method::get || request.method == http::method::head;
     const bool takes_forms = found.which != page::start && found.which != page::activity;
@@ -307,7 +324,7 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::answer(const http::
             if (request.target.has_query) url.append("?").append(request.target.query);
             return redirect(response, url);
         }
-        if (reads) return authenticate({found.which, request, http::form_fields{{}}, query_of(request), now}, response);
+        if (reads) return authenticate({found.which, request, http::form_fields{{}}, query_of(request), now}, response, state);
         if (web::is_cross_site(request, renderer_.site())) {
             renderer_.answer_status(response, http::status::forbidden);
             return {};
@@ -318,15 +335,15 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::answer(const http::
             return {};
         }
         return authenticate(
-            {found.which, request, std::get<http::form_fields>(std::move(form)), query_of(request), now}, response);
+            {found.which, request, std::get<http::form_fields>(std::move(form)), query_of(request), now}, response, state);
     }();
-    if (!done) answer_error(response, done.error());
+    if (!done) answer_error(request, response, state, done.error());
 }
 
 /// Finds the session and checks the form token.
 template <class Users, class Sessions, class Store, class Policies, class Theme>
 result<void> account_pages<Users, Sessions, Store, Policies, Theme>::authenticate(
-    const pages::unauthenticated_request& incoming, http::response& response) {
+    const pages::unauthenticated_request& incoming, http::response& response, pages::request_state& state) {
     const bool posted = incoming.request.method == http::method::post;
     const auto is_admitted = [&](limit_key key) {
         const auto window = limiter_.take(key, settings_.requests, incoming.now);
@@ -346,6 +363,7 @@ result<void> account_pages<Users, Sessions, Store, Policies, Theme>::authenticat
 
     const auto who = sessions_.session_of(incoming.request, incoming.now);
     if (!who) return who.error();
+    if (*who) state.who = caller{(*who)->user, {}, credential_kind::other, {}};
     if (!is_admitted(*who ? limit_key::of((*who)->user) : address)) return {};
     if (!*who) {
         if (incoming.which == page::sign_out) return redirect(response, url_of(page::sign_in));

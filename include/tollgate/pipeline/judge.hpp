@@ -43,7 +43,8 @@ struct judge {
         };
         switch (state.next) {
             case stage::head:
-                state.now = policy(policies.clock).now();
+                state.start = start_request(policies);
+                state.now = state.start.at;
                 state.client = http::client_address(request, settings.trusted_proxies, settings.client_named_by);
                 // A request without a User-Agent counts against its address, and so its credentials are not read. Its rejection
                 // comes after the rate limit.
@@ -96,12 +97,13 @@ struct judge {
 
     /// What is left to say when something was thrown. Never waits.
     void respond_thrown(std::string_view what, const http::request& request, http::response& response, judgement& state) const {
-        write_failure(internal_error(std::string{"thrown: "}.append(what)), response);
+        write_failure(internal_error(std::string{"thrown: "}.append(what)), request, response, state);
         if (state.limit.limit == 0)
             state.limit = peek_or_unused(policy(policies.limiter), limit_key::of(request.peer), settings.anonymous_quota, state.now);
-        add_rate_limit_fields(response, state.limit);
+        const auto seen = observed(request, state);
+        add_rate_limit_fields(response, state.limit, seen.id());
         http::add_cors_fields(settings.cors_origins, request, response);
-        policy(policies.observer).on_request({request, response, nullptr, state.client, state.now});
+        seen.report_end(policies, response, nullptr);
     }
 
     /// The response to what the server refused by itself: an Error object like all others. It is not counted, because who sent it
@@ -112,7 +114,7 @@ struct judge {
         if (refusal.status == http::status::service_unavailable) response.add("Retry-After", retry_after_unavailable_seconds);
         write_error(response, refusal.status, refusal.reason, docs_url, to_topic(refusal.status));
         add_rate_limit_fields(response, limit);
-        policy(policies.observer).on_refusal(refusal);
+        finish_refusal(policies, refusal, response);
     }
 
 private:
@@ -126,24 +128,30 @@ private:
         return state.auth.caller ? &*state.auth.caller : nullptr;
     }
 
+    [[nodiscard]] observed_request observed(const http::request& request, const judgement& state) const noexcept {
+        const bool has_route = state.route.result != route_match::kind::unknown_path && state.route_path != nullptr;
+        return {state.start, request, state.client, has_route ? routes[state.route.route].path : std::string_view{}};
+    }
+
     http::handle_step finish(const http::request& request, http::response& response, const judgement& state) const {
-        add_rate_limit_fields(response, state.limit);
+        const auto seen = observed(request, state);
+        add_rate_limit_fields(response, state.limit, seen.id());
         http::add_cors_fields(settings.cors_origins, request, response);
-        policy(policies.observer).on_request({request, response, caller_of(state), state.client, state.now});
+        seen.report_end(policies, response, caller_of(state));
         return http::handle_step::done;
     }
 
     /// The error of an endpoint, a store or the directory: its message for the client, its cause for the observer.
-    void write_failure(const error& why, http::response& response) const {
+    void write_failure(const error& why, const http::request& request, http::response& response, const judgement& state) const {
         const auto status = to_status(why.kind);
-        if (to_number(status) >= 500) policy(policies.observer).on_problem(why);
+        if (to_number(status) >= 500) observed(request, state).report(policies, why);
         response.clear();
         if (status == http::status::service_unavailable) response.add("Retry-After", retry_after_unavailable_seconds);
         write_error(response, status, why.message, docs_url, to_topic(status));
     }
 
     http::handle_step fail(const error& why, const http::request& request, http::response& response, const judgement& state) const {
-        write_failure(why, response);
+        write_failure(why, request, response, state);
         return finish(request, response, state);
     }
 

@@ -21,8 +21,8 @@ namespace tollgate::inline v0 {
 /// Observes nothing.
 struct no_observer {
     void on_request(const request_record&) const noexcept {}
-    void on_refusal(const http::refusal&) const noexcept {}
-    void on_problem(const error&) const noexcept {}
+    void on_refusal(const refusal_record&) const noexcept {}
+    void on_problem(const problem_record&) const noexcept {}
 };
 
 static_assert(observer<no_observer>);

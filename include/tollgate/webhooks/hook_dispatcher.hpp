@@ -3,6 +3,7 @@
 #include <tollgate/contract/observer.hpp>
 #include <tollgate/contract/outbox.hpp>
 #include <tollgate/policy/default_policies.hpp>
+#include <tollgate/webhooks/detail/delivery_trace.hpp>
 #include <tollgate/webhooks/detail/delivery_worker.hpp>
 #include <tollgate/webhooks/dispatcher_settings.hpp>
 
@@ -129,8 +130,15 @@ private:
             return made;
         }
         void on_attempt(const delivery_record& record) noexcept override {
-            if constexpr (delivery_observer<policy_type<decltype(policies_.observer)>>)
-                policy(policies_.observer).on_attempt(record);
+            if constexpr (delivery_observer<policy_type<decltype(policies_.observer)>>) {
+                try {
+                    const auto trace = webhooks::delivery_trace::of(record.delivery);
+                    policy(policies_.observer)
+                        .on_attempt({record.delivery, record.attempt, record.result, record.why, trace.trace_id, trace.span_id});
+                } catch (const std::exception&) {
+                    policy(policies_.observer).on_attempt(record);  // memory is short: the attempt without its trace
+                }
+            }
         }
         void on_problem(const error& why) noexcept override { policy(policies_.observer).on_problem(why); }
 

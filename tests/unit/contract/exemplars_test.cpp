@@ -115,10 +115,10 @@ static_assert(!tollgate::time_source<clock_of_the_library>);
 static_assert(!tollgate::time_source<clock_that_ticks_when_read>);
 
 struct counting_observer {
-    std::atomic<std::uint64_t>* answered;
-    void on_request(const request_record&) const noexcept { ++*answered; }
-    void on_refusal(const http::refusal&) const noexcept { ++*answered; }
-    void on_problem(const error&) const noexcept {}
+    std::atomic<std::uint64_t>* responses;
+    void on_request(const request_record&) const noexcept { ++*responses; }
+    void on_refusal(const refusal_record&) const noexcept { ++*responses; }
+    void on_problem(const problem_record&) const noexcept {}
 };
 static_assert(observer<counting_observer>);
 
@@ -127,8 +127,8 @@ struct observer_of_requests_alone {
 };
 struct observer_that_may_throw {
     void on_request(const request_record&) const {}
-    void on_refusal(const http::refusal&) const noexcept {}
-    void on_problem(const error&) const noexcept {}
+    void on_refusal(const refusal_record&) const noexcept {}
+    void on_problem(const problem_record&) const noexcept {}
 };
 static_assert(!observer<observer_of_requests_alone>);
 static_assert(!observer<observer_that_may_throw>);
@@ -136,7 +136,7 @@ static_assert(!observer<observer_that_may_throw>);
 struct delivery_counter : no_observer {
     std::atomic<std::uint64_t>* delivered;
     void on_attempt(const delivery_record& record) const noexcept {
-        if (record.ended.outcome == delivery_outcome::delivered) ++*delivered;
+        if (record.attempt.outcome == delivery_outcome::delivered) ++*delivered;
     }
 };
 static_assert(delivery_observer<delivery_counter>);

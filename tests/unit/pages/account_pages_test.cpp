@@ -347,8 +347,8 @@ TEST_CASE("observers see requests and internal errors") {
     struct watching {
         counts* seen;
         void on_request(const request_record&) const noexcept { ++seen->requests; }
-        void on_refusal(const http::refusal&) const noexcept {}
-        void on_problem(const error& why) const noexcept { seen->causes.push_back(why.cause); }
+        void on_refusal(const refusal_record&) const noexcept {}
+        void on_problem(const problem_record& record) const noexcept { seen->causes.push_back(record.error.cause); }
     };
     page_shop shop;
     account_pages pages{page_shop_settings(), shop.users, shop.sessions, shop.store,

@@ -17,6 +17,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -110,18 +111,22 @@ public:
         instant retry_at;
         completion result;
         std::string why;
+        std::string trace_id;
+        std::string span_id;
     };
     void on_request(const request_record&) const noexcept {}
-    void on_refusal(const http::refusal&) const noexcept {}
-    void on_problem(const error& why) const noexcept {
+    void on_refusal(const refusal_record&) const noexcept {}
+    void on_problem(const problem_record& record) const noexcept {
         const std::lock_guard hold{mutex_};
-        problems_.push_back(why.cause);
+        problems_.push_back(record.error.cause);
         if (on_problem_) on_problem_();
         came_.notify_all();
     }
     void on_attempt(const delivery_record& record) const noexcept {
         const std::lock_guard hold{mutex_};
-        seen_.push_back({record.ended.made, record.ended.outcome, record.ended.retry_at, record.result, std::string{record.why}});
+        const auto& [delivery, attempt, result, why, trace_id, span_id] = record;
+        seen_.push_back({attempt.made, attempt.outcome, attempt.retry_at, result, std::string{why}, std::string{trace_id},
+                         std::string{span_id}});
         came_.notify_all();
     }
 
@@ -260,10 +265,15 @@ TEST_CASE("a failure is retried as planned, with the same id and a new timestamp
     of.publish(dispatcher);
     const milliseconds waits[] = {seconds{5}, minutes{5}, minutes{30}, hours{2}, hours{5}, hours{10}, hours{10}};
     const std::string first = there.next();
+    std::string last = first;
+    std::set<std::string> traces, spans;
     for (std::size_t i = 0;; ++i) {
         const auto told = of.seen.next();
         REQUIRE(told);
         CHECK(told->made.status == 503);
+        traces.insert(told->trace_id);
+        spans.insert(told->span_id);
+        CHECK(field(last, "traceparent") == "00-" + told->trace_id + "-" + told->span_id + "-01");
         if (i == 7) {
             CHECK(told->outcome == delivery_outcome::given_up);
             break;
@@ -281,7 +291,11 @@ TEST_CASE("a failure is retried as planned, with the same id and a new timestamp
         CHECK(field(again, "webhook-timestamp") == std::to_string(to_unix_seconds(of.now())));
         CHECK(field(again, "webhook-signature") != field(first, "webhook-signature"));
         CHECK(body(again) == body(first));
+        last = again;
     }
+    CHECK(traces.size() == 1);  // all attempts are in one trace
+    CHECK(spans.size() == 8);
+    CHECK(http::traceparent::parse(field(last, "traceparent")));
     CHECK(of.only_delivery(id).state == delivery_state::given_up);
     of.turn_clock(hours{1000});
     dispatcher.wake();

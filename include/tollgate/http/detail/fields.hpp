@@ -31,6 +31,8 @@ enum class field_id : std::uint8_t {
     cookie,
     origin,
     referer,
+    x_request_id,
+    traceparent,
     count_,  ///< the number of ids; not a field
 };
 
@@ -147,7 +149,9 @@ inline constexpr known_name referer_name{"referer", field_id::referer};
 inline constexpr known_name forwarded_name{"forwarded", field_id::forwarded};
 inline constexpr known_name user_agent_name{"user-agent", field_id::user_agent};
 inline constexpr known_name connection_name{"connection", field_id::connection};
+inline constexpr known_name traceparent_name{"traceparent", field_id::traceparent};
 inline constexpr known_name content_type_name{"content-type", field_id::content_type};
+inline constexpr known_name x_request_id_name{"x-request-id", field_id::x_request_id};
 inline constexpr known_name authorization_name{"authorization", field_id::authorization};
 inline constexpr known_name content_length_name{"content-length", field_id::content_length};
 inline constexpr known_name x_forwarded_for_name{"x-forwarded-for", field_id::x_forwarded_for};
@@ -169,7 +173,10 @@ constexpr field_id to_field_id(std::string_view name) noexcept {
         case 10:
             if (ascii_lower(name.front()) == 'u') return user_agent_name.match(name);
             return connection_name.match(name);
-        case 12: return content_type_name.match(name);
+        case 11: return traceparent_name.match(name);
+        case 12:
+            if (ascii_lower(name.front()) == 'c') return content_type_name.match(name);
+            return x_request_id_name.match(name);
         case 13: return authorization_name.match(name);
         case 14: return content_length_name.match(name);
         case 15: return x_forwarded_for_name.match(name);

@@ -23,6 +23,7 @@ struct caller {
     credential_kind credential = credential_kind::other;
     std::optional<application_id> application;  ///< the application that acts for the user, with an access token
     known_quota user_quota{};  ///< the user's quota, if it was looked up with the credential
+    std::optional<token_id> token{};  ///< the personal token, if the store told its id
 };
 
 }  // namespace tollgate

@@ -36,6 +36,7 @@ struct authorization_page {
     Policies& policies;
     const web::page_renderer<Theme>& pages;
     std::string_view form_key;  ///< derives codes where there was no session yet
+    pipeline::observed_request observed;
 
     static constexpr bool signs_in = sign_in_source<Sessions>;
 
@@ -305,13 +306,13 @@ private:
     }
 
     void send_error(const authorization_call& call, const error& why) const {
-        policy(policies.observer).on_problem(why);
+        observed.report(policies, why);
         send_failure(call, to_failure(why));
     }
 
     /// A page for server errors that cannot be redirected, or where trying again helps.
     void answer_error_page(const error& why, http::response& response) const {
-        policy(policies.observer).on_problem(why);
+        observed.report(policies, why);
         const bool unavailable = why.kind == error_kind::unavailable;
         if (unavailable) response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
         pages.answer_status(response,

@@ -79,6 +79,7 @@ struct client_endpoints {
     Policies& policies;
     window_limiter& refresh_limiter;
     std::string_view docs_url;
+    pipeline::observed_request observed;
 
     void answer_token(const http::request& request, request_context& context, http::response& response) const {
         const auto read = authenticate(request, context, response, endpoint::token);
@@ -162,7 +163,7 @@ private:
     }
 
     void answer_error(const error& why, http::response& response) const {
-        policy(policies.observer).on_problem(why);
+        observed.report(policies, why);
         write_server_error(response, why, docs_url);
     }
 };

@@ -6,6 +6,7 @@
 #include <tollgate/model/detail/caller.hpp>
 #include <tollgate/model/quota.hpp>
 #include <tollgate/oauth/detail/settings.hpp>
+#include <tollgate/pipeline/detail/observed_request.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -33,6 +34,19 @@ enum class endpoint : std::uint8_t {
     metadata,
 };
 
+/// The pattern of an endpoint's path, for logs and metrics; empty for `none`.
+[[nodiscard]] constexpr std::string_view route_of(endpoint which) noexcept {
+    switch (which) {
+        case endpoint::authorization: return authorization_path;
+        case endpoint::one_page: return "/en/{service}/oauth/";
+        case endpoint::token: return token_path;
+        case endpoint::revocation: return revocation_path;
+        case endpoint::metadata: return metadata_path;
+        case endpoint::none: break;
+    }
+    return {};
+}
+
 /// The paths of an authorization server.
 class paths {
 public:
@@ -58,6 +72,7 @@ private:
 
 /// The state of one request to an authorization server.
 struct request_context {
+    pipeline::request_start start;
     instant now{};
     ip_address client;  ///< behind trusted proxies, the one they name
     endpoint which = endpoint::none;

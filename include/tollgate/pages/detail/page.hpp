@@ -9,7 +9,9 @@
 #include <tollgate/http/detail/form_body.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
+#include <tollgate/model/detail/caller.hpp>
 #include <tollgate/model/detail/session.hpp>
+#include <tollgate/pipeline/detail/observed_request.hpp>
 #include <tollgate/policy/detail/policy_set.hpp>
 #include <tollgate/web/detail/form.hpp>
 #include <tollgate/web/detail/one_time.hpp>
@@ -95,6 +97,14 @@ inline constexpr std::string_view removal_done = "1";
 
 /// The query parameter with a sealed `secret_view`.
 inline constexpr std::string_view shown_name = "shown";
+
+/// What the observer is told of a request.
+struct request_state {
+    pipeline::request_start start;
+    ip_address client;
+    std::string_view route{};     ///< the page's path; empty for one that is unknown
+    std::optional<caller> who{};  ///< the signed-in user
+};
 
 /// A request for a page, before its session is known.
 struct unauthenticated_request {

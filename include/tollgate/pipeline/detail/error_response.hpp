@@ -2,6 +2,7 @@
 
 #include <tollgate/base/result.hpp>
 #include <tollgate/contract/router.hpp>
+#include <tollgate/http/detail/request_id.hpp>
 #include <tollgate/http/json_writer.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
@@ -91,10 +92,10 @@ inline void write_error(http::response& response, http::status status, std::stri
     body.end_object();
 }
 
-/// The rate limit fields. `X-RateLimit-Reset` is sent exactly when nothing remains.
-inline void add_rate_limit_fields(http::response& response, const verdict& limit) {
-    // Every response has these two: assembled here, they are one append instead of ten.
-    std::array<char, 96> lines;
+/// The rate limit fields, and `X-Request-Id` if an id is given. `X-RateLimit-Reset` is sent exactly when nothing remains.
+inline void add_rate_limit_fields(http::response& response, const verdict& limit, std::string_view request_id = {}) {
+    // Every response has these three: assembled here, they are one append instead of fourteen.
+    std::array<char, 112 + http::request_id_bytes_max> lines;
     char* end = lines.data();
     const auto put = [&](std::string_view text) { end = std::copy_n(text.data(), text.size(), end); };
     constexpr std::size_t digits_max = 10;  // of 32 bits
@@ -104,6 +105,11 @@ inline void add_rate_limit_fields(http::response& response, const verdict& limit
     put("\r\nX-RateLimit-Remaining: ");
     put_number(limit.remaining);
     put("\r\n");
+    if (!request_id.empty()) {
+        put("X-Request-Id: ");
+        put(request_id);
+        put("\r\n");
+    }
     response.add_prepared_lines({lines.data(), static_cast<std::size_t>(end - lines.data())});
     if (limit.remaining == 0) response.add("X-RateLimit-Reset", round_up_to_seconds(limit.resets_at));
 }

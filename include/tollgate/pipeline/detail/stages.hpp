@@ -15,6 +15,7 @@
 #include <tollgate/model/service_catalog.hpp>
 #include <tollgate/pipeline/detail/authenticate.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
+#include <tollgate/pipeline/detail/observed_request.hpp>
 #include <tollgate/pipeline/route_table.hpp>
 
 #include <concepts>
@@ -35,6 +36,7 @@ struct judgement {
     http::work_kind waits_for = http::work_kind::other;  ///< what `next` waits for
     bool user_agent_accepted = false;
     bool is_preflight = false;
+    request_start start;
     instant now;
     ip_address client;
     authentication auth;

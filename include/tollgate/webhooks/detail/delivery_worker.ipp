@@ -2,6 +2,7 @@
 
 #include <tollgate/webhooks/detail/connection.hpp>
 #include <tollgate/webhooks/detail/delivery_scheduler.hpp>
+#include <tollgate/webhooks/detail/delivery_trace.hpp>
 #include <tollgate/webhooks/detail/delivery_worker.hpp>
 #include <tollgate/webhooks/detail/hook_client.hpp>
 
@@ -263,7 +264,7 @@ TOLLGATE_DECL void delivery_worker::impl::work() {
 TOLLGATE_DECL void delivery_worker::impl::report(const scheduler_actions& actions) noexcept {
     for (const error& each : actions.problems) environment_.on_problem(each);
     for (const auto& each : actions.finished)
-        environment_.on_attempt({each.delivery.sent, each.ended, each.result, each.why});
+        environment_.on_attempt({each.delivery.sent, each.ended, each.result, each.why});  // which adds the trace
 }
 
 TOLLGATE_DECL void delivery_worker::impl::call_store(const scheduler_actions& actions) {
@@ -322,7 +323,9 @@ TOLLGATE_DECL std::optional<outgoing_request> delivery_worker::impl::prepare(
         instead.why = "the payload format failed";
         return std::nullopt;
     }
-    return outgoing_request{each.number, *std::move(target), std::string{fields_.view()}, std::move(body), each.done_by};
+    auto fields = std::string{fields_.view()}.append("traceparent: ").append(delivery_trace::of(*each.what).traceparent());
+    fields.append("\r\n");
+    return outgoing_request{each.number, *std::move(target), std::move(fields), std::move(body), each.done_by};
 }
 
 /// At the end of the stop period: cuts off what is left and completes it, so that requests already sent are recorded

@@ -28,7 +28,8 @@ TOLLGATE_DECL result<token_id> personal_tokens::create(const new_personal_token&
     usernames_.emplace(id, made.username);
     try {
         by_username_.insert(made.username, row{id,
-                                               {made.user, made.secret_digest, made.scopes, std::nullopt, std::nullopt},
+                                               {made.user, made.secret_digest, made.scopes, std::nullopt, std::nullopt,
+                                                std::nullopt, known_quota{}, id},
                                                made.description,
                                                made.created_at});
     } catch (...) {

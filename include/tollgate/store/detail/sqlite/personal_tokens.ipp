@@ -10,12 +10,12 @@ TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_persona
     if (!name) return std::optional<token_credential>{};  // longer than any username
     return impl_->personal_tokens.find(*name, [&] {
         return impl_->database.read([&](sqlite::database& on) {
-            return sql::read_one<user_id, digest, scope_set, std::optional<instant>>(
-                on.prepare("SELECT user, secret_digest, scopes, last_used_at FROM tollgate_personal_tokens "
+            return sql::read_one<user_id, digest, scope_set, std::optional<instant>, token_id>(
+                on.prepare("SELECT user, secret_digest, scopes, last_used_at, id FROM tollgate_personal_tokens "
                            "WHERE username = ?",
                            *name),
-                [](user_id user, digest& secret, scope_set& scopes, std::optional<instant> last_used_at) {
-                    return token_credential{user, secret, scopes, std::nullopt, std::nullopt, last_used_at};
+                [](user_id user, digest& secret, scope_set& scopes, std::optional<instant> last_used_at, token_id id) {
+                    return token_credential{user, secret, scopes, std::nullopt, std::nullopt, last_used_at, known_quota{}, id};
                 });
         });
     });

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace reference {
+
+/// Bounds how many lines are written about failures: of each kind one at once, and then the count of the others every few
+/// seconds. A database that is away fails every request in the same way, thousands of times a second.
+///
+/// Any thread.
+class line_limiter {
+public:
+    using time_point = std::chrono::steady_clock::time_point;
+
+    static constexpr std::chrono::seconds period{5};
+    static constexpr std::size_t kinds_max = 64;  ///< all others share one count
+
+    /// Whether a line about a failure of this kind is written. If not, it is counted.
+    [[nodiscard]] bool admit(std::string_view kind, time_point now) {
+        const std::lock_guard hold{mutex_};
+        auto known = kinds_.find(kind);
+        if (known == kinds_.end() && kinds_.size() >= kinds_max) {
+            kind = others;
+            known = kinds_.find(kind);
+        }
+        if (known == kinds_.end()) {
+            kinds_.emplace(kind, state{now});
+            return true;
+        }
+        ++known->second.left_out;
+        return false;
+    }
+
+    /// Calls `write(kind, count)` for each kind of which lines were left out for a period, and begins the next one. A kind of which
+    /// none were left out is forgotten: its next failure has a line again. `time_point::max()` reports all that were left out.
+    template <class Write>
+    void report(time_point now, Write&& write) {
+        const std::lock_guard hold{mutex_};
+        for (auto each = kinds_.begin(); each != kinds_.end();) {
+            auto& [kind, of] = *each;
+            if (now < of.since + period) {
+                ++each;
+            } else if (of.left_out == 0) {
+                each = kinds_.erase(each);
+            } else {
+                write(std::string_view{kind}, of.left_out);
+                of = {now};
+                ++each;
+            }
+        }
+    }
+
+private:
+    static constexpr std::string_view others = "other failures";
+
+    struct state {
+        time_point since;
+        std::uint64_t left_out = 0;
+    };
+
+    std::mutex mutex_;
+    std::map<std::string, state, std::less<>> kinds_;
+};
+
+}  // namespace reference

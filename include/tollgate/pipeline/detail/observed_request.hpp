@@ -1,0 +1,116 @@
+#pragma once
+
+#include <tollgate/base/ip_address.hpp>
+#include <tollgate/base/result.hpp>
+#include <tollgate/base/time.hpp>
+#include <tollgate/contract/observer.hpp>
+#include <tollgate/contract/time_source.hpp>
+#include <tollgate/http/detail/request_id.hpp>
+#include <tollgate/http/handler.hpp>
+#include <tollgate/http/request.hpp>
+#include <tollgate/http/response.hpp>
+#include <tollgate/model/detail/caller.hpp>
+#include <tollgate/policy/default_policies.hpp>
+#include <tollgate/policy/detail/policy_set.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <string_view>
+#include <type_traits>
+
+/// What every handler does for the observer: it gives each request an id, and tells what became of it.
+namespace tollgate::inline v0::pipeline {
+
+/// The beginning of one request.
+struct request_start {
+    http::unique_id id;  ///< for a request that came without one, and of its span
+    instant at{};
+    std::chrono::nanoseconds reading{};  ///< of the clock for durations; zero if nobody observes
+};
+
+/// Whether records reach anybody: without an observer neither the clock nor the trace is looked at again.
+template <class Policies>
+inline constexpr bool is_observed = !std::is_same_v<policy_type<decltype(Policies::observer)>, no_observer>;
+
+template <class Policies>
+[[nodiscard]] request_start start_request(const Policies& policies) noexcept {
+    request_start made{http::unique_id::make(), policy(policies.clock).now(), {}};
+    if constexpr (is_observed<Policies>) made.reading = steady_now(policy(policies.clock));
+    return made;
+}
+
+/// A request as its observer sees it.
+struct observed_request {
+    const request_start& start;
+    const http::request& request;
+    ip_address client;
+    std::string_view route{};
+
+    /// What is known of it now.
+    template <class Policies>
+    [[nodiscard]] request_context context(const Policies& policies) const noexcept {
+        auto made = without_duration();
+        made.duration = (std::max)(std::chrono::nanoseconds{0}, steady_now(policy(policies.clock)) - start.reading);
+        return made;
+    }
+
+    /// Reports a failure that was met in it.
+    template <class Policies>
+    void report(const Policies& policies, const error& why) const noexcept {
+        if constexpr (is_observed<Policies>) {
+            const auto known = context(policies);
+            policy(policies.observer).on_problem({why, &known});
+        }
+    }
+
+    /// What `X-Request-Id` of the response says.
+    [[nodiscard]] std::string_view id() const noexcept { return http::request_id_of(request, start.id); }
+
+    /// The end of it: adds `X-Request-Id` to the response, and reports both.
+    template <class Policies>
+    void finish(const Policies& policies, http::response& response, const caller* who) const {
+        http::add_request_id(response, id());
+        report_end(policies, response, who);
+    }
+    /// The same for a response that has its id.
+    template <class Policies>
+    void report_end(const Policies& policies, const http::response& response, const caller* who) const noexcept {
+        if constexpr (is_observed<Policies>) {
+            const auto known = context(policies);
+            policy(policies.observer).on_request({known, request, response, who});
+        }
+    }
+
+private:
+    [[nodiscard]] request_context without_duration() const noexcept {
+        request_context made{.id = id(),
+                             .trace_id = start.id.view(),
+                             .span_id = start.id.span(),
+                             .parent_span_id = {},
+                             .sampled = true,
+                             .route = route,
+                             .client = client,
+                             .at = start.at};
+        if (request.fields.count(http::field_id::traceparent) != 1) return made;
+        if (const auto sent = http::traceparent::parse(request.fields.find(http::field_id::traceparent))) {
+            made.trace_id = sent->trace_id;
+            made.parent_span_id = sent->parent_id;
+            made.sampled = sent->sampled;
+        }
+        return made;
+    }
+};
+
+/// The end of what a server refused: adds `X-Request-Id` to the response, and reports it.
+template <class Policies>
+void finish_refusal(const Policies& policies, const http::refusal& refusal, http::response& response) {
+    const auto start = start_request(policies);
+    http::add_request_id(response, start.id.view());
+    if constexpr (is_observed<Policies>) {
+        const http::request none;
+        const auto known = observed_request{start, none, refusal.peer}.context(policies);
+        policy(policies.observer).on_refusal({known, refusal});
+    }
+}
+
+}  // namespace tollgate::pipeline

@@ -1,0 +1,59 @@
+#include "../../../examples/reference_server/line_limiter.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+using reference::line_limiter;
+using namespace std::chrono_literals;
+
+namespace {
+
+using counts = std::vector<std::pair<std::string, std::uint64_t>>;
+
+counts report(line_limiter& limiter, line_limiter::time_point now) {
+    counts made;
+    limiter.report(now, [&](std::string_view kind, std::uint64_t count) { made.emplace_back(kind, count); });
+    return made;
+}
+
+}  // namespace
+
+TEST_CASE("of one kind of failure there is a line, and then a count for each period", "[reference][line_limiter]") {
+    line_limiter limiter;
+    const line_limiter::time_point start{100s};
+    CHECK(limiter.admit("PostgreSQL", start));
+    for (int i = 0; i < 74'012; ++i) CHECK_FALSE(limiter.admit("PostgreSQL", start + 1s));
+    CHECK(limiter.admit("Redis", start + 1s));  // another kind has a line of its own
+
+    CHECK(report(limiter, start + 4999ms).empty());
+    CHECK(report(limiter, start + 5s) == counts{{"PostgreSQL", 74'012}});
+    CHECK(report(limiter, start + 5s).empty());
+    CHECK_FALSE(limiter.admit("PostgreSQL", start + 6s));  // it goes on
+    CHECK(report(limiter, start + 10s) == counts{{"PostgreSQL", 1}});
+
+    // A period without any: the next one is news again.
+    CHECK(report(limiter, start + 15s).empty());
+    CHECK(limiter.admit("PostgreSQL", start + 16s));
+}
+
+TEST_CASE("what was left out is reported at the end", "[reference][line_limiter]") {
+    line_limiter limiter;
+    const line_limiter::time_point start{100s};
+    CHECK(limiter.admit("a", start));
+    CHECK_FALSE(limiter.admit("a", start));
+    CHECK(report(limiter, (line_limiter::time_point::max)()) == counts{{"a", 1}});
+}
+
+TEST_CASE("the number of kinds is bounded", "[reference][line_limiter]") {
+    line_limiter limiter;
+    const line_limiter::time_point start{100s};
+    for (std::size_t i = 0; i < line_limiter::kinds_max; ++i) CHECK(limiter.admit(std::to_string(i), start));
+    CHECK(limiter.admit("one more", start));  // the first of all others
+    CHECK_FALSE(limiter.admit("and another", start));
+    CHECK_FALSE(limiter.admit("0", start));
+    CHECK(report(limiter, start + 5s) == counts{{"0", 1}, {"other failures", 1}});
+}
