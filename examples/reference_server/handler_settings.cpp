@@ -36,6 +36,7 @@ http::allowed_hosts to_allowed_hosts(const settings& with, const public_urls& ur
         }
     hosts.insert(hosts.end(), {"localhost", "127.0.0.1", "[::1]"});
     for (const auto& each : with.listen) {
+        if (each.is_unix()) continue;
         const auto text = each.address.to_text();
         hosts.push_back(each.address.is_v4() ? text : "[" + text + "]");
     }
@@ -50,12 +51,16 @@ std::vector<std::string> to_cors_origins(const std::vector<std::string>& given) 
 
 }  // namespace
 
+tollgate::listen_address to_server_address(const listen_address& where) {
+    return {where.is_unix() ? to_text(where) : where.address.to_text(), where.port};
+}
+
 server_settings to_server_settings(const settings& with) {
     server_settings made;
-    made.address = with.listen.front().address.to_text();
-    made.port = with.listen.front().port;
-    for (std::size_t i = 1; i < with.listen.size(); ++i)
-        made.more_addresses.push_back({with.listen[i].address.to_text(), with.listen[i].port});
+    const auto first = to_server_address(with.listen.front());
+    made.address = first.address;
+    made.port = first.port;
+    for (std::size_t i = 1; i < with.listen.size(); ++i) made.more_addresses.push_back(to_server_address(with.listen[i]));
     if (!with.plain) {
         made.tls = {.certificate_file = with.tls_cert.string(), .key_file = with.tls_key.string()};
         if (with.tls_cert.empty()) {

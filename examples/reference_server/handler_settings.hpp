@@ -15,6 +15,9 @@ namespace reference {
 
 // What flags mean to each part.
 
+/// As the library takes it.
+[[nodiscard]] tollgate::listen_address to_server_address(const listen_address& where);
+
 /// Makes a self-signed certificate where none is given. Throws `run_error`.
 [[nodiscard]] tollgate::server_settings to_server_settings(const settings& with);
 

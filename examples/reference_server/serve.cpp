@@ -54,7 +54,8 @@ bool urls_tell_ports(const settings& with) {
 }
 
 std::string to_text(const tollgate::listen_address& real) {
-    return reference::to_text(reference::listen_address{ip_address::parse(real.address).value_or(ip_address{}), real.port});
+    if (real.address.starts_with("unix:")) return real.address;
+    return reference::to_text(reference::listen_address{ip_address::parse(real.address).value_or(ip_address{}), real.port, {}});
 }
 
 }  // namespace
@@ -80,9 +81,15 @@ void expect_started(const result<void>& started, const settings& with) {
     throw run_error{why.message};
 }
 
-void wait_until_told(server& running, const settings& with, const signals& told) {
-    while (told.wait() == SIGHUP)
-        if (!with.plain) reload_certificates(running, with);
+void wait_until_told(server& running, const settings& with, const signals& told, const service_manager& manager) {
+    const auto interval = manager.watchdog_interval();
+    for (;;) {
+        const auto number = interval ? told.wait(*interval) : told.wait();
+        if (!number) manager.notify("WATCHDOG=1");
+        else if (*number != SIGHUP) break;
+        else if (!with.plain) reload_certificates(running, with);
+    }
+    manager.notify("STOPPING=1");
     told.let_the_next_one_end_the_process();
 }
 

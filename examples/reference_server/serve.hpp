@@ -2,6 +2,7 @@
 
 #include "demo.hpp"
 #include "handler_settings.hpp"
+#include "service_manager.hpp"
 #include "settings.hpp"
 #include "signals.hpp"
 
@@ -37,7 +38,7 @@ void print_ready(const tollgate::server& running, const settings& with, const pu
 /// Throws `usage_error` or `run_error`, by the reason why the server did not start.
 void expect_started(const tollgate::result<void>& started, const settings& with);
 
-/// Returns at the signal to stop; reads certificates again at each SIGHUP until then.
-void wait_until_told(tollgate::server& running, const settings& with, const signals& told);
+/// Returns at the signal to stop; until then it reads certificates again at each SIGHUP, and sends the watchdog its sign.
+void wait_until_told(tollgate::server& running, const settings& with, const signals& told, const service_manager& manager);
 
 }  // namespace reference

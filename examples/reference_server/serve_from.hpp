@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 namespace reference {
 
@@ -22,10 +23,13 @@ namespace reference {
 template <class Directory, class Store, class Clock>
 void serve_from(const stored_data<Directory, Store, Clock>& data, const std::optional<demo>& shown, const settings& with,
                 const tollgate::service_catalog& services, const signals& told) {
+    const service_manager manager;  // before threads, which read the environment
     request_log log{with.log};
     std::optional<assembly<Directory, Store, Clock>> made;
     late_handler handler;
-    tollgate::server running{handler, to_server_settings(with)};
+    auto how = to_server_settings(with);
+    how.listening_sockets = manager.sockets();
+    tollgate::server running{handler, std::move(how)};
 
     const auto assemble = [&](std::uint16_t port) {
         const auto urls = to_public_urls(with, port);
@@ -41,7 +45,8 @@ void serve_from(const stored_data<Directory, Store, Clock>& data, const std::opt
     if (port == 0) urls = assemble(running.port());
     expect(made->dispatcher().start(), "cannot deliver webhooks");
     print_ready(running, with, urls, shown);
-    wait_until_told(running, with, told);
+    manager.notify("READY=1");
+    wait_until_told(running, with, told, manager);
     std::thread answering{[&running] { running.stop(stop_patience); }};  // beside deliveries: the patience is for both
     made->dispatcher().stop(stop_patience);
     answering.join();

@@ -148,8 +148,8 @@ constexpr flag flags[] = {
      [](string_view text, settings& into) { return assign(parse_whole_number(text, 1, 1'000'000), into.limit_lease); }},
     {"limits-ca", "FILE", "", "Authorities whose certificates rediss: believes, PEM. Default: the system's.", a_path,
      flag_type::text, [](string_view text, settings& into) { return assign_path(text, into.limits_ca); }},
-    {"listen", "ADDR:PORT", "127.0.0.1:8443", "Where to listen; port 0 is any free one. May be repeated.",
-     "an address and a port such as 127.0.0.1:8443 or [::1]:8443", flag_type::list,
+    {"listen", "ADDR:PORT", "127.0.0.1:8443", "Where to listen; port 0 is any free one. Or unix:PATH. May be repeated.",
+     "an address and a port such as 127.0.0.1:8443 or [::1]:8443, or unix: and a path", flag_type::list,
      [](string_view text, settings& into) { return append(parse_listen_address(text), into.listen); }},
     {"tls-cert", "FILE", "", "Certificate chain, PEM; read again on SIGHUP. Default: self-signed, in --data.", a_path,
      flag_type::text, [](string_view text, settings& into) { return assign_path(text, into.tls_cert); }},
@@ -260,6 +260,8 @@ void check_together(const settings& all, const std::function<std::string(string_
     if (!all.secret_key_file.empty() && all.store_location().kind == location::kind::memory)
         throw usage_error{name_of("secret-key-file") + " needs a store in SQLite or PostgreSQL beside it."};
     if (all.listen.empty()) throw usage_error{name_of("listen") + " must name one address at the least."};
+    if (all.listen.front().is_unix() && (all.base_url.empty() || all.auth_url.empty()))
+        throw usage_error{name_of("listen") + ": a Unix domain socket has no URL; give --base-url and --auth-url, too."};
     // Both are on one listener, which tells them apart by their paths.
     const auto api_path = tollgate::path_of(all.base_url);
     if (!all.base_url.empty() && (tollgate::path_of(all.auth_url) + "/").starts_with(api_path + "/"))

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <ctime>
 #include <initializer_list>
 
 namespace reference {
@@ -14,7 +15,17 @@ signals::signals() {
     ::pthread_sigmask(SIG_BLOCK, &held_back_, nullptr);
 }
 
-int signals::wait() const {
+std::optional<int> signals::wait(std::chrono::milliseconds at_most) const {
+    const auto whole = std::chrono::duration_cast<std::chrono::seconds>(at_most);
+    timespec left{};
+    left.tv_sec = static_cast<std::time_t>(whole.count());
+    left.tv_nsec = static_cast<long>(std::chrono::nanoseconds{at_most - whole}.count());
+    const int number = ::sigtimedwait(&held_back_, nullptr, &left);
+    if (number < 0) return std::nullopt;
+    return number;
+}
+
+std::optional<int> signals::wait() const {
     int number = 0;
     while (::sigwait(&held_back_, &number) != 0) {
     }

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <csignal>
+#include <optional>
 
 namespace reference {
 
@@ -12,7 +14,9 @@ public:
     signals();
 
     /// Blocks until the next one.
-    [[nodiscard]] int wait() const;
+    [[nodiscard]] std::optional<int> wait() const;
+    /// The same; none if there was no signal for this long.
+    [[nodiscard]] std::optional<int> wait(std::chrono::milliseconds at_most) const;
 
     /// From now on SIGTERM and SIGINT end the process at once, with exit code 1.
     void let_the_next_one_end_the_process() const;

@@ -89,4 +89,13 @@ concept shared_outbox = outbox<S> && requires(const S& s) {
     { s.changes_seen() } noexcept -> std::same_as<std::optional<std::uint64_t>>;
 };
 
+/// An outbox that says how much is due, for monitoring.
+///
+/// Optional. Exemplars: `memory_store`, `sqlite_store`, `postgres_store`.
+template <class S>
+concept backlog_source = outbox<S> && requires(S& s, instant now, std::size_t rows_max) {
+    // What is due at `now`; `due` is counted up to `rows_max`. Deliveries that are held are not due.
+    { s.backlog(now, rows_max) } -> std::same_as<result<delivery_backlog>>;
+};
+
 }  // namespace tollgate

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/backend_statistics.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/contract/rate_limiter.hpp>
 #include <tollgate/limits/detail/redis/connection.hpp>
@@ -106,6 +107,8 @@ public:
     TOLLGATE_DECL bool try_now() noexcept;
     /// Whether the last contact with Redis succeeded. True at the start.
     [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;
+    /// What its connections were used for.
+    [[nodiscard]] TOLLGATE_DECL backend_statistics statistics() const noexcept;
 
 private:
     struct state;

@@ -152,6 +152,8 @@ TOLLGATE_DECL bool redis_limiter::try_now() noexcept {
     return state_->pool.send(nullptr, query, reply) != redis::outcome::unavailable;
 }
 
+TOLLGATE_DECL backend_statistics redis_limiter::statistics() const noexcept { return state_->pool.statistics(); }
+
 TOLLGATE_DECL bool redis_limiter::is_up() const noexcept { return state_->pool.is_up(); }
 
 }  // namespace tollgate

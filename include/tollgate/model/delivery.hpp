@@ -101,6 +101,12 @@ struct due_hook_page {
     std::optional<instant> next_at{};
 };
 
+/// How much is due to be sent.
+struct delivery_backlog {
+    std::size_t due = 0;  ///< deliveries whose time has come, or whose lease has ended; counted up to a bound
+    std::optional<instant> due_since{};  ///< the time of the one that has been due for longest
+};
+
 /// A request to lease the next deliveries of one hook.
 struct lease_request {
     hook_id hook;

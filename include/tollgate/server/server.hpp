@@ -4,6 +4,7 @@
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/http/handler.hpp>
+#include <tollgate/server/detail/server_statistics.hpp>
 #include <tollgate/server/server_settings.hpp>
 
 #include <cstddef>
@@ -82,6 +83,8 @@ public:
 
     /// The addresses on which it accepts connections, with the actual ports. Empty before `start`.
     [[nodiscard]] TOLLGATE_DECL std::vector<listen_address> endpoints() const;
+    /// What it has done so far. The numbers are read one by one: they need not fit together exactly.
+    [[nodiscard]] TOLLGATE_DECL server_statistics statistics() const noexcept;
     /// The port of the first address; 0 before `start`.
     [[nodiscard]] TOLLGATE_DECL std::uint16_t port() const;
 

@@ -3,6 +3,8 @@
 #include <tollgate/server/detail/epoll_loop.hpp>
 #include <tollgate/server/server.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -27,6 +29,7 @@ public:
     TOLLGATE_DECL void stop(milliseconds deadline);
     TOLLGATE_DECL result<void> reload_certificates();
     TOLLGATE_DECL std::vector<listen_address> endpoints() const;
+    [[nodiscard]] server_statistics statistics() const noexcept { return context_->counters.read(); }
 
 private:
     enum class state { fresh, starting, running, stopping, stopped };
@@ -34,6 +37,7 @@ private:
     TOLLGATE_DECL result<void> open();
     TOLLGATE_DECL result<void> check_settings() const;
     TOLLGATE_DECL void drain(milliseconds deadline);
+    TOLLGATE_DECL void remove_socket_files();
     /// Ends workers and threads. Precondition: not called on one of them.
     TOLLGATE_DECL void close();
 
@@ -47,6 +51,7 @@ private:
     bool stopped_before_start_ = false;
     std::optional<milliseconds> stop_when_started_;
     std::vector<listen_address> endpoints_;
+    std::vector<std::string> socket_files_;  // of Unix domain sockets that it made
 
     std::mutex close_mutex_;                     // one of the waiting threads closes everything
     std::unique_ptr<server_detail::event_loop_group> loops_;  // constant from `running` on
@@ -70,6 +75,8 @@ TOLLGATE_DECL void server::wait() { core_->wait(); }
 TOLLGATE_DECL void server::stop(milliseconds deadline) { core_->stop(deadline); }
 TOLLGATE_DECL result<void> server::reload_certificates() { return core_->reload_certificates(); }
 TOLLGATE_DECL std::vector<listen_address> server::endpoints() const { return core_->endpoints(); }
+
+TOLLGATE_DECL server_statistics server::statistics() const noexcept { return core_->statistics(); }
 
 TOLLGATE_DECL std::uint16_t server::port() const {
     const auto all = core_->endpoints();
@@ -118,16 +125,21 @@ TOLLGATE_DECL result<void> server::core::open() {
     wanted.insert(wanted.begin(), {how.address, how.port});
     std::vector<listening_socket> sockets;
     const auto close_all = [&sockets] {
-        for (const listening_socket& one : sockets) close_socket(one.socket);
+        for (const listening_socket& one : sockets) close_listening(one);
     };
-    for (const listen_address& one : wanted) {
-        auto made = listen_at(one, how.backlog);
+    const auto add = [&](result<listening_socket> made) -> result<void> {
         if (!made) {
             close_all();
             return std::move(made).error();
         }
         sockets.push_back(*std::move(made));
-    }
+        return {};
+    };
+    if (!how.listening_sockets.empty()) wanted.clear();
+    for (const int one : how.listening_sockets)
+        if (auto added = add(adopt_listening(one)); !added) return added;
+    for (const listen_address& one : wanted)
+        if (auto added = add(listen_at(one, how.backlog, how.unix_socket_mode)); !added) return added;
 
     try {
         loops_ = make_loops_(context_, how.threads != 0 ? how.threads : (std::max)(1U, std::thread::hardware_concurrency()));
@@ -138,7 +150,10 @@ TOLLGATE_DECL result<void> server::core::open() {
     }
     {
         const std::lock_guard hold{mutex_};
-        for (const listening_socket& one : sockets) endpoints_.push_back(one.at);
+        for (const listening_socket& one : sockets) {
+            endpoints_.push_back(one.at);
+            if (const auto path = unix_path_of(one.at); !path.empty() && !one.is_shared) socket_files_.emplace_back(path);
+        }
     }
     loops_->listen(sockets);
     return {};
@@ -204,7 +219,13 @@ TOLLGATE_DECL void server::core::stop(milliseconds deadline) {
     close();
 }
 
+TOLLGATE_DECL void server::core::remove_socket_files() {
+    const std::lock_guard hold{mutex_};
+    for (const std::string& each : std::exchange(socket_files_, {})) ::unlink(each.c_str());
+}
+
 TOLLGATE_DECL void server::core::drain(milliseconds deadline) {
+    remove_socket_files();  // while it still listens: a server that starts now has a file of its own
     context_->stopping = true;
     loops_->drain(deadline);
 }
@@ -220,6 +241,7 @@ TOLLGATE_DECL void server::core::close() {
 
 TOLLGATE_DECL server::core::~core() {
     if (!loops_) return;
+    remove_socket_files();
     context_->stopping = true;
     close();
 }

@@ -222,6 +222,10 @@ public:
     result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept {
         return in_hooks([&]() -> result<due_hook_page> { return outbox_.list_due_hooks(now, rows_max); });
     }
+    /// See `backlog_source`.
+    result<delivery_backlog> backlog(instant now, std::size_t rows_max) noexcept {
+        return in_hooks([&]() -> result<delivery_backlog> { return outbox_.backlog(now, rows_max); });
+    }
     /// See `outbox`.
     result<std::vector<due_delivery>> lease(std::span<const lease_request> requests, const lease_time& lease) noexcept {
         return in_hooks([&]() -> result<std::vector<due_delivery>> { return outbox_.lease(requests, lease); });

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/backend_statistics.hpp>
 #include <tollgate/base/detail/call_combiner.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/store/detail/cache_invalidation_feed.hpp>
@@ -123,6 +124,9 @@ public:
 
     /// Opens a connection outside of the pool, which does not count against its bound.
     [[nodiscard]] TOLLGATE_DECL result<postgres::connection> open_another() const;
+
+    /// What its connections were used for, without caches.
+    [[nodiscard]] TOLLGATE_DECL backend_statistics statistics() const noexcept;
 
     /// The server's clock; may outlive the database.
     [[nodiscard]] TOLLGATE_DECL const std::shared_ptr<postgres::server_clock>& clock() const noexcept;

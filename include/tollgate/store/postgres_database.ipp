@@ -151,6 +151,8 @@ TOLLGATE_DECL result<schema_status> postgres_database::check_schema(const std::s
 
 TOLLGATE_DECL postgres::batch postgres_database::make_batch() const { return postgres::batch{state_->clock->shift()}; }
 
+TOLLGATE_DECL backend_statistics postgres_database::statistics() const noexcept { return state_->pool.statistics(); }
+
 TOLLGATE_DECL const std::shared_ptr<postgres::server_clock>& postgres_database::clock() const noexcept {
     return state_->clock;
 }

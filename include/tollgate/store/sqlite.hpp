@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/backend_statistics.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/secret.hpp>
 #include <tollgate/contract/hook_store.hpp>
@@ -156,6 +157,8 @@ public:
                                                     instant now) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept;
+    /// See `backlog_source`.
+    TOLLGATE_DECL result<delivery_backlog> backlog(instant now, std::size_t rows_max) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<std::vector<due_delivery>> lease(std::span<const lease_request> requests,
                                                           const lease_time& lease) noexcept;
@@ -177,6 +180,9 @@ public:
     TOLLGATE_DECL result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept;
     /// See `shared_outbox`. Takes a few nanoseconds; any commit of any process counts as a change.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
+
+    /// What its connections and caches were used for since it was opened.
+    [[nodiscard]] TOLLGATE_DECL backend_statistics statistics() const noexcept;
 
 private:
     struct impl;

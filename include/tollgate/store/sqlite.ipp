@@ -54,4 +54,11 @@ TOLLGATE_DECL sqlite_store::sqlite_store(sqlite_store&&) noexcept = default;
 TOLLGATE_DECL sqlite_store& sqlite_store::operator=(sqlite_store&&) noexcept = default;
 TOLLGATE_DECL sqlite_store::~sqlite_store() = default;
 
+TOLLGATE_DECL backend_statistics sqlite_store::statistics() const noexcept {
+    auto made = impl_->database.statistics();
+    made.cache_hits = impl_->personal_tokens.hits() + impl_->access_tokens.hits();
+    made.cache_misses = impl_->personal_tokens.misses() + impl_->access_tokens.misses();
+    return made;
+}
+
 }  // namespace tollgate

@@ -125,6 +125,9 @@ public:
     /// database moves.
     [[nodiscard]] TOLLGATE_DECL const sqlite::change_stamp& changes() const noexcept;
 
+    /// What its connections were used for, without caches.
+    [[nodiscard]] TOLLGATE_DECL backend_statistics statistics() const noexcept;
+
 private:
     struct state;
     explicit sqlite_database(std::unique_ptr<state> made) noexcept;

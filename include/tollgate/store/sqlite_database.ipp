@@ -142,6 +142,10 @@ TOLLGATE_DECL auto sqlite_database::writer_soon(milliseconds wait_max) -> result
     return state_->take(state_->writers, (std::min)(wait_max, state_->settings.busy_wait_max));
 }
 
+TOLLGATE_DECL backend_statistics sqlite_database::statistics() const noexcept {
+    return state_->readers.statistics() + state_->writers.statistics();
+}
+
 TOLLGATE_DECL const sqlite::change_stamp& sqlite_database::changes() const noexcept { return state_->changes; }
 
 }  // namespace tollgate

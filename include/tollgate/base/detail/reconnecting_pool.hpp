@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/backend_statistics.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
 
@@ -67,10 +68,13 @@ public:
             : from_{std::exchange(other.from_, nullptr)},
               lent_{std::move(other.lent_)},
               generation_{other.generation_},
-              is_probe_{other.is_probe_} {}
+              is_probe_{other.is_probe_},
+              since_{other.since_} {}
         lease& operator=(lease&&) = delete;
         ~lease() {
-            if (from_ != nullptr) from_->put(std::move(lent_), generation_, is_probe_);
+            if (from_ == nullptr) return;
+            from_->count_call(since_);
+            from_->put(std::move(lent_), generation_, is_probe_);
         }
 
         [[nodiscard]] Connection& operator*() const noexcept { return *lent_; }
@@ -86,17 +90,21 @@ public:
         friend class reconnecting_pool;
         lease(reconnecting_pool& from, std::unique_ptr<Connection> lent, std::uint64_t generation,
               bool is_probe) noexcept
-            : from_{&from}, lent_{std::move(lent)}, generation_{generation}, is_probe_{is_probe} {}
+            : from_{&from}, lent_{std::move(lent)}, generation_{generation}, is_probe_{is_probe}, since_{from.now()} {}
 
         void end(bool all, std::string_view why) noexcept {
             lent_.reset();
-            if (from_ != nullptr) std::exchange(from_, nullptr)->lose(generation_, is_probe_, all, why);
+            if (from_ == nullptr) return;
+            from_->count_call(since_);
+            from_->errors_.fetch_add(1, std::memory_order_relaxed);
+            std::exchange(from_, nullptr)->lose(generation_, is_probe_, all, why);
         }
 
         reconnecting_pool* from_;
         std::unique_ptr<Connection> lent_;
         std::uint64_t generation_;
         bool is_probe_;
+        steady::rep since_;
     };
 
     reconnecting_pool(reconnecting_pool_settings settings, opener open)
@@ -109,7 +117,25 @@ public:
 
     /// Error (unavailable): the breaker is open, or no connection became free in time. Otherwise the error of the
     /// opener.
-    [[nodiscard]] result<lease> take(milliseconds wait_max);
+    [[nodiscard]] result<lease> take(milliseconds wait_max) {
+        const auto began = now();
+        auto taken = take_uncounted(wait_max);
+        waited_.fetch_add(now() - began, std::memory_order_relaxed);
+        if (!taken) errors_.fetch_add(1, std::memory_order_relaxed);
+        return taken;
+    }
+
+    /// What the connections were used for since the pool was made.
+    [[nodiscard]] backend_statistics statistics() const noexcept {
+        const auto duration = [](const std::atomic<steady::rep>& of) {
+            return std::chrono::nanoseconds{steady::duration{of.load(std::memory_order_relaxed)}};
+        };
+        return {.calls = calls_.load(std::memory_order_relaxed),
+                .errors = errors_.load(std::memory_order_relaxed),
+                .busy = duration(busy_),
+                .waited = duration(waited_),
+                .is_up = is_up()};
+    }
 
     /// Whether `take` would fail at once, without a lock.
     [[nodiscard]] bool is_refusing() const noexcept {
@@ -126,6 +152,11 @@ private:
     };
 
     [[nodiscard]] steady::rep now() const noexcept { return settings_.now().time_since_epoch().count(); }
+    [[nodiscard]] result<lease> take_uncounted(milliseconds wait_max);
+    void count_call(steady::rep since) noexcept {
+        calls_.fetch_add(1, std::memory_order_relaxed);
+        busy_.fetch_add(now() - since, std::memory_order_relaxed);
+    }
     [[nodiscard]] bool has_breaker() const noexcept { return settings_.longest_pause > milliseconds{0}; }
     [[nodiscard]] error refusal() const {
         return unavailable(settings_.name + ": not connected; retrying shortly: " + last_failure_);
@@ -146,6 +177,11 @@ private:
     std::atomic<bool> is_probing_{false};
     std::atomic<steady::rep> retry_at_{0};
 
+    std::atomic<std::uint64_t> calls_{0};
+    std::atomic<std::uint64_t> errors_{0};
+    std::atomic<steady::rep> busy_{0};
+    std::atomic<steady::rep> waited_{0};
+
     std::mutex mutex_;
     std::condition_variable came_free_;
     std::vector<idle_connection> idle_;
@@ -158,7 +194,7 @@ private:
 };
 
 template <class Connection>
-auto reconnecting_pool<Connection>::take(milliseconds wait_max) -> result<lease> {
+auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max) -> result<lease> {
     const auto end = settings_.now() + wait_max;
     std::unique_lock lock{mutex_};
     bool is_probe = false;

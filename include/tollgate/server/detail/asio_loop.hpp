@@ -83,11 +83,11 @@ using asio_socket = asio::basic_stream_socket<asio::generic::stream_protocol, Ex
 /// Closes a socket in a way that removes its registration from Asio: otherwise the kernel would continue to report it
 /// while a child process has a copy of the descriptor.
 template <class Executor>
-void close_asio_socket(asio_socket<Executor>& one) noexcept {
+void close_asio_socket(asio_socket<Executor>& one, bool is_shared = false) noexcept {
     if (!one.is_open()) return;
     std::error_code failed;
     const socket_handle socket = one.release(failed);
-    if (!failed) close_socket(socket);
+    if (!failed) close_listening({.socket = socket, .at = {}, .is_shared = is_shared});
 }
 
 /// A connection on an Asio socket, owned by its pending wait.
@@ -156,11 +156,11 @@ class asio_listener final : public listener {
 public:
     /// Throws; then the socket is closed.
     asio_listener(asio_loop<Executor>& loop, std::vector<event_loop*> loops, const listening_socket& from)
-        : listener{loop, std::move(loops), from.socket}, asio_loop_{loop}, socket_{loop.executor()} {
+        : listener{loop, std::move(loops), from.socket}, asio_loop_{loop}, socket_{loop.executor()}, is_shared_{from.is_shared} {
         try {
             socket_.assign(asio::generic::stream_protocol{from.ipv6 ? AF_INET6 : AF_INET, 0}, from.socket);
         } catch (...) {
-            close_socket(from.socket);
+            close_listening(from);
             throw;
         }
     }
@@ -168,7 +168,7 @@ public:
 
     /// The port is free when this returns.
     void close() noexcept {
-        close_asio_socket(socket_);
+        close_asio_socket(socket_, is_shared_);
         asio_loop_.disarm(*this);
     }
 
@@ -190,6 +190,7 @@ private:
 
     asio_loop<Executor>& asio_loop_;
     asio_socket<Executor> socket_;
+    const bool is_shared_;
     wait_memory memory_;
 };
 

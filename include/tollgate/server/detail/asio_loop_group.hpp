@@ -36,7 +36,7 @@ public:
             try {
                 loops_[i % loops_.size()]->listen(all, from[i]);
             } catch (...) {
-                while (++i < from.size()) close_socket(from[i].socket);
+                while (++i < from.size()) close_listening(from[i]);
                 throw;
             }
         }

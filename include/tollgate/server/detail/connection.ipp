@@ -12,11 +12,14 @@ namespace tollgate::inline v0::server_detail {
 TOLLGATE_DECL connection::connection(event_loop& loop, socket_handle socket, const ip_address& peer, admission admitted) noexcept
     : loop_{loop}, peer_{peer}, socket_{socket}, admitted_{admitted} {
     loop_.add(*this);
+    server_counters::add(loop_.context().counters.connections);
+    server_counters::add(loop_.context().counters.connections_accepted);
 }
 
 TOLLGATE_DECL connection::~connection() {
     if (workspace_) close_workspace();
     loop_.context().limiter.release(peer_, admitted_);
+    server_counters::remove(loop_.context().counters.connections);
     loop_.remove(*this);
 }
 
@@ -78,14 +81,14 @@ TOLLGATE_DECL connection_event connection::perform(connection_action what) {
             return await(wait_writable());
         case connection_action::receive: return receive_input();
         case connection_action::decrypt: return decrypt();
-        case connection_action::submit:
-            return loop_.context().workers.submit(*this, workspace_->session.waits_for(), loop_.now()) ? event::none
-                                                                                                       : event::queue_full;
+        case connection_action::submit: return submit();
         case connection_action::report_work: return resume_output(sent_);
         case connection_action::send: return resume_output(transmit());
         case connection_action::refuse_connection:
+            server_counters::add(loop_.context().counters.connections_refused);
             return refuse(http::status::service_unavailable, "The server has too many connections. Try again in a moment.");
         case connection_action::refuse_busy:
+            server_counters::add(loop_.context().counters.dropped);
             return refuse(http::status::service_unavailable, "The server is busy. Try again in a moment.");
         case connection_action::refuse_slow:
             return refuse(http::status::request_timeout, "The request took too long to arrive.");
@@ -196,7 +199,28 @@ TOLLGATE_DECL connection_event connection::resume_output(io_state sent) {
     return outcome(after_output_, sent);
 }
 
+TOLLGATE_DECL connection_event connection::submit() {
+    server_context& context = loop_.context();
+    queued_at_ = std::chrono::steady_clock::now();
+    queued_ = true;
+    server_counters::add(context.counters.queued);  // before a worker can take it up
+    if (context.workers.submit(*this, workspace_->session.waits_for(), loop_.now())) return event::none;
+    leave_queue(false);
+    return event::queue_full;
+}
+
+TOLLGATE_DECL void connection::leave_queue(bool taken_up) noexcept {
+    if (!queued_) return;  // a worker has it already
+    queued_ = false;
+    server_counters& counters = loop_.context().counters;
+    server_counters::remove(counters.queued);
+    if (!taken_up) return;
+    server_counters::add(counters.taken_up);
+    counters.waited.fetch_add((std::chrono::steady_clock::now() - queued_at_).count(), std::memory_order_relaxed);
+}
+
 TOLLGATE_DECL std::optional<http::work_kind> connection::work(bool has_queued) noexcept {
+    leave_queue(true);
     if (has_queued && is_broken(socket_)) {  // the client has reset the connection while the request waited
         sent_ = io_state::closed;
         return std::nullopt;
@@ -216,6 +240,7 @@ TOLLGATE_DECL std::optional<http::work_kind> connection::work(bool has_queued) n
 
 TOLLGATE_DECL void connection::complete(bool worked) noexcept {
     withdrawn_ = !worked;
+    leave_queue(false);
     loop_.enqueue_completed(*this);
 }
 

@@ -27,7 +27,8 @@ class epoll_loop;
 /// A socket registered with epoll. Owns the socket.
 class epoll_source {
 public:
-    epoll_source(epoll_loop& loop, socket_handle socket) noexcept : epoll_{loop}, socket_{socket} {}
+    epoll_source(epoll_loop& loop, socket_handle socket, bool is_shared = false) noexcept
+        : epoll_{loop}, socket_{socket}, is_shared_{is_shared} {}
     epoll_source(const epoll_source&) = delete;
     epoll_source& operator=(const epoll_source&) = delete;
 
@@ -49,6 +50,7 @@ private:
 
     epoll_loop& epoll_;
     const socket_handle socket_;
+    const bool is_shared_;  // an accepting socket that others hold, too
     interest watched_ = interest::unregistered;
 };
 
@@ -70,7 +72,7 @@ private:
 
 class epoll_listener final : public listener, private epoll_source {
 public:
-    epoll_listener(epoll_loop& loop, std::vector<event_loop*> loops, socket_handle socket) noexcept;
+    epoll_listener(epoll_loop& loop, std::vector<event_loop*> loops, const listening_socket& from) noexcept;
 
 private:
     void on_event() noexcept override { accept_all(); }
@@ -86,7 +88,7 @@ public:
     TOLLGATE_DECL ~epoll_loop() override;
 
     /// Before `run`: accepts connections on this socket, which the loop owns from then on.
-    TOLLGATE_DECL void listen(const std::vector<event_loop*>& loops, socket_handle socket);
+    TOLLGATE_DECL void listen(const std::vector<event_loop*>& loops, const listening_socket& from);
 
     /// Returns when the loop has drained and `request_exit` was called.
     TOLLGATE_DECL void run() noexcept;

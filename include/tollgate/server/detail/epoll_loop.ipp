@@ -20,7 +20,8 @@ namespace tollgate::inline v0::server_detail {
 
 TOLLGATE_DECL epoll_source::~epoll_source() {
     if (watched_ != interest::unregistered) (void)change(interest::unregistered);
-    close_socket(socket_);
+    if (is_shared_) ::close(socket_);
+    else close_socket(socket_);
 }
 
 TOLLGATE_DECL bool epoll_source::change(interest what) noexcept {
@@ -64,8 +65,8 @@ TOLLGATE_DECL void epoll_connection::end_wait() noexcept {
     on_ready();
 }
 
-inline epoll_listener::epoll_listener(epoll_loop& loop, std::vector<event_loop*> loops, socket_handle socket) noexcept
-    : listener{loop, std::move(loops), socket}, epoll_source{loop, socket} {}
+inline epoll_listener::epoll_listener(epoll_loop& loop, std::vector<event_loop*> loops, const listening_socket& from) noexcept
+    : listener{loop, std::move(loops), from.socket}, epoll_source{loop, from.socket, from.is_shared} {}
 
 TOLLGATE_DECL epoll_loop::epoll_loop(std::shared_ptr<server_context> context, std::function<void()> on_drained)
     : event_loop{std::move(context), std::move(on_drained)}, epoll_{::epoll_create1(EPOLL_CLOEXEC)},
@@ -85,10 +86,10 @@ TOLLGATE_DECL epoll_loop::~epoll_loop() {
     ::close(wakeup_);
 }
 
-TOLLGATE_DECL void epoll_loop::listen(const std::vector<event_loop*>& loops, socket_handle socket) {
-    std::unique_ptr<epoll_listener> made{new (std::nothrow) epoll_listener{*this, loops, socket}};
+TOLLGATE_DECL void epoll_loop::listen(const std::vector<event_loop*>& loops, const listening_socket& from) {
+    std::unique_ptr<epoll_listener> made{new (std::nothrow) epoll_listener{*this, loops, from}};
     if (!made) {
-        close_socket(socket);
+        close_listening(from);
         throw std::bad_alloc{};
     }
     listeners_.push_back(std::move(made));
@@ -158,9 +159,9 @@ TOLLGATE_DECL void epoll_loop_group::listen(const std::vector<listening_socket>&
     for (const auto& one : loops_) all.push_back(one.get());
     for (std::size_t i = 0; i < from.size(); ++i) {
         try {
-            loops_[i % loops_.size()]->listen(all, from[i].socket);
+            loops_[i % loops_.size()]->listen(all, from[i]);
         } catch (...) {
-            while (++i < from.size()) close_socket(from[i].socket);
+            while (++i < from.size()) close_listening(from[i]);
             throw;
         }
     }

@@ -6,6 +6,7 @@
 #include <tollgate/server/detail/connection_limiter.hpp>
 #include <tollgate/server/detail/socket_calls.hpp>
 #include <tollgate/server/detail/tls_context.hpp>
+#include <tollgate/server/detail/server_statistics.hpp>
 #include <tollgate/server/detail/worker_pool.hpp>
 #include <tollgate/server/server_settings.hpp>
 
@@ -29,6 +30,7 @@ public:
     const server_settings settings;
     connection_limiter limiter;
     worker_pool workers;
+    server_counters counters;
     std::atomic<bool> stopping = false;
 
     [[nodiscard]] http::parser_settings parsing() const noexcept {

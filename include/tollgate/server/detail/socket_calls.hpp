@@ -23,6 +23,14 @@ struct io_result {
     std::size_t bytes = 0;
 };
 
+/// A listening socket, and its address with the actual port.
+struct listening_socket {
+    socket_handle socket = no_socket;
+    listen_address at;
+    bool ipv6 = false;
+    bool is_shared = false;  ///< others accept at it, too: it is closed without ending it for them
+};
+
 /// Returns `closed` at the end of the stream, too. Precondition: `into` is not empty.
 TOLLGATE_DECL io_result receive(socket_handle from, std::span<char> into) noexcept;
 TOLLGATE_DECL io_result send(socket_handle to, std::string_view bytes) noexcept;
@@ -36,6 +44,8 @@ TOLLGATE_DECL void end_sending(socket_handle on) noexcept;
 /// Ends the connection or the listening and closes the descriptor. This takes effect even if a child process has a copy
 /// of the descriptor, as one that was forked without `exec` has.
 TOLLGATE_DECL void close_socket(socket_handle one) noexcept;
+/// The same for one that accepts; a shared one goes on for those who share it.
+TOLLGATE_DECL void close_listening(const listening_socket& one) noexcept;
 
 /// The number of descriptors that this process may have; a very large number if unlimited.
 [[nodiscard]] TOLLGATE_DECL std::size_t open_files_max() noexcept;
@@ -71,13 +81,17 @@ struct accept_result {
 /// hold back for 40 ms together with delayed acknowledgements.
 TOLLGATE_DECL accept_result accept_one(socket_handle listening) noexcept;
 
-/// A listening socket, and its address with the actual port.
-struct listening_socket {
-    socket_handle socket = no_socket;
-    listen_address at;
-    bool ipv6 = false;
-};
-TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& where, int backlog);
+TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& where, int backlog, unsigned unix_socket_mode);
+
+/// A socket that somebody else has made, bound and listening.
+TOLLGATE_DECL result<listening_socket> adopt_listening(socket_handle socket);
+
+/// The path of a `unix:` address; empty for another one.
+[[nodiscard]] inline std::string_view unix_path_of(const listen_address& where) noexcept {
+    constexpr std::string_view prefix = "unix:";
+    const std::string_view text = where.address;
+    return text.starts_with(prefix) ? text.substr(prefix.size()) : std::string_view{};
+}
 
 }  // namespace tollgate::server_detail
 

@@ -8,11 +8,14 @@
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -27,17 +30,20 @@ namespace tollgate::inline v0::server_detail {
 
 namespace detail {
 
-/// Both address families in one type, as socket calls require.
+/// All address families in one type, as socket calls require.
 union socket_address {
     sockaddr any;
     sockaddr_in v4;
     sockaddr_in6 v6;
+    sockaddr_un unix_domain;
 };
 
 inline ip_address to_ip_address(const socket_address& from) noexcept {
     std::array<std::uint8_t, 16> bytes{};
     if (from.any.sa_family == AF_INET6) {
         std::memcpy(bytes.data(), &from.v6.sin6_addr, bytes.size());
+    } else if (from.any.sa_family != AF_INET) {
+        return ip_address::v4(127, 0, 0, 1);  // a Unix domain socket: the peer is on this machine
     } else {
         bytes[10] = bytes[11] = 0xff;
         std::memcpy(bytes.data() + 12, &from.v4.sin_addr, 4);
@@ -113,6 +119,11 @@ TOLLGATE_DECL void close_socket(socket_handle one) noexcept {
     ::close(one);
 }
 
+TOLLGATE_DECL void close_listening(const listening_socket& one) noexcept {
+    if (one.is_shared) ::close(one.socket);
+    else close_socket(one.socket);
+}
+
 TOLLGATE_DECL std::size_t open_files_max() noexcept {
     rlimit limit{};
     const bool limited = ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
@@ -161,28 +172,90 @@ TOLLGATE_DECL accept_result accept_one(socket_handle listening) noexcept {
     }
 }
 
-TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& where, int backlog) {
+namespace detail {
+
+inline error listen_error(const std::string& place, std::string_view call) {
+    return {error_kind::unavailable, "Cannot listen at " + place + ": " + std::strerror(errno) + ".", std::string{call} + " failed"};
+}
+
+#if defined(SOCK_CLOEXEC)
+inline constexpr int stream_type = SOCK_STREAM | SOCK_CLOEXEC;  // at once: another thread may start a program before a later fcntl
+#else
+inline constexpr int stream_type = SOCK_STREAM;
+#endif
+
+/// Removes the file of a Unix domain socket that nobody listens at. False if somebody does, or it is another file.
+inline bool remove_stale(const socket_address& name, socklen_t bytes) noexcept {
+    struct stat found{};
+    if (::lstat(name.unix_domain.sun_path, &found) != 0 || !S_ISSOCK(found.st_mode)) return false;
+    const int asking = ::socket(AF_UNIX, stream_type, 0);
+    if (asking < 0) return false;
+    const bool refused = ::connect(asking, &name.any, bytes) != 0 && errno == ECONNREFUSED;
+    ::close(asking);
+    return refused && ::unlink(name.unix_domain.sun_path) == 0;
+}
+
+inline result<listening_socket> listen_at_path(const listen_address& where, int backlog, unsigned mode) {
+    const std::string_view path = unix_path_of(where);
+    socket_address name{};
+    if (path.empty() || path.size() >= sizeof name.unix_domain.sun_path || path.find('\0') != std::string_view::npos)
+        return invalid("The path of " + where.address + " is empty or too long for a Unix domain socket.");
+    name.unix_domain.sun_family = AF_UNIX;
+    std::memcpy(name.unix_domain.sun_path, path.data(), path.size());
+    const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size() + 1);
+
+    const int made = ::socket(AF_UNIX, stream_type, 0);
+    if (made < 0) return listen_error(where.address, "socket");
+    const auto give_up = [&](std::string_view call) {
+        error why = listen_error(where.address, call);
+        ::close(made);
+        return why;
+    };
+    if (!make_non_blocking(made)) return give_up("fcntl");
+    int bound = ::bind(made, &name.any, bytes);
+    if (bound != 0 && errno == EADDRINUSE) {
+        if (remove_stale(name, bytes)) bound = ::bind(made, &name.any, bytes);
+        else errno = EADDRINUSE;
+    }
+    if (bound != 0) return give_up("bind");
+    // Before it listens, so that nobody connects who may not.
+    if (::chmod(name.unix_domain.sun_path, static_cast<mode_t>(mode)) != 0) return give_up("chmod");
+    if (::listen(made, backlog) != 0) return give_up("listen");
+    return listening_socket{made, {where.address, 0}};
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL result<listening_socket> adopt_listening(socket_handle socket) {
+    int listens = 0;
+    socklen_t bytes = sizeof listens;
+    detail::socket_address name{};
+    socklen_t name_bytes = sizeof name;
+    if (::getsockopt(socket, SOL_SOCKET, SO_ACCEPTCONN, &listens, &bytes) != 0 || listens == 0 ||
+        !detail::make_non_blocking(socket) || ::getsockname(socket, &name.any, &name_bytes) != 0)
+        return invalid("Descriptor " + std::to_string(socket) + " is not a listening socket.");
+    if (name.any.sa_family == AF_UNIX) {
+        const std::size_t path_bytes = name_bytes - offsetof(sockaddr_un, sun_path);
+        const std::string path{name.unix_domain.sun_path, ::strnlen(name.unix_domain.sun_path, path_bytes)};
+        return listening_socket{socket, {"unix:" + path, 0}, false, true};
+    }
+    const bool ipv6 = name.any.sa_family == AF_INET6;
+    const auto port = ntohs(ipv6 ? name.v6.sin6_port : name.v4.sin_port);
+    return listening_socket{socket, {detail::to_ip_address(name).to_text(), port}, ipv6, true};
+}
+
+TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& where, int backlog, unsigned unix_socket_mode) {
+    if (where.address.starts_with("unix:")) return detail::listen_at_path(where, backlog, unix_socket_mode);
     const std::string place = where.address + " port " + std::to_string(where.port);
     const auto address = ip_address::parse(where.address);
     if (!address) return invalid("The listen address " + where.address + " is not an IPv4 or IPv6 address.");
 
     detail::socket_address name{};
     const socklen_t name_bytes = detail::to_socket_address(*address, where.port, name);
-    const auto failed = [&](std::string_view call) {
-        return error{error_kind::unavailable, "Cannot listen at " + place + ": " + std::strerror(errno) + ".",
-                       std::string{call} + " failed"};
-    };
-
-#if defined(SOCK_CLOEXEC)
-    // atomically: another thread may start a program before a later fcntl
-    constexpr int type = SOCK_STREAM | SOCK_CLOEXEC;
-#else
-    constexpr int type = SOCK_STREAM;
-#endif
-    const int made = ::socket(name.any.sa_family, type, 0);
-    if (made < 0) return failed("socket");
+    const int made = ::socket(name.any.sa_family, detail::stream_type, 0);
+    if (made < 0) return detail::listen_error(place, "socket");
     const auto give_up = [&](std::string_view call) {
-        error why = failed(call);
+        error why = detail::listen_error(place, call);
         ::close(made);
         return why;
     };

@@ -94,6 +94,10 @@ public:
     /// What `find` would return now without a query; unknown if it would query.
     [[nodiscard]] lookup<Value> cached(const Key& key) const noexcept;
 
+    /// How many look-ups were answered from memory, and how many could not be; neither, if the cache is off.
+    [[nodiscard]] std::uint64_t hits() const noexcept { return sum(&guard::hits); }
+    [[nodiscard]] std::uint64_t misses() const noexcept { return sum(&guard::misses); }
+
     /// The hash by which `Changes` identifies this key.
     [[nodiscard]] std::size_t hash_of(const Key& key) const noexcept { return hash_(key); }
 
@@ -122,7 +126,14 @@ private:
     struct alignas(64) guard {
         detail::row_guard lock;
         std::size_t evictions = 0;  // where the search for a victim starts
+        std::atomic<std::uint64_t> hits = 0;  // in the line that a reader has written to already
+        std::atomic<std::uint64_t> misses = 0;
     };
+    [[nodiscard]] std::uint64_t sum(std::atomic<std::uint64_t> guard::*counter) const noexcept {
+        std::uint64_t all = 0;
+        for (const guard& each : guards_) all += (each.*counter).load(std::memory_order_relaxed);
+        return all;
+    }
 
     [[nodiscard]] set& set_of(std::size_t hash) noexcept { return sets_[hash & (sets_.size() - 1)]; }
     [[nodiscard]] const set& set_of(std::size_t hash) const noexcept { return sets_[hash & (sets_.size() - 1)]; }
@@ -153,6 +164,7 @@ auto row_cache<Key, Value, Changes>::find(const Key& key, Query&& query) -> answ
 
     const std::size_t hash = hash_(key);
     if (auto known = cached(hash, *now, key); !known.is_unknown()) return std::move(known).found();
+    guard_of(hash).misses.fetch_add(1, std::memory_order_relaxed);
     answer asked = query();
     if (asked) keep(hash, *now, key, *asked);
     return asked;
@@ -178,6 +190,7 @@ lookup<Value> row_cache<Key, Value, Changes>::cached(std::size_t hash, const mar
         // Checked first: a cache line without writes stays shared by all cores.
         if (!each.held->was_asked_for.load(std::memory_order_relaxed))
             each.held->was_asked_for.store(true, std::memory_order_relaxed);
+        guard_of(hash).hits.fetch_add(1, std::memory_order_relaxed);
         return each.held->value ? lookup<Value>::hit(*each.held->value) : lookup<Value>::miss();
     }
     return lookup<Value>::unknown();

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace tollgate::inline v0::testing {
@@ -138,6 +139,31 @@ void add_host_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect(page.hooks.size() == 1 && page.hooks[0].hook == early, "not more than requested");
         expect(page.next_at && *page.next_at <= noon + seconds{2}, "it says that there are more");
         expect(value_of(store.due_hooks(noon + seconds{2}, 0)).hooks.empty(), "not even one");
+    });
+
+    add("backlog: what is due, and since when; if the store says so", [](auto& store) {
+        if constexpr (backlog_source<std::remove_cvref_t<decltype(store)>>) {
+            const auto account = sample_account();
+            const auto hook = listen_at(store, account, "https://one.example/hook");
+            auto backlog = value_of(store.backlog(noon, 100));
+            expect(backlog.due == 0 && !backlog.due_since, "nothing at first");
+            report(store, account, 2, noon + seconds{1});
+            report(store, account, 3, noon + seconds{5});
+            backlog = value_of(store.backlog(noon, 100));
+            expect(backlog.due == 0 && !backlog.due_since, "their time has not come");
+            backlog = value_of(store.backlog(noon + seconds{1}, 100));
+            expect(backlog.due == 2 && backlog.due_since == noon + seconds{1}, "the first two are due");
+            backlog = value_of(store.backlog(noon + seconds{60}, 100));
+            expect(backlog.due == 5 && backlog.due_since == noon + seconds{1}, "all are due, the first for longest");
+            expect(value_of(store.backlog(noon + seconds{60}, 4)).due == 4, "they are counted up to the bound");
+            const auto terms = sample_terms(noon + seconds{60});
+            expect(lease_of(store, {hook, 2, 4, noon}, terms).size() == 2, "two are leased");
+            backlog = value_of(store.backlog(noon + seconds{60}, 100));
+            expect(backlog.due == 3 && backlog.due_since == noon + seconds{5}, "what is leased is not due");
+            expect(value_of(store.backlog(terms.lease_until, 100)).due == 5, "when its lease has ended, it is");
+            value_of(store.delete_hook(account, hook));
+            expect(value_of(store.backlog(terms.lease_until, 100)).due == 0, "deliveries of a deleted hook are not due");
+        }
     });
 
     add("due: hooks take turns: one that was served goes behind those that wait", [](auto& store) {

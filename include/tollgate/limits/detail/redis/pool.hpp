@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/backend_statistics.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/limits/detail/redis/connection.hpp>
@@ -56,6 +57,7 @@ public:
 
     /// Whether the last contact with the server succeeded. True at the start.
     [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;
+    [[nodiscard]] TOLLGATE_DECL backend_statistics statistics() const noexcept;
 
 private:
     struct state;

@@ -156,6 +156,8 @@ TOLLGATE_DECL outcome pool::send(const window_request* before, const window_requ
     return got.how;
 }
 
+TOLLGATE_DECL backend_statistics pool::statistics() const noexcept { return state_->shared.statistics(); }
+
 TOLLGATE_DECL bool pool::is_up() const noexcept { return state_->shared.is_up(); }
 
 }  // namespace tollgate::redis

@@ -30,6 +30,7 @@ public:
 
     TOLLGATE_DECL result<std::size_t> append(const event& happened, const message_seed& seed, instant now);
     [[nodiscard]] TOLLGATE_DECL due_hook_page list_due_hooks(instant now, std::size_t rows_max) const;
+    [[nodiscard]] TOLLGATE_DECL delivery_backlog backlog(instant now, std::size_t rows_max) const;
     TOLLGATE_DECL std::vector<due_delivery> lease(std::span<const lease_request> requests, const lease_time& time);
     TOLLGATE_DECL std::vector<completion> complete(std::span<const attempt_result> ended, instant now);
     [[nodiscard]] TOLLGATE_DECL std::vector<delivery> deliveries_of(const account_ref& account, hook_id of,

@@ -249,6 +249,19 @@ TOLLGATE_DECL due_hook_page outbox::list_due_hooks(instant now, std::size_t rows
     return page;
 }
 
+TOLLGATE_DECL delivery_backlog outbox::backlog(instant now, std::size_t rows_max) const {
+    delivery_backlog made;
+    const auto count = [&](const timed_deliveries& of) {
+        for (auto each = of.begin(); each != of.end() && each->at <= now && made.due < rows_max; ++each) {
+            ++made.due;
+            if (!made.due_since || each->at < *made.due_since) made.due_since = each->at;
+        }
+    };
+    for (auto next = ready_.begin(); next != ready_.end() && next->ready_at <= now; ++next) count(hook_rows_.at(next->of).waiting);
+    for (const auto& [name, each] : hosts_) count(each->leased);  // whose lease has ended
+    return made;
+}
+
 TOLLGATE_DECL std::vector<due_delivery> outbox::lease(std::span<const lease_request> requests, const lease_time& time) {
     std::vector<due_delivery> leased;
     undo_unless_kept given{[&]() noexcept {

@@ -21,6 +21,26 @@ inline constexpr std::size_t notices_max = 1000;
 
 namespace tollgate::inline v0 {
 
+TOLLGATE_DECL result<delivery_backlog> postgres_store::backlog(instant now, std::size_t rows_max) noexcept {
+    return detail::without_exceptions([&]() -> result<delivery_backlog> {
+        // Of the hooks that may have something due: those that are ready, and those named by a notice that nobody has read.
+        auto rows = impl_->database.ask(
+            "WITH ready AS (SELECT id FROM tollgate_hooks WHERE ready_at <= $1 AND account_id <> 0 "
+            "UNION SELECT hooks.id FROM (SELECT hook_id, due_at FROM tollgate_due_notices ORDER BY id LIMIT $2) AS notices "
+            "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE due_at <= $1 AND account_id <> 0) "
+            "SELECT (SELECT count(*) FROM (SELECT FROM ready JOIN tollgate_deliveries ON hook_id = ready.id "
+            "WHERE state = 0 AND at <= $1 LIMIT $2) AS due), "
+            "(SELECT min(first) FROM (SELECT (SELECT min(at) FROM tollgate_deliveries WHERE hook_id = ready.id AND state = 0) "
+            "AS first FROM ready) AS firsts WHERE first <= $1)",
+            now, rows_max);
+        if (!rows) return std::move(rows).error();
+        const auto row = rows->only<std::int64_t, std::optional<instant>>();
+        if (!row) return row.error();
+        const auto& [due, since] = *row;
+        return delivery_backlog{static_cast<std::size_t>(due), since};
+    });
+}
+
 TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::size_t rows_max) noexcept {
     return detail::without_exceptions([&]() -> result<due_hook_page> {
         auto asked = impl_->database.make_batch();

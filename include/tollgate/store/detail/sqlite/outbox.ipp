@@ -342,6 +342,25 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::append_event(const event& happen
         [&](sqlite::database& on) { return sqlite::append_event(on, happened, seed, now); });
 }
 
+TOLLGATE_DECL result<delivery_backlog> sqlite_store::backlog(instant now, std::size_t rows_max) noexcept {
+    return impl_->database.read([&](sqlite::database& on) -> result<delivery_backlog> {
+        // Of the hooks that may have something due, so that nothing is read of the others. The oldest is the first of its hook.
+        auto rows = on.prepare(
+            "SELECT (SELECT count(*) FROM (SELECT 1 FROM tollgate_hooks AS hooks "
+            "JOIN tollgate_deliveries AS deliveries ON hook = hooks.id AND ended_at IS NULL "
+            "WHERE hooks.ready_at <= ?1 AND coalesce(due_at, leased_until) <= ?1 LIMIT ?2)), "
+            "(SELECT min(first) FROM (SELECT (SELECT min(coalesce(due_at, leased_until)) FROM tollgate_deliveries "
+            "WHERE hook = hooks.id AND ended_at IS NULL) AS first FROM tollgate_hooks AS hooks WHERE ready_at <= ?1) "
+            "WHERE first <= ?1)",
+            now, rows_max);
+        auto row = rows.next<std::int64_t, std::optional<instant>>();
+        if (!row) return std::move(row).error();
+        if (!*row) return delivery_backlog{};
+        const auto& [due, since] = **row;
+        return delivery_backlog{static_cast<std::size_t>(due), since};
+    });
+}
+
 TOLLGATE_DECL result<due_hook_page> sqlite_store::due_hooks(instant now, std::size_t rows_max) noexcept {
     return impl_->database.read([&](sqlite::database& on) -> result<due_hook_page> {
         // One row more tells when the next hook is due.

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace tollgate::inline v0 {
+
+/// What a store or limiter has done since it was opened. All of it only grows, but `is_up`.
+struct backend_statistics {
+    std::uint64_t calls = 0;             ///< uses of a connection: a query, a transaction or a batch
+    std::uint64_t errors = 0;            ///< no connection could be had, or one was lost
+    std::chrono::nanoseconds busy{};     ///< duration of all calls
+    std::chrono::nanoseconds waited{};   ///< for a connection, or to open one
+    std::uint64_t cache_hits = 0;        ///< look-ups that were answered without a call
+    std::uint64_t cache_misses = 0;
+    bool is_up = true;                   ///< false while calls fail at once because the server cannot be reached
+
+    /// Of two parts of one backend.
+    [[nodiscard]] friend backend_statistics operator+(const backend_statistics& a, const backend_statistics& b) noexcept {
+        return {a.calls + b.calls, a.errors + b.errors, a.busy + b.busy, a.waited + b.waited, a.cache_hits + b.cache_hits,
+                a.cache_misses + b.cache_misses, a.is_up && b.is_up};
+    }
+};
+
+}  // namespace tollgate

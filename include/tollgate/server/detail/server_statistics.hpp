@@ -1,0 +1,45 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace tollgate::inline v0 {
+
+/// What a server has done since it was made, and what it does now.
+struct server_statistics {
+    std::size_t connections = 0;             ///< open now, those that are being refused included
+    std::uint64_t connections_accepted = 0;  ///< in all, those refused included
+    std::uint64_t connections_refused = 0;   ///< beyond a bound: 503
+    std::size_t queued = 0;                  ///< requests that wait for a worker now
+    std::uint64_t taken_up = 0;              ///< requests that a worker took up
+    std::chrono::nanoseconds waited{};       ///< of those, for a worker
+    std::uint64_t dropped = 0;               ///< requests that found the queue full, or no worker in time: 503
+};
+
+namespace server_detail {
+
+/// What `server::statistics` reports. Each is added to by whoever does it; none is waited for.
+struct server_counters {
+    std::atomic<std::size_t> connections{0};
+    std::atomic<std::uint64_t> connections_accepted{0};
+    std::atomic<std::uint64_t> connections_refused{0};
+    std::atomic<std::size_t> queued{0};
+    std::atomic<std::uint64_t> taken_up{0};
+    std::atomic<std::chrono::steady_clock::rep> waited{0};
+    std::atomic<std::uint64_t> dropped{0};
+
+    static void add(auto& to) noexcept { to.fetch_add(1, std::memory_order_relaxed); }
+    static void remove(auto& from) noexcept { from.fetch_sub(1, std::memory_order_relaxed); }
+
+    [[nodiscard]] server_statistics read() const noexcept {
+        const auto value = [](const auto& of) { return of.load(std::memory_order_relaxed); };
+        return {value(connections), value(connections_accepted), value(connections_refused),
+                value(queued), value(taken_up), std::chrono::steady_clock::duration{value(waited)}, value(dropped)};
+    }
+};
+
+}  // namespace server_detail
+
+}  // namespace tollgate

@@ -1,0 +1,183 @@
+#include <tollgate/server/server.hpp>
+
+#include <support/echo_handler.hpp>
+#include <support/eventually.hpp>
+#include <support/gate.hpp>
+#include <support/socket_client.hpp>
+#include <support/temporary_directory.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <thread>
+
+using namespace tollgate;
+using tollgate_test::echo_handler;
+using tollgate_test::eventually;
+using tollgate_test::socket_client;
+
+namespace {
+
+const std::string get = "GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+
+sockaddr_un name_of(const std::string& path) {
+    sockaddr_un made{};
+    made.sun_family = AF_UNIX;
+    std::memcpy(made.sun_path, path.data(), path.size());
+    return made;
+}
+
+/// What is answered over a Unix domain socket; empty if nobody listens.
+std::string ask(const std::string& path) {
+    const int asking = ::socket(AF_UNIX, SOCK_STREAM, 0);
+    const auto to = name_of(path);
+    std::string answer;
+    if (::connect(asking, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0) {
+        ::send(asking, get.data(), get.size(), MSG_NOSIGNAL);
+        char bytes[1024];
+        for (ssize_t got = 0; (got = ::recv(asking, bytes, sizeof bytes, 0)) > 0;) answer.append(bytes, static_cast<std::size_t>(got));
+    }
+    ::close(asking);
+    return answer;
+}
+
+server_settings at(const std::string& path) { return {.address = "unix:" + path, .port = 0, .threads = 1}; }
+
+struct peer_handler {
+    void handle(const http::request& request, http::response& response) noexcept { response.body() = request.peer.to_text(); }
+    void handle(const http::refusal& refused, http::response& response) noexcept { response.set_status(refused.status); }
+};
+
+}  // namespace
+
+TEST_CASE("a server listens at a Unix domain socket, whose peers are 127.0.0.1", "[server][listening]") {
+    const tollgate_test::temporary_directory directory;
+    const auto path = directory.file("server.sock");
+    peer_handler handler;
+    {
+        server running{handler, at(path)};
+        REQUIRE(running.start());
+        REQUIRE(running.endpoints().size() == 1);
+        CHECK(running.endpoints().front().address == "unix:" + path);
+        CHECK(ask(path).ends_with("\r\n\r\n127.0.0.1"));
+        struct stat file{};
+        REQUIRE(::stat(path.c_str(), &file) == 0);
+        CHECK((file.st_mode & 0777) == 0660);
+        running.stop();
+        CHECK(::stat(path.c_str(), &file) != 0);
+    }
+    // Without `stop`, too.
+    server{handler, at(path)}.start().value();
+    CHECK(::access(path.c_str(), F_OK) != 0);
+}
+
+TEST_CASE("a socket file is replaced only if nobody listens at it", "[server][listening]") {
+    const tollgate_test::temporary_directory directory;
+    const auto path = directory.file("server.sock");
+    peer_handler handler;
+    const auto left = name_of(path);
+    const int dead = ::socket(AF_UNIX, SOCK_STREAM, 0);
+    REQUIRE(::bind(dead, reinterpret_cast<const sockaddr*>(&left), sizeof left) == 0);
+    ::close(dead);
+
+    server first{handler, at(path)};
+    REQUIRE(first.start());
+    server second{handler, at(path)};
+    const auto refused = second.start();
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().message.find(path) != std::string::npos);
+    CHECK_FALSE(ask(path).empty());
+
+    const auto other = directory.file("data");
+    std::ofstream{other} << "precious";
+    server third{handler, at(other)};
+    CHECK_FALSE(third.start());
+    CHECK(::access(other.c_str(), F_OK) == 0);
+
+    for (const auto& wrong : {std::string{}, std::string(200, 'x')}) {
+        server none{handler, at(wrong)};
+        const auto failed = none.start();
+        REQUIRE_FALSE(failed);
+        CHECK(failed.error().kind == error_kind::invalid);
+    }
+}
+
+TEST_CASE("a socket that is passed goes on accepting for others", "[server][listening]") {
+    const int listening = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t bytes = sizeof to;
+    REQUIRE(::bind(listening, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0);
+    echo_handler handler;
+    {
+        server not_yet{handler, {.listening_sockets = {::dup(listening)}, .threads = 1}};
+        const auto failed = not_yet.start();
+        REQUIRE_FALSE(failed);  // it is bound and does not listen
+        CHECK(failed.error().message.find("not a listening socket") != std::string::npos);
+    }
+    REQUIRE(::listen(listening, 16) == 0);
+    REQUIRE(::getsockname(listening, reinterpret_cast<sockaddr*>(&to), &bytes) == 0);
+    const auto port = ntohs(to.sin_port);
+    for (int i = 0; i < 2; ++i) {
+        server running{handler, {.listening_sockets = {::dup(listening)}, .threads = 1}};
+        REQUIRE(running.start());
+        CHECK(running.port() == port);
+        socket_client client{port};
+        client.write(get);
+        CHECK(client.read_response().status == 200);
+        running.stop();
+        // Between two servers a connection waits.
+    }
+    socket_client waiting{port};
+    waiting.write(get);
+    server again{handler, {.listening_sockets = {::dup(listening)}, .threads = 1}};
+    REQUIRE(again.start());
+    CHECK(waiting.read_response().status == 200);
+    ::close(listening);
+}
+
+TEST_CASE("a server counts connections, waits for workers, and what it drops", "[server][listening]") {
+    tollgate_test::gate work;
+    tollgate_test::blocking_handler handler{[&](const http::request& request, http::response& response) {
+        if (request.target.path == "/wait") work.wait();
+        response.body() = "done";
+    }};
+    server running{handler, {.port = 0, .threads = 1, .worker_threads = 1, .worker_queue_max = 1}};
+    REQUIRE(running.start());
+    CHECK(running.statistics().connections_accepted == 0);
+    const auto send = [&](std::string path) {
+        socket_client client{running.port()};
+        client.write("GET " + path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        return client;
+    };
+    {
+        auto first = send("/wait");
+        CHECK(eventually([&] { return running.statistics().taken_up == 1; }));
+        auto second = send("/");
+        CHECK(eventually([&] { return running.statistics().queued == 1; }));
+        auto third = send("/");  // there is no place in the queue
+        CHECK(third.read_response().status == 503);
+        CHECK(running.statistics().dropped == 1);
+        CHECK(running.statistics().queued == 1);
+        work.open();
+        CHECK(first.read_response().status == 200);
+        CHECK(second.read_response().status == 200);
+    }
+    CHECK(eventually([&] { return running.statistics().connections == 0; }));
+    const auto counted = running.statistics();
+    CHECK(counted.connections_accepted == 3);
+    CHECK(counted.connections_refused == 0);
+    CHECK(counted.queued == 0);
+    CHECK(counted.taken_up == 2);
+    CHECK(counted.waited.count() > 0);
+    CHECK(counted.dropped == 1);
+}
