@@ -1251,6 +1251,8 @@ struct system_clock {
     [[nodiscard]] instant now() const noexcept {
         return std::chrono::time_point_cast<milliseconds>(std::chrono::system_clock::now());
     }
+    /// For durations: never goes backwards.
+    [[nodiscard]] std::chrono::nanoseconds steady_now() const noexcept { return std::chrono::steady_clock::now().time_since_epoch(); }
 };
 
 /// OpenSSL's random generator for secrets, seeded by the operating system.
@@ -1626,6 +1628,8 @@ enum class field_id : std::uint8_t {
     cookie,
     origin,
     referer,
+    x_request_id,
+    traceparent,
     count_,  ///< the number of ids; not a field
 };
 
@@ -1742,7 +1746,9 @@ inline constexpr known_name referer_name{"referer", field_id::referer};
 inline constexpr known_name forwarded_name{"forwarded", field_id::forwarded};
 inline constexpr known_name user_agent_name{"user-agent", field_id::user_agent};
 inline constexpr known_name connection_name{"connection", field_id::connection};
+inline constexpr known_name traceparent_name{"traceparent", field_id::traceparent};
 inline constexpr known_name content_type_name{"content-type", field_id::content_type};
+inline constexpr known_name x_request_id_name{"x-request-id", field_id::x_request_id};
 inline constexpr known_name authorization_name{"authorization", field_id::authorization};
 inline constexpr known_name content_length_name{"content-length", field_id::content_length};
 inline constexpr known_name x_forwarded_for_name{"x-forwarded-for", field_id::x_forwarded_for};
@@ -1764,7 +1770,10 @@ constexpr field_id to_field_id(std::string_view name) noexcept {
         case 10:
             if (ascii_lower(name.front()) == 'u') return user_agent_name.match(name);
             return connection_name.match(name);
-        case 12: return content_type_name.match(name);
+        case 11: return traceparent_name.match(name);
+        case 12:
+            if (ascii_lower(name.front()) == 'c') return content_type_name.match(name);
+            return x_request_id_name.match(name);
         case 13: return authorization_name.match(name);
         case 14: return content_length_name.match(name);
         case 15: return x_forwarded_for_name.match(name);
@@ -2932,6 +2941,12 @@ struct due_hook_page {
     std::optional<instant> next_at{};
 };
 
+/// How much is due to be sent.
+struct delivery_backlog {
+    std::size_t due = 0;  ///< deliveries whose time has come, or whose lease has ended; counted up to a bound
+    std::optional<instant> due_since{};  ///< the time of the one that has been due for longest
+};
+
 /// A request to lease the next deliveries of one hook.
 struct lease_request {
     hook_id hook;
@@ -3355,6 +3370,7 @@ struct token_credential {
     std::optional<application_id> application;
     std::optional<instant> last_used_at{};  ///< as recorded; always empty if the store does not record uses
     known_quota owner_quota{};  ///< the owner's quota, if the store looked it up with the credential
+    std::optional<token_id> token{};  ///< of a personal token, for logs; may be left empty
 };
 
 }  // namespace tollgate
@@ -3456,6 +3472,7 @@ struct caller {
     credential_kind credential = credential_kind::other;
     std::optional<application_id> application;  ///< the application that acts for the user, with an access token
     known_quota user_quota{};  ///< the user's quota, if it was looked up with the credential
+    std::optional<token_id> token{};  ///< the personal token, if the store told its id
 };
 
 }  // namespace tollgate
@@ -3680,14 +3697,50 @@ struct activity {
 
 namespace tollgate::inline v0 {
 
+/// What tells one request from all others, in logs, metrics and traces. Views: valid during the call.
+struct request_context {
+    /// The request's `X-Request-Id` if it is 1 to 128 of `A-Z a-z 0-9 . _ -`, else a new id of 32 hexadecimal digits. The
+    /// response carries it.
+    std::string_view id;
+    /// The trace that the request is a part of (W3C Trace Context): that of its `traceparent`, or a new one. 32 hexadecimal digits.
+    std::string_view trace_id;
+    /// The request's own span, the parent of whatever is done for it: 16 hexadecimal digits.
+    std::string_view span_id;
+    /// The span of whoever sent it; empty if the trace begins here.
+    std::string_view parent_span_id;
+    /// The sampled flag of `traceparent`; true for a trace that begins here.
+    bool sampled = true;
+    /// The pattern of its route, without what was captured: `/{service}/accounts`. Of the API it is below the base URL, of pages and
+    /// OAuth below the auth URL. Empty if the request was refused before its route was known, or has none.
+    std::string_view route;
+    ip_address client;                   ///< behind trusted proxies, the one they name
+    instant at;                          ///< when its head had arrived
+    std::chrono::nanoseconds duration{};  ///< from then until now: with the waits for its body, a worker and the store
+};
+
 /// One answered request, for logs and metrics. Views: valid during the call. The request's Authorization field and query
 /// may hold secrets; what is logged of them is the observer's responsibility.
 struct request_record {
-    const http::request& asked;
-    const http::response& answered;
-    const caller* who;  ///< null for nobody in particular
-    ip_address client;  ///< behind trusted proxies, the one they name
-    instant now;        ///< when the request was taken up
+    const request_context& context;
+    const http::request& request;
+    const http::response& response;
+    const tollgate::caller* caller = nullptr;  ///< null if nobody was authenticated
+};
+
+/// A request that the server refused before there was one to handle: malformed bytes, a time-out, overload. Of its context, id,
+/// trace, client and time are known. Views: valid during the call.
+struct refusal_record {
+    const request_context& context;
+    const http::refusal& refusal;
+};
+
+/// A failure on our side, for logs: `error.cause` is what the client is not told. Valid during the call.
+struct problem_record {
+    /// A failure, and the request that it was met in, if there was one.
+    problem_record(const tollgate::error& what, const request_context* of = nullptr) noexcept : error{what}, context{of} {}
+
+    const tollgate::error& error;
+    const request_context* context;  ///< null outside of a request, as in a dispatcher
 };
 
 /// Watches. It changes nothing, and a failure of its own is its own.
@@ -3695,29 +3748,32 @@ struct request_record {
 /// Exemplar:
 ///
 ///     struct counting_observer {
-///         std::atomic<std::uint64_t>* answered;
-///         void on_request(const request_record&) const noexcept { ++*answered; }
-///         void on_refusal(const http::refusal&) const noexcept { ++*answered; }
-///         void on_problem(const error&) const noexcept {}
+///         std::atomic<std::uint64_t>* responses;
+///         void on_request(const request_record&) const noexcept { ++*responses; }
+///         void on_refusal(const refusal_record&) const noexcept { ++*responses; }
+///         void on_problem(const problem_record&) const noexcept {}
 ///     };
 template <class O>
-concept observer = requires(const O& o, const request_record& record, const http::refusal& refused, const error& why) {
+concept observer = requires(const O& o, const request_record& answered, const refusal_record& refused, const problem_record& failed) {
     // After each answer, on the thread that made it: be quick. Called from many threads at once.
-    { o.on_request(record) } noexcept;
-    // After a host's own refusal was worded: malformed bytes, a time-out, overload.
+    { o.on_request(answered) } noexcept;
+    // After the answer to what the server refused was written.
     { o.on_refusal(refused) } noexcept;
-    // Before a 5xx is answered: `why.cause` is what the client is not told.
-    { o.on_problem(why) } noexcept;
+    // Before a 5xx is answered, and after a failure outside of a request.
+    { o.on_problem(failed) } noexcept;
 };
 
-/// One attempt that has ended, for logs and metrics. Views: valid during the call. `sent` holds the hook's secret, and its
+/// One attempt that has ended, for logs and metrics. Views: valid during the call. `delivery` holds the hook's secret, and its
 /// target may hold one.
 struct delivery_record {
-    const due_delivery& sent;
-    const attempt_result& ended;
-    completion result;  ///< what the store said to it
+    const due_delivery& delivery;
+    const attempt_result& attempt;
+    completion result;  ///< what the store made of it
     /// Why it failed, for the operator: the system's words, or the certificate's fault; may be empty.
     std::string_view why;
+    /// The trace and span that the attempt's `traceparent` named. All attempts of a delivery are in one trace.
+    std::string_view trace_id{};
+    std::string_view span_id{};
 };
 
 /// An observer that also hears of every attempt to deliver a webhook. An observer that has no such function is fine, and
@@ -3728,12 +3784,12 @@ struct delivery_record {
 ///     struct delivery_counter : no_observer {
 ///         std::atomic<std::uint64_t>* delivered;
 ///         void on_attempt(const delivery_record& record) const noexcept {
-///             if (record.ended.outcome == delivery_outcome::delivered) ++*delivered;
+///             if (record.attempt.outcome == delivery_outcome::delivered) ++*delivered;
 ///         }
 ///     };
 template <class O>
 concept delivery_observer = observer<O> && requires(const O& o, const delivery_record& record) {
-    // After an attempt was settled, on the dispatcher's thread: be quick.
+    // After the store has recorded an attempt, on the dispatcher's thread: be quick.
     { o.on_attempt(record) } noexcept;
 };
 
@@ -3838,6 +3894,15 @@ concept shared_outbox = outbox<S> && requires(const S& s) {
     // A different number after anything was appended; it may also change for other reasons. None when it cannot be
     // determined now. Never blocks, and costs next to nothing.
     { s.changes_seen() } noexcept -> std::same_as<std::optional<std::uint64_t>>;
+};
+
+/// An outbox that says how much is due, for monitoring.
+///
+/// Optional. Exemplars: `memory_store`, `sqlite_store`, `postgres_store`.
+template <class S>
+concept backlog_source = outbox<S> && requires(S& s, instant now, std::size_t rows_max) {
+    // What is due at `now`; `due` is counted up to `rows_max`. Deliveries that are held are not due.
+    { s.backlog(now, rows_max) } -> std::same_as<result<delivery_backlog>>;
 };
 
 }  // namespace tollgate
@@ -4191,6 +4256,15 @@ concept time_source = requires(const C& c) {
     // UTC. Called at the start of each request, from many threads at once. May go backwards, as system clocks do.
     { c.now() } noexcept -> std::same_as<instant>;
 };
+
+/// A reading of the clock for durations, which are a difference of two: `clock.steady_now()` if the clock has that member, which
+/// returns std::chrono::nanoseconds, is noexcept and never goes backwards; otherwise `now()`, to the millisecond.
+template <time_source C>
+[[nodiscard]] std::chrono::nanoseconds steady_now(const C& clock) noexcept {
+    if constexpr (requires { { clock.steady_now() } noexcept -> std::same_as<std::chrono::nanoseconds>; })
+        return clock.steady_now();
+    else return clock.now().time_since_epoch();
+}
 
 }  // namespace tollgate
 
@@ -5055,7 +5129,7 @@ template <credential_source Store>
 /// The caller of an accepted token.
 inline void make_caller(std::optional<caller>& made, const token_credential& stored, credential_kind kind) noexcept {
     made.emplace(stored.user, stored.scopes, kind,
-                 kind == credential_kind::access_token ? stored.application : std::nullopt, stored.owner_quota);
+                 kind == credential_kind::access_token ? stored.application : std::nullopt, stored.owner_quota, stored.token);
 }
 
 /// Records a use. No failure refuses the request.
@@ -5107,8 +5181,8 @@ namespace tollgate::inline v0 {
 /// Observes nothing.
 struct no_observer {
     void on_request(const request_record&) const noexcept {}
-    void on_refusal(const http::refusal&) const noexcept {}
-    void on_problem(const error&) const noexcept {}
+    void on_refusal(const refusal_record&) const noexcept {}
+    void on_problem(const problem_record&) const noexcept {}
 };
 
 static_assert(observer<no_observer>);
@@ -5940,6 +6014,117 @@ void add_challenges(http::response& response, const Authenticators& authenticato
 
 }  // namespace tollgate::pipeline
 
+// <tollgate/http/detail/request_id.hpp>
+
+namespace tollgate::inline v0::http {
+
+/// An id that no other request has: 32 lower-case hexadecimal digits. It serves as a request id and, being of the same form, as
+/// the trace id of a trace that begins with the request (W3C Trace Context section 3.2.2.3).
+class unique_id {
+public:
+    /// The first half is random for each thread, the second half is different for each call on it. An id is no secret: who has
+    /// seen one can guess others.
+    [[nodiscard]] static unique_id make() noexcept;
+
+    /// All 32 digits.
+    [[nodiscard]] std::string_view view() const noexcept { return {digits_.data(), digits_.size()}; }
+    /// The 16 digits of the second half: a span id (section 3.2.2.4).
+    [[nodiscard]] std::string_view span() const noexcept { return view().substr(span_bytes); }
+
+private:
+    static constexpr std::size_t span_bytes = 16;
+    std::array<char, 2 * span_bytes> digits_{};
+};
+
+/// Bytes of the longest request id that is taken over from a client: enough for a UUID with a prefix.
+inline constexpr std::size_t request_id_bytes_max = 128;
+
+/// Whether `text` is taken over as a request id: 1 to 128 of `A-Z a-z 0-9 . _ -`. Others could forge log lines.
+[[nodiscard]] TOLLGATE_DECL bool is_request_id(std::string_view text) noexcept;
+
+/// The id of a request: its `X-Request-Id`, if it sent one that is well-formed, else `made`. A view of either.
+[[nodiscard]] inline std::string_view request_id_of(const request& request, const unique_id& made) noexcept {
+    if (request.fields.count(field_id::x_request_id) != 1) return made.view();
+    const auto sent = request.fields.find(field_id::x_request_id);
+    return is_request_id(sent) ? sent : made.view();
+}
+
+/// Adds `X-Request-Id`. `id` is one that `request_id_of` returned.
+inline void add_request_id(response& response, std::string_view id) {
+    static constexpr std::string_view name = "X-Request-Id: ";
+    std::array<char, name.size() + request_id_bytes_max + 2> line;  // one append instead of four, on every response
+    char* end = line.data();
+    std::memcpy(end, name.data(), name.size());
+    end += name.size();
+    std::memcpy(end, id.data(), id.size());
+    end += id.size();
+    *end++ = '\r';
+    *end++ = '\n';
+    response.add_prepared_lines({line.data(), static_cast<std::size_t>(end - line.data())});
+}
+
+/// The value of a `traceparent` field (W3C Trace Context section 3.2). Views of the field's text.
+struct traceparent {
+    std::string_view trace_id;   ///< 32 lower-case hexadecimal digits, not all zero
+    std::string_view parent_id;  ///< the caller's span: 16 such digits
+    bool sampled = false;        ///< whether the caller may have recorded the trace
+
+    /// Empty for text that is not well-formed. Of versions above 00 it reads the parts of version 00 (section 4.3).
+    [[nodiscard]] TOLLGATE_DECL static std::optional<traceparent> parse(std::string_view text) noexcept;
+};
+
+/// `00-<trace_id>-<span_id>-01`, or `-00` if the trace is not sampled.
+[[nodiscard]] TOLLGATE_DECL std::string make_traceparent(std::string_view trace_id, std::string_view span_id, bool sampled);
+
+namespace detail {
+
+/// Where the ids of one thread come from. `prefix` is empty until the first one.
+struct id_sequence {
+    std::array<char, 16> prefix{};
+    std::uint64_t next = 0;
+};
+inline thread_local constinit id_sequence thread_ids{};
+
+/// Begins the sequence of a thread.
+TOLLGATE_DECL void seed(id_sequence& ids) noexcept;
+
+/// 16 lower-case hexadecimal digits, the highest first. Each step of the first part halves the width of what is spread, until
+/// every digit has a byte of its own. The last part is one instruction for compilers: the bytes in reverse.
+inline void put_hex(char* to, std::uint64_t number) noexcept {
+    for (const std::uint64_t half : {number >> 32, number & 0xffff'ffff}) {
+        std::uint64_t digits = (half | half << 16) & 0x0000'ffff'0000'ffff;
+        digits = (digits | digits << 8) & 0x00ff'00ff'00ff'00ff;
+        digits = (digits | digits << 4) & 0x0f0f'0f0f'0f0f'0f0f;
+        // A digit above nine carries into the upper half of its byte when six is added.
+        const std::uint64_t letters = (digits + 0x0606'0606'0606'0606) >> 4 & 0x0101'0101'0101'0101;
+        digits += 0x3030'3030'3030'3030 + letters * ('a' - '0' - 10);
+        if constexpr (std::endian::native == std::endian::little)
+            digits = digits >> 56 | (digits >> 40 & 0xff00) | (digits >> 24 & 0xff'0000) | (digits >> 8 & 0xff00'0000) |
+                     (digits << 8 & 0xff'0000'0000) | (digits << 24 & 0xff00'0000'0000) | (digits << 40 & 0xff'0000'0000'0000) |
+                     digits << 56;
+        std::memcpy(to, &digits, sizeof digits);
+        to += sizeof digits;
+    }
+}
+
+}  // namespace detail
+
+inline unique_id unique_id::make() noexcept {
+    auto& ids = detail::thread_ids;
+    if (ids.next == 0) [[unlikely]] detail::seed(ids);
+    ids.next += 0x9e37'79b9'7f4a'7c15;  // odd, so that it takes every value before one returns (SplitMix64, Steele et al. 2014)
+    std::uint64_t mixed = ids.next;
+    mixed = (mixed ^ mixed >> 30) * 0xbf58'476d'1ce4'e5b9;
+    mixed = (mixed ^ mixed >> 27) * 0x94d0'49bb'1331'11eb;
+    mixed ^= mixed >> 31;
+    unique_id made;
+    std::memcpy(made.digits_.data(), ids.prefix.data(), span_bytes);
+    detail::put_hex(made.digits_.data() + span_bytes, mixed | (mixed == 0));  // a span id is not zero
+    return made;
+}
+
+}  // namespace tollgate::http
+
 // <tollgate/pipeline/detail/error_response.hpp>
 
 /// What all API responses have in common: the Error object, the rate limit fields, `Allow` and `WWW-Authenticate`.
@@ -6017,10 +6202,10 @@ inline void write_error(http::response& response, http::status status, std::stri
     body.end_object();
 }
 
-/// The rate limit fields. `X-RateLimit-Reset` is sent exactly when nothing remains.
-inline void add_rate_limit_fields(http::response& response, const verdict& limit) {
-    // Every response has these two: assembled here, they are one append instead of ten.
-    std::array<char, 96> lines;
+/// The rate limit fields, and `X-Request-Id` if an id is given. `X-RateLimit-Reset` is sent exactly when nothing remains.
+inline void add_rate_limit_fields(http::response& response, const verdict& limit, std::string_view request_id = {}) {
+    // Every response has these three: assembled here, they are one append instead of fourteen.
+    std::array<char, 112 + http::request_id_bytes_max> lines;
     char* end = lines.data();
     const auto put = [&](std::string_view text) { end = std::copy_n(text.data(), text.size(), end); };
     constexpr std::size_t digits_max = 10;  // of 32 bits
@@ -6030,6 +6215,11 @@ inline void add_rate_limit_fields(http::response& response, const verdict& limit
     put("\r\nX-RateLimit-Remaining: ");
     put_number(limit.remaining);
     put("\r\n");
+    if (!request_id.empty()) {
+        put("X-Request-Id: ");
+        put(request_id);
+        put("\r\n");
+    }
     response.add_prepared_lines({lines.data(), static_cast<std::size_t>(end - lines.data())});
     if (limit.remaining == 0) response.add("X-RateLimit-Reset", round_up_to_seconds(limit.resets_at));
 }
@@ -6057,6 +6247,105 @@ inline void add_allow(http::response& response, method_set allowed) {
 inline void add_insufficient_scope(http::response& response, std::string_view scope) {
     const auto challenge = std::string{"Bearer realm=\"api\", error=\"insufficient_scope\", scope=\""}.append(scope).append("\"");
     if (const auto value = http::field_value::from(challenge)) response.add("WWW-Authenticate", *value);
+}
+
+}  // namespace tollgate::pipeline
+
+// <tollgate/pipeline/detail/observed_request.hpp>
+
+/// What every handler does for the observer: it gives each request an id, and tells what became of it.
+namespace tollgate::inline v0::pipeline {
+
+/// The beginning of one request.
+struct request_start {
+    http::unique_id id;  ///< for a request that came without one, and of its span
+    instant at{};
+    std::chrono::nanoseconds reading{};  ///< of the clock for durations; zero if nobody observes
+};
+
+/// Whether records reach anybody: without an observer neither the clock nor the trace is looked at again.
+template <class Policies>
+inline constexpr bool is_observed = !std::is_same_v<policy_type<decltype(Policies::observer)>, no_observer>;
+
+template <class Policies>
+[[nodiscard]] request_start start_request(const Policies& policies) noexcept {
+    request_start made{http::unique_id::make(), policy(policies.clock).now(), {}};
+    if constexpr (is_observed<Policies>) made.reading = steady_now(policy(policies.clock));
+    return made;
+}
+
+/// A request as its observer sees it.
+struct observed_request {
+    const request_start& start;
+    const http::request& request;
+    ip_address client;
+    std::string_view route{};
+
+    /// What is known of it now.
+    template <class Policies>
+    [[nodiscard]] request_context context(const Policies& policies) const noexcept {
+        auto made = without_duration();
+        made.duration = (std::max)(std::chrono::nanoseconds{0}, steady_now(policy(policies.clock)) - start.reading);
+        return made;
+    }
+
+    /// Reports a failure that was met in it.
+    template <class Policies>
+    void report(const Policies& policies, const error& why) const noexcept {
+        if constexpr (is_observed<Policies>) {
+            const auto known = context(policies);
+            policy(policies.observer).on_problem({why, &known});
+        }
+    }
+
+    /// What `X-Request-Id` of the response says.
+    [[nodiscard]] std::string_view id() const noexcept { return http::request_id_of(request, start.id); }
+
+    /// The end of it: adds `X-Request-Id` to the response, and reports both.
+    template <class Policies>
+    void finish(const Policies& policies, http::response& response, const caller* who) const {
+        http::add_request_id(response, id());
+        report_end(policies, response, who);
+    }
+    /// The same for a response that has its id.
+    template <class Policies>
+    void report_end(const Policies& policies, const http::response& response, const caller* who) const noexcept {
+        if constexpr (is_observed<Policies>) {
+            const auto known = context(policies);
+            policy(policies.observer).on_request({known, request, response, who});
+        }
+    }
+
+private:
+    [[nodiscard]] request_context without_duration() const noexcept {
+        request_context made{.id = id(),
+                             .trace_id = start.id.view(),
+                             .span_id = start.id.span(),
+                             .parent_span_id = {},
+                             .sampled = true,
+                             .route = route,
+                             .client = client,
+                             .at = start.at};
+        if (request.fields.count(http::field_id::traceparent) != 1) return made;
+        if (const auto sent = http::traceparent::parse(request.fields.find(http::field_id::traceparent))) {
+            made.trace_id = sent->trace_id;
+            made.parent_span_id = sent->parent_id;
+            made.sampled = sent->sampled;
+        }
+        return made;
+    }
+};
+
+/// The end of what a server refused: adds `X-Request-Id` to the response, and reports it.
+template <class Policies>
+void finish_refusal(const Policies& policies, const http::refusal& refusal, http::response& response) {
+    const auto start = start_request(policies);
+    http::add_request_id(response, start.id.view());
+    if constexpr (is_observed<Policies>) {
+        const http::request none;
+        const auto known = observed_request{start, none, refusal.peer}.context(policies);
+        policy(policies.observer).on_refusal({known, refusal});
+    }
 }
 
 }  // namespace tollgate::pipeline
@@ -6523,6 +6812,7 @@ struct judgement {
     http::work_kind waits_for = http::work_kind::other;  ///< what `next` waits for
     bool user_agent_accepted = false;
     bool is_preflight = false;
+    request_start start;
     instant now;
     ip_address client;
     authentication auth;
@@ -6745,7 +7035,8 @@ struct judge {
         };
         switch (state.next) {
             case stage::head:
-                state.now = policy(policies.clock).now();
+                state.start = start_request(policies);
+                state.now = state.start.at;
                 state.client = http::client_address(request, settings.trusted_proxies, settings.client_named_by);
                 // A request without a User-Agent counts against its address, and so its credentials are not read. Its rejection
                 // comes after the rate limit.
@@ -6798,12 +7089,13 @@ struct judge {
 
     /// What is left to say when something was thrown. Never waits.
     void respond_thrown(std::string_view what, const http::request& request, http::response& response, judgement& state) const {
-        write_failure(internal_error(std::string{"thrown: "}.append(what)), response);
+        write_failure(internal_error(std::string{"thrown: "}.append(what)), request, response, state);
         if (state.limit.limit == 0)
             state.limit = peek_or_unused(policy(policies.limiter), limit_key::of(request.peer), settings.anonymous_quota, state.now);
-        add_rate_limit_fields(response, state.limit);
+        const auto seen = observed(request, state);
+        add_rate_limit_fields(response, state.limit, seen.id());
         http::add_cors_fields(settings.cors_origins, request, response);
-        policy(policies.observer).on_request({request, response, nullptr, state.client, state.now});
+        seen.report_end(policies, response, nullptr);
     }
 
     /// The response to what the server refused by itself: an Error object like all others. It is not counted, because who sent it
@@ -6814,7 +7106,7 @@ struct judge {
         if (refusal.status == http::status::service_unavailable) response.add("Retry-After", retry_after_unavailable_seconds);
         write_error(response, refusal.status, refusal.reason, docs_url, to_topic(refusal.status));
         add_rate_limit_fields(response, limit);
-        policy(policies.observer).on_refusal(refusal);
+        finish_refusal(policies, refusal, response);
     }
 
 private:
@@ -6828,24 +7120,30 @@ private:
         return state.auth.caller ? &*state.auth.caller : nullptr;
     }
 
+    [[nodiscard]] observed_request observed(const http::request& request, const judgement& state) const noexcept {
+        const bool has_route = state.route.result != route_match::kind::unknown_path && state.route_path != nullptr;
+        return {state.start, request, state.client, has_route ? routes[state.route.route].path : std::string_view{}};
+    }
+
     http::handle_step finish(const http::request& request, http::response& response, const judgement& state) const {
-        add_rate_limit_fields(response, state.limit);
+        const auto seen = observed(request, state);
+        add_rate_limit_fields(response, state.limit, seen.id());
         http::add_cors_fields(settings.cors_origins, request, response);
-        policy(policies.observer).on_request({request, response, caller_of(state), state.client, state.now});
+        seen.report_end(policies, response, caller_of(state));
         return http::handle_step::done;
     }
 
     /// The error of an endpoint, a store or the directory: its message for the client, its cause for the observer.
-    void write_failure(const error& why, http::response& response) const {
+    void write_failure(const error& why, const http::request& request, http::response& response, const judgement& state) const {
         const auto status = to_status(why.kind);
-        if (to_number(status) >= 500) policy(policies.observer).on_problem(why);
+        if (to_number(status) >= 500) observed(request, state).report(policies, why);
         response.clear();
         if (status == http::status::service_unavailable) response.add("Retry-After", retry_after_unavailable_seconds);
         write_error(response, status, why.message, docs_url, to_topic(status));
     }
 
     http::handle_step fail(const error& why, const http::request& request, http::response& response, const judgement& state) const {
-        write_failure(why, response);
+        write_failure(why, request, response, state);
         return finish(request, response, state);
     }
 
@@ -8923,6 +9221,19 @@ enum class endpoint : std::uint8_t {
     metadata,
 };
 
+/// The pattern of an endpoint's path, for logs and metrics; empty for `none`.
+[[nodiscard]] constexpr std::string_view route_of(endpoint which) noexcept {
+    switch (which) {
+        case endpoint::authorization: return authorization_path;
+        case endpoint::one_page: return "/en/{service}/oauth/";
+        case endpoint::token: return token_path;
+        case endpoint::revocation: return revocation_path;
+        case endpoint::metadata: return metadata_path;
+        case endpoint::none: break;
+    }
+    return {};
+}
+
 /// The paths of an authorization server.
 class paths {
 public:
@@ -8948,6 +9259,7 @@ private:
 
 /// The state of one request to an authorization server.
 struct request_context {
+    pipeline::request_start start;
     instant now{};
     ip_address client;  ///< behind trusted proxies, the one they name
     endpoint which = endpoint::none;
@@ -9204,6 +9516,7 @@ struct authorization_page {
     Policies& policies;
     const web::page_renderer<Theme>& pages;
     std::string_view form_key;  ///< derives codes where there was no session yet
+    pipeline::observed_request observed;
 
     static constexpr bool signs_in = sign_in_source<Sessions>;
 
@@ -9473,13 +9786,13 @@ private:
     }
 
     void send_error(const authorization_call& call, const error& why) const {
-        policy(policies.observer).on_problem(why);
+        observed.report(policies, why);
         send_failure(call, to_failure(why));
     }
 
     /// A page for server errors that cannot be redirected, or where trying again helps.
     void answer_error_page(const error& why, http::response& response) const {
-        policy(policies.observer).on_problem(why);
+        observed.report(policies, why);
         const bool unavailable = why.kind == error_kind::unavailable;
         if (unavailable) response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
         pages.answer_status(response,
@@ -9592,6 +9905,7 @@ struct client_endpoints {
     Policies& policies;
     window_limiter& refresh_limiter;
     std::string_view docs_url;
+    pipeline::observed_request observed;
 
     void answer_token(const http::request& request, request_context& context, http::response& response) const {
         const auto read = authenticate(request, context, response, endpoint::token);
@@ -9675,7 +9989,7 @@ private:
     }
 
     void answer_error(const error& why, http::response& response) const {
-        policy(policies.observer).on_problem(why);
+        observed.report(policies, why);
         write_server_error(response, why, docs_url);
     }
 };
@@ -9755,6 +10069,8 @@ public:
     /// Only a POST to a known place has its body read; all other requests are answered from the head.
     [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response,
                                             http::handler_state& state, http::thread_kind thread) noexcept {
+        auto& start = state.get<pipeline::request_start>();
+        if (start.at == instant{}) start = pipeline::start_request(policies_);
         const auto where = paths_.find(request.target.path);
         const bool posts = request.method == http::method::post && !needs_no_store(where) && has_user_agent(request);
         if (posts && request.body_state == http::body_state::pending) return http::handle_step::needs_body;
@@ -9762,7 +10078,7 @@ public:
             state.set_waits_for(work_of(where, posts));
             return http::handle_step::needs_worker;
         }
-        handle(request, response);
+        respond(request, response, start);
         return http::handle_step::done;
     }
 
@@ -9794,12 +10110,18 @@ public:
     [[nodiscard]] const oauth_settings& settings() const noexcept { return settings_; }
 
 private:
+    void respond(const http::request& request, http::response& response, const pipeline::request_start& start) noexcept;
     void answer(const http::request& request, oauth::request_context& context, http::response& response);
     void dispatch(const http::request& request, oauth::request_context& context, http::response& response);
     void answer_not_found(const http::request& request, http::response& response) const;
     void answer_exception(std::string_view what, const http::request& request, oauth::request_context& context,
                           http::response& response) noexcept;
     void finish(const http::request& request, const oauth::request_context& context, http::response& response);
+
+    [[nodiscard]] static pipeline::observed_request observed(const http::request& request,
+                                                             const oauth::request_context& context) noexcept {
+        return {context.start, request, context.client, oauth::route_of(context.which)};
+    }
 
     [[nodiscard]] static bool needs_no_store(oauth::endpoint where) noexcept {
         return where == oauth::endpoint::metadata || where == oauth::endpoint::none;
@@ -9843,7 +10165,7 @@ template <class Sessions, class Store, class Policies, class Theme>
 void authorization_server<Sessions, Store, Policies, Theme>::answer(const http::request& request,
                                                                     oauth::request_context& context,
                                                                     http::response& response) {
-    context.now = policy(policies_.clock).now();
+    context.now = context.start.at;
     context.client = http::client_address(request, settings_.trusted_proxies, settings_.client_named_by);
     context.which = paths_.find(request.target.path);
     if (has_user_agent(request)) {
@@ -9860,13 +10182,15 @@ template <class Sessions, class Store, class Policies, class Theme>
 void authorization_server<Sessions, Store, Policies, Theme>::dispatch(const http::request& request,
                                                                       oauth::request_context& context,
                                                                       http::response& response) {
-    const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, refresh_limiter_, docs_url_};
+    const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, refresh_limiter_, docs_url_,
+                                                                       observed(request, context)};
     const oauth::authorization_page<Sessions, Store, Policies, web::fitting_theme<Theme>> page{.settings = settings_,
                                                                                                .sessions = sessions_,
                                                                                                .store = store_,
                                                                                                .policies = policies_,
                                                                                                .pages = pages_,
-                                                                                               .form_key = form_key_};
+                                                                                               .form_key = form_key_,
+                                                                                               .observed = observed(request, context)};
     switch (context.which) {
         case oauth::endpoint::token: return endpoints.answer_token(request, context, response);
         case oauth::endpoint::revocation: return endpoints.answer_revocation(request, context, response);
@@ -9903,8 +10227,7 @@ void authorization_server<Sessions, Store, Policies, Theme>::finish(const http::
                                            : limiter.peek(key, settings_.anonymous_quota, context.now));
     if (context.which != oauth::endpoint::none && !is_page(request, context))
         http::add_cors_fields(settings_.cors_origins, request, response);
-    policy(policies_.observer)
-        .on_request({request, response, context.who ? &*context.who : nullptr, context.client, context.now});
+    observed(request, context).finish(policies_, response, context.who ? &*context.who : nullptr);
 }
 
 template <class Sessions, class Store, class Policies, class Theme>
@@ -9914,7 +10237,7 @@ void authorization_server<Sessions, Store, Policies, Theme>::answer_exception(st
                                                                               http::response& response) noexcept {
     try {
         const auto why = internal_error(std::string{"thrown: "}.append(what));
-        policy(policies_.observer).on_problem(why);
+        observed(request, context).report(policies_, why);
         response.clear();
         if (is_page(request, context)) pages_.answer_status(response, http::status::internal_server_error);
         else oauth::write_server_error(response, why, docs_url_);
@@ -9929,8 +10252,15 @@ void authorization_server<Sessions, Store, Policies, Theme>::answer_exception(st
 template <class Sessions, class Store, class Policies, class Theme>
 void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::request& request,
                                                                     http::response& response) noexcept {
+    respond(request, response, pipeline::start_request(policies_));
+}
+
+template <class Sessions, class Store, class Policies, class Theme>
+void authorization_server<Sessions, Store, Policies, Theme>::respond(const http::request& request, http::response& response,
+                                                                     const pipeline::request_start& start) noexcept {
     if constexpr (fits) {
         oauth::request_context context;
+        context.start = start;
         try {
             answer(request, context, response);
         } catch (const std::exception& thrown) {
@@ -9954,7 +10284,7 @@ void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::
             pipeline::write_error(response, refused.status, refused.reason, docs_url_,
                                   pipeline::to_topic(refused.status));
             pipeline::add_rate_limit_fields(response, window);
-            policy(policies_.observer).on_refusal(refused);
+            pipeline::finish_refusal(policies_, refused, response);
         } catch (...) {
             response.clear();
             response.set_status(refused.status);
@@ -10109,6 +10439,14 @@ inline constexpr std::string_view removal_done = "1";
 
 /// The query parameter with a sealed `secret_view`.
 inline constexpr std::string_view shown_name = "shown";
+
+/// What the observer is told of a request.
+struct request_state {
+    pipeline::request_start start;
+    ip_address client;
+    std::string_view route{};     ///< the page's path; empty for one that is unknown
+    std::optional<caller> who{};  ///< the signed-in user
+};
 
 /// A request for a page, before its session is known.
 struct unauthenticated_request {
@@ -11073,6 +11411,8 @@ public:
     /// Only a POST to a known page has its body read; all other requests are answered from the head.
     [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response,
                                             http::handler_state& state, http::thread_kind thread) noexcept {
+        auto& start = state.get<pipeline::request_start>();
+        if (start.at == instant{}) start = pipeline::start_request(policies_);
         const auto which = pages::find_page(request.target.path, renderer_.site().root).which;
         const bool posts = request.method == http::method::post && is_served(which);
         if (posts && request.body_state == http::body_state::pending) return http::handle_step::needs_body;
@@ -11082,7 +11422,7 @@ public:
                                                          : http::work_kind::forms);
             return http::handle_step::needs_worker;
         }
-        handle(request, response);
+        respond(request, response, start);
         return http::handle_step::done;
     }
 
@@ -11132,11 +11472,17 @@ private:
         return which != page::none && (signs_in || (which != page::sign_in && which != page::sign_out));
     }
 
-    void answer(const http::request& request, http::response& response, instant now);
+    void respond(const http::request& request, http::response& response, const pipeline::request_start& start) noexcept;
+    void answer(const http::request& request, http::response& response, pages::request_state& state);
     void answer_exception(std::string_view what, const http::request& request, http::response& response,
-                          instant now) noexcept;
-    void answer_error(http::response& response, const error& why) const;
-    [[nodiscard]] result<void> authenticate(const pages::unauthenticated_request& incoming, http::response& response);
+                          const pages::request_state& state) noexcept;
+    void answer_error(const http::request& request, http::response& response, const pages::request_state& state,
+                      const error& why) const;
+    [[nodiscard]] result<void> authenticate(const pages::unauthenticated_request& incoming, http::response& response,
+                                            pages::request_state& state);
+    [[nodiscard]] static pipeline::observed_request observed(const http::request& request, const pages::request_state& state) noexcept {
+        return {state.start, request, state.client, state.route};
+    }
     [[nodiscard]] result<void> dispatch(const pages::page_context& context, http::response& response);
     [[nodiscard]] result<void> sign_out(const pages::page_context& context, http::response& response);
     [[nodiscard]] result<void> redirect(http::response& response, std::string_view url) const {
@@ -11190,17 +11536,21 @@ std::vector<std::string> account_pages<Users, Sessions, Store, Policies, Theme>:
 template <class Users, class Sessions, class Store, class Policies, class Theme>
 void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::request& request,
                                                                     http::response& response) noexcept {
+    respond(request, response, pipeline::start_request(policies_));
+}
+
+template <class Users, class Sessions, class Store, class Policies, class Theme>
+void account_pages<Users, Sessions, Store, Policies, Theme>::respond(const http::request& request, http::response& response,
+                                                                     const pipeline::request_start& start) noexcept {
     if constexpr (fits) {
-        const instant now = policy(policies_.clock).now();
+        pages::request_state state{start, http::client_address(request, settings_.trusted_proxies, settings_.client_named_by)};
         try {
-            answer(request, response, now);
-            policy(policies_.observer)
-                .on_request(
-                    {request, response, nullptr, http::client_address(request, settings_.trusted_proxies, settings_.client_named_by), now});
+            answer(request, response, state);
+            observed(request, state).finish(policies_, response, state.who ? &*state.who : nullptr);
         } catch (const std::exception& thrown) {
-            answer_exception(thrown.what(), request, response, now);
+            answer_exception(thrown.what(), request, response, state);
         } catch (...) {
-            answer_exception("an exception that is not a std::exception", request, response, now);
+            answer_exception("an exception that is not a std::exception", request, response, state);
         }
     }
 }
@@ -11209,10 +11559,10 @@ template <class Users, class Sessions, class Store, class Policies, class Theme>
 void account_pages<Users, Sessions, Store, Policies, Theme>::answer_exception(std::string_view what,
                                                                               const http::request& request,
                                                                               http::response& response,
-                                                                              instant now) noexcept {
+                                                                              const pages::request_state& state) noexcept {
     try {
-        answer_error(response, internal_error(std::string{"thrown: "}.append(what)));
-        policy(policies_.observer).on_request({request, response, nullptr, request.peer, now});
+        answer_error(request, response, state, internal_error(std::string{"thrown: "}.append(what)));
+        observed(request, state).finish(policies_, response, nullptr);
     } catch (...) {
         // Only a failed allocation throws here: respond with the status alone.
         response.clear();
@@ -11230,7 +11580,7 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::
             renderer_.answer_message(
                 response, refused.status,
                 {web::message_for(refused.status, renderer_.texts().errors).heading, refused.reason});
-            policy(policies_.observer).on_refusal(refused);
+            pipeline::finish_refusal(policies_, refused, response);
         } catch (...) {
             response.clear();
             response.set_status(refused.status);
@@ -11239,10 +11589,12 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-void account_pages<Users, Sessions, Store, Policies, Theme>::answer_error(http::response& response,
+void account_pages<Users, Sessions, Store, Policies, Theme>::answer_error(const http::request& request,
+                                                                          http::response& response,
+                                                                          const pages::request_state& state,
                                                                           const error& why) const {
     const auto status = pipeline::to_status(why.kind);
-    if (to_number(status) >= 500) policy(policies_.observer).on_problem(why);
+    if (to_number(status) >= 500) observed(request, state).report(policies_, why);
     response.clear();
     if (status == http::status::service_unavailable)
         response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
@@ -11252,10 +11604,13 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::answer_error(http::
 /// Everything that does not depend on the session.
 template <class Users, class Sessions, class Store, class Policies, class Theme>
 void account_pages<Users, Sessions, Store, Policies, Theme>::answer(const http::request& request,
-                                                                    http::response& response, instant now) {
+                                                                    http::response& response,
+                                                                    pages::request_state& state) {
+    const instant now = state.start.at;
     if (renderer_.site().answer_style_sheet(request, response)) return;
     const auto found = pages::find_page(request.target.path, renderer_.site().root);
     if (!is_served(found.which)) return renderer_.answer_status(response, http::status::not_found);
+    state.route = pages::path_of(found.which);
 
     const bool reads = request.method == http::method::get || request.method == http::method::head;
     const bool takes_forms = found.which != page::start && found.which != page::activity;
@@ -11273,7 +11628,7 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::answer(const http::
             if (request.target.has_query) url.append("?").append(request.target.query);
             return redirect(response, url);
         }
-        if (reads) return authenticate({found.which, request, http::form_fields{{}}, query_of(request), now}, response);
+        if (reads) return authenticate({found.which, request, http::form_fields{{}}, query_of(request), now}, response, state);
         if (web::is_cross_site(request, renderer_.site())) {
             renderer_.answer_status(response, http::status::forbidden);
             return {};
@@ -11284,15 +11639,15 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::answer(const http::
             return {};
         }
         return authenticate(
-            {found.which, request, std::get<http::form_fields>(std::move(form)), query_of(request), now}, response);
+            {found.which, request, std::get<http::form_fields>(std::move(form)), query_of(request), now}, response, state);
     }();
-    if (!done) answer_error(response, done.error());
+    if (!done) answer_error(request, response, state, done.error());
 }
 
 /// Finds the session and checks the form token.
 template <class Users, class Sessions, class Store, class Policies, class Theme>
 result<void> account_pages<Users, Sessions, Store, Policies, Theme>::authenticate(
-    const pages::unauthenticated_request& incoming, http::response& response) {
+    const pages::unauthenticated_request& incoming, http::response& response, pages::request_state& state) {
     const bool posted = incoming.request.method == http::method::post;
     const auto is_admitted = [&](limit_key key) {
         const auto window = limiter_.take(key, settings_.requests, incoming.now);
@@ -11312,6 +11667,7 @@ result<void> account_pages<Users, Sessions, Store, Policies, Theme>::authenticat
 
     const auto who = sessions_.session_of(incoming.request, incoming.now);
     if (!who) return who.error();
+    if (*who) state.who = caller{(*who)->user, {}, credential_kind::other, {}};
     if (!is_admitted(*who ? limit_key::of((*who)->user) : address)) return {};
     if (!*who) {
         if (incoming.which == page::sign_out) return redirect(response, url_of(page::sign_in));
@@ -12530,6 +12886,7 @@ public:
 
     TOLLGATE_DECL result<std::size_t> append(const event& happened, const message_seed& seed, instant now);
     [[nodiscard]] TOLLGATE_DECL due_hook_page list_due_hooks(instant now, std::size_t rows_max) const;
+    [[nodiscard]] TOLLGATE_DECL delivery_backlog backlog(instant now, std::size_t rows_max) const;
     TOLLGATE_DECL std::vector<due_delivery> lease(std::span<const lease_request> requests, const lease_time& time);
     TOLLGATE_DECL std::vector<completion> complete(std::span<const attempt_result> ended, instant now);
     [[nodiscard]] TOLLGATE_DECL std::vector<delivery> deliveries_of(const account_ref& account, hook_id of,
@@ -12938,6 +13295,10 @@ public:
     result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept {
         return in_hooks([&]() -> result<due_hook_page> { return outbox_.list_due_hooks(now, rows_max); });
     }
+    /// See `backlog_source`.
+    result<delivery_backlog> backlog(instant now, std::size_t rows_max) noexcept {
+        return in_hooks([&]() -> result<delivery_backlog> { return outbox_.backlog(now, rows_max); });
+    }
     /// See `outbox`.
     result<std::vector<due_delivery>> lease(std::span<const lease_request> requests, const lease_time& lease) noexcept {
         return in_hooks([&]() -> result<std::vector<due_delivery>> { return outbox_.lease(requests, lease); });
@@ -13013,11 +13374,55 @@ static_assert(outbox<memory_store>);
 
 }  // namespace tollgate
 
+// <tollgate/server/detail/server_statistics.hpp>
+
+namespace tollgate::inline v0 {
+
+/// What a server has done since it was made, and what it does now.
+struct server_statistics {
+    std::size_t connections = 0;             ///< open now, those that are being refused included
+    std::uint64_t connections_accepted = 0;  ///< in all, those refused included
+    std::uint64_t connections_refused = 0;   ///< beyond a bound: 503
+    std::size_t queued = 0;                  ///< requests that wait for a worker now
+    std::uint64_t taken_up = 0;              ///< requests that a worker took up
+    std::chrono::nanoseconds waited{};       ///< of those, for a worker
+    std::uint64_t dropped = 0;               ///< requests that found the queue full, or no worker in time: 503
+};
+
+namespace server_detail {
+
+/// What `server::statistics` reports. Each is added to by whoever does it; none is waited for.
+struct server_counters {
+    std::atomic<std::size_t> connections{0};
+    std::atomic<std::uint64_t> connections_accepted{0};
+    std::atomic<std::uint64_t> connections_refused{0};
+    std::atomic<std::size_t> queued{0};
+    std::atomic<std::uint64_t> taken_up{0};
+    std::atomic<std::chrono::steady_clock::rep> waited{0};
+    std::atomic<std::uint64_t> dropped{0};
+
+    static void add(auto& to) noexcept { to.fetch_add(1, std::memory_order_relaxed); }
+    static void remove(auto& from) noexcept { from.fetch_sub(1, std::memory_order_relaxed); }
+
+    [[nodiscard]] server_statistics read() const noexcept {
+        const auto value = [](const auto& of) { return of.load(std::memory_order_relaxed); };
+        return {value(connections), value(connections_accepted), value(connections_refused),
+                value(queued), value(taken_up), std::chrono::steady_clock::duration{value(waited)}, value(dropped)};
+    }
+};
+
+}  // namespace server_detail
+
+}  // namespace tollgate
+
 // <tollgate/server/server_settings.hpp>
 
 namespace tollgate::inline v0 {
 
-/// An address to listen on: an IPv4 or IPv6 address as text, and a port; port 0 selects a free one.
+/// An address to listen on: an IPv4 or IPv6 address as text, and a port; port 0 selects a free one. Or `unix:` and the path of a
+/// Unix domain socket, with port 0: its file is created with mode `server_settings::unix_socket_mode` and removed at the end; a file
+/// left by a crash is replaced if nobody listens at it. The peer of its connections is 127.0.0.1: to let the proxy behind it name
+/// its clients, name that address as a trusted proxy.
 struct listen_address {
     std::string address;
     std::uint16_t port = 0;
@@ -13042,6 +13447,10 @@ struct server_settings {
     std::string address = "127.0.0.1";  ///< reachable from other machines only on request
     std::uint16_t port = 8080;
     std::vector<listen_address> more_addresses = {};
+    /// Sockets that are bound and listening already, instead of all addresses: of a program that starts this one, such as systemd.
+    /// The server closes its descriptors at the end, and the sockets go on accepting for whoever else holds them.
+    std::vector<int> listening_sockets = {};
+    unsigned unix_socket_mode = 0660;  ///< of the file of a Unix domain socket: its owner and group may connect
     tls_settings tls = {};
 
     unsigned threads = 0;                 ///< I/O threads; 0: one for each core
@@ -13151,6 +13560,8 @@ public:
 
     /// The addresses on which it accepts connections, with the actual ports. Empty before `start`.
     [[nodiscard]] TOLLGATE_DECL std::vector<listen_address> endpoints() const;
+    /// What it has done so far. The numbers are read one by one: they need not fit together exactly.
+    [[nodiscard]] TOLLGATE_DECL server_statistics statistics() const noexcept;
     /// The port of the first address; 0 before `start`.
     [[nodiscard]] TOLLGATE_DECL std::uint16_t port() const;
 
@@ -13160,6 +13571,29 @@ private:
     TOLLGATE_DECL server(http::handler_ref handler, server_settings settings, server_detail::loop_group_factory make_loops);
 
     std::unique_ptr<core> core_;
+};
+
+}  // namespace tollgate
+
+// <tollgate/base/detail/backend_statistics.hpp>
+
+namespace tollgate::inline v0 {
+
+/// What a store or limiter has done since it was opened. All of it only grows, but `is_up`.
+struct backend_statistics {
+    std::uint64_t calls = 0;             ///< uses of a connection: a query, a transaction or a batch
+    std::uint64_t errors = 0;            ///< no connection could be had, or one was lost
+    std::chrono::nanoseconds busy{};     ///< duration of all calls
+    std::chrono::nanoseconds waited{};   ///< for a connection, or to open one
+    std::uint64_t cache_hits = 0;        ///< look-ups that were answered without a call
+    std::uint64_t cache_misses = 0;
+    bool is_up = true;                   ///< false while calls fail at once because the server cannot be reached
+
+    /// Of two parts of one backend.
+    [[nodiscard]] friend backend_statistics operator+(const backend_statistics& a, const backend_statistics& b) noexcept {
+        return {a.calls + b.calls, a.errors + b.errors, a.busy + b.busy, a.waited + b.waited, a.cache_hits + b.cache_hits,
+                a.cache_misses + b.cache_misses, a.is_up && b.is_up};
+    }
 };
 
 }  // namespace tollgate
@@ -13291,10 +13725,13 @@ public:
             : from_{std::exchange(other.from_, nullptr)},
               lent_{std::move(other.lent_)},
               generation_{other.generation_},
-              is_probe_{other.is_probe_} {}
+              is_probe_{other.is_probe_},
+              since_{other.since_} {}
         lease& operator=(lease&&) = delete;
         ~lease() {
-            if (from_ != nullptr) from_->put(std::move(lent_), generation_, is_probe_);
+            if (from_ == nullptr) return;
+            from_->count_call(since_);
+            from_->put(std::move(lent_), generation_, is_probe_);
         }
 
         [[nodiscard]] Connection& operator*() const noexcept { return *lent_; }
@@ -13310,17 +13747,21 @@ public:
         friend class reconnecting_pool;
         lease(reconnecting_pool& from, std::unique_ptr<Connection> lent, std::uint64_t generation,
               bool is_probe) noexcept
-            : from_{&from}, lent_{std::move(lent)}, generation_{generation}, is_probe_{is_probe} {}
+            : from_{&from}, lent_{std::move(lent)}, generation_{generation}, is_probe_{is_probe}, since_{from.now()} {}
 
         void end(bool all, std::string_view why) noexcept {
             lent_.reset();
-            if (from_ != nullptr) std::exchange(from_, nullptr)->lose(generation_, is_probe_, all, why);
+            if (from_ == nullptr) return;
+            from_->count_call(since_);
+            from_->errors_.fetch_add(1, std::memory_order_relaxed);
+            std::exchange(from_, nullptr)->lose(generation_, is_probe_, all, why);
         }
 
         reconnecting_pool* from_;
         std::unique_ptr<Connection> lent_;
         std::uint64_t generation_;
         bool is_probe_;
+        steady::rep since_;
     };
 
     reconnecting_pool(reconnecting_pool_settings settings, opener open)
@@ -13333,7 +13774,25 @@ public:
 
     /// Error (unavailable): the breaker is open, or no connection became free in time. Otherwise the error of the
     /// opener.
-    [[nodiscard]] result<lease> take(milliseconds wait_max);
+    [[nodiscard]] result<lease> take(milliseconds wait_max) {
+        const auto began = now();
+        auto taken = take_uncounted(wait_max);
+        waited_.fetch_add(now() - began, std::memory_order_relaxed);
+        if (!taken) errors_.fetch_add(1, std::memory_order_relaxed);
+        return taken;
+    }
+
+    /// What the connections were used for since the pool was made.
+    [[nodiscard]] backend_statistics statistics() const noexcept {
+        const auto duration = [](const std::atomic<steady::rep>& of) {
+            return std::chrono::nanoseconds{steady::duration{of.load(std::memory_order_relaxed)}};
+        };
+        return {.calls = calls_.load(std::memory_order_relaxed),
+                .errors = errors_.load(std::memory_order_relaxed),
+                .busy = duration(busy_),
+                .waited = duration(waited_),
+                .is_up = is_up()};
+    }
 
     /// Whether `take` would fail at once, without a lock.
     [[nodiscard]] bool is_refusing() const noexcept {
@@ -13350,6 +13809,11 @@ private:
     };
 
     [[nodiscard]] steady::rep now() const noexcept { return settings_.now().time_since_epoch().count(); }
+    [[nodiscard]] result<lease> take_uncounted(milliseconds wait_max);
+    void count_call(steady::rep since) noexcept {
+        calls_.fetch_add(1, std::memory_order_relaxed);
+        busy_.fetch_add(now() - since, std::memory_order_relaxed);
+    }
     [[nodiscard]] bool has_breaker() const noexcept { return settings_.longest_pause > milliseconds{0}; }
     [[nodiscard]] error refusal() const {
         return unavailable(settings_.name + ": not connected; retrying shortly: " + last_failure_);
@@ -13370,6 +13834,11 @@ private:
     std::atomic<bool> is_probing_{false};
     std::atomic<steady::rep> retry_at_{0};
 
+    std::atomic<std::uint64_t> calls_{0};
+    std::atomic<std::uint64_t> errors_{0};
+    std::atomic<steady::rep> busy_{0};
+    std::atomic<steady::rep> waited_{0};
+
     std::mutex mutex_;
     std::condition_variable came_free_;
     std::vector<idle_connection> idle_;
@@ -13382,7 +13851,7 @@ private:
 };
 
 template <class Connection>
-auto reconnecting_pool<Connection>::take(milliseconds wait_max) -> result<lease> {
+auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max) -> result<lease> {
     const auto end = settings_.now() + wait_max;
     std::unique_lock lock{mutex_};
     bool is_probe = false;
@@ -14207,6 +14676,14 @@ struct io_result {
     std::size_t bytes = 0;
 };
 
+/// A listening socket, and its address with the actual port.
+struct listening_socket {
+    socket_handle socket = no_socket;
+    listen_address at;
+    bool ipv6 = false;
+    bool is_shared = false;  ///< others accept at it, too: it is closed without ending it for them
+};
+
 /// Returns `closed` at the end of the stream, too. Precondition: `into` is not empty.
 TOLLGATE_DECL io_result receive(socket_handle from, std::span<char> into) noexcept;
 TOLLGATE_DECL io_result send(socket_handle to, std::string_view bytes) noexcept;
@@ -14220,6 +14697,8 @@ TOLLGATE_DECL void end_sending(socket_handle on) noexcept;
 /// Ends the connection or the listening and closes the descriptor. This takes effect even if a child process has a copy
 /// of the descriptor, as one that was forked without `exec` has.
 TOLLGATE_DECL void close_socket(socket_handle one) noexcept;
+/// The same for one that accepts; a shared one goes on for those who share it.
+TOLLGATE_DECL void close_listening(const listening_socket& one) noexcept;
 
 /// The number of descriptors that this process may have; a very large number if unlimited.
 [[nodiscard]] TOLLGATE_DECL std::size_t open_files_max() noexcept;
@@ -14255,13 +14734,17 @@ struct accept_result {
 /// hold back for 40 ms together with delayed acknowledgements.
 TOLLGATE_DECL accept_result accept_one(socket_handle listening) noexcept;
 
-/// A listening socket, and its address with the actual port.
-struct listening_socket {
-    socket_handle socket = no_socket;
-    listen_address at;
-    bool ipv6 = false;
-};
-TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& where, int backlog);
+TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& where, int backlog, unsigned unix_socket_mode);
+
+/// A socket that somebody else has made, bound and listening.
+TOLLGATE_DECL result<listening_socket> adopt_listening(socket_handle socket);
+
+/// The path of a `unix:` address; empty for another one.
+[[nodiscard]] inline std::string_view unix_path_of(const listen_address& where) noexcept {
+    constexpr std::string_view prefix = "unix:";
+    const std::string_view text = where.address;
+    return text.starts_with(prefix) ? text.substr(prefix.size()) : std::string_view{};
+}
 
 }  // namespace tollgate::server_detail
 
@@ -14433,6 +14916,7 @@ public:
     const server_settings settings;
     connection_limiter limiter;
     worker_pool workers;
+    server_counters counters;
     std::atomic<bool> stopping = false;
 
     [[nodiscard]] http::parser_settings parsing() const noexcept {
@@ -15051,6 +15535,8 @@ private:
     TOLLGATE_DECL event receive_ciphertext();
     TOLLGATE_DECL event decrypt();
     TOLLGATE_DECL event serve();
+    TOLLGATE_DECL event submit();
+    TOLLGATE_DECL void leave_queue(bool taken_up) noexcept;
     TOLLGATE_DECL event outcome(http1_session::state session, io_state sent);
     TOLLGATE_DECL event resume_output(io_state sent);
     TOLLGATE_DECL event refuse(http::status status, std::string_view reason);
@@ -15081,6 +15567,8 @@ private:
     deadline deadline_ = deadline::none;
     interruption interruption_ = interruption::none;
     admission admitted_;
+    std::chrono::steady_clock::time_point queued_at_{};
+    bool queued_ = false;
     bool waiting_ = false;
     bool withdrawn_ = false;                                          // removed from the workers' queue
     http1_session::state after_output_ = http1_session::state::idle;  // the session's state before its output was sent
@@ -15153,7 +15641,8 @@ class epoll_loop;
 /// A socket registered with epoll. Owns the socket.
 class epoll_source {
 public:
-    epoll_source(epoll_loop& loop, socket_handle socket) noexcept : epoll_{loop}, socket_{socket} {}
+    epoll_source(epoll_loop& loop, socket_handle socket, bool is_shared = false) noexcept
+        : epoll_{loop}, socket_{socket}, is_shared_{is_shared} {}
     epoll_source(const epoll_source&) = delete;
     epoll_source& operator=(const epoll_source&) = delete;
 
@@ -15175,6 +15664,7 @@ private:
 
     epoll_loop& epoll_;
     const socket_handle socket_;
+    const bool is_shared_;  // an accepting socket that others hold, too
     interest watched_ = interest::unregistered;
 };
 
@@ -15196,7 +15686,7 @@ private:
 
 class epoll_listener final : public listener, private epoll_source {
 public:
-    epoll_listener(epoll_loop& loop, std::vector<event_loop*> loops, socket_handle socket) noexcept;
+    epoll_listener(epoll_loop& loop, std::vector<event_loop*> loops, const listening_socket& from) noexcept;
 
 private:
     void on_event() noexcept override { accept_all(); }
@@ -15212,7 +15702,7 @@ public:
     TOLLGATE_DECL ~epoll_loop() override;
 
     /// Before `run`: accepts connections on this socket, which the loop owns from then on.
-    TOLLGATE_DECL void listen(const std::vector<event_loop*>& loops, socket_handle socket);
+    TOLLGATE_DECL void listen(const std::vector<event_loop*>& loops, const listening_socket& from);
 
     /// Returns when the loop has drained and `request_exit` was called.
     TOLLGATE_DECL void run() noexcept;
@@ -15345,6 +15835,10 @@ public:
     /// What `find` would return now without a query; unknown if it would query.
     [[nodiscard]] lookup<Value> cached(const Key& key) const noexcept;
 
+    /// How many look-ups were answered from memory, and how many could not be; neither, if the cache is off.
+    [[nodiscard]] std::uint64_t hits() const noexcept { return sum(&guard::hits); }
+    [[nodiscard]] std::uint64_t misses() const noexcept { return sum(&guard::misses); }
+
     /// The hash by which `Changes` identifies this key.
     [[nodiscard]] std::size_t hash_of(const Key& key) const noexcept { return hash_(key); }
 
@@ -15373,7 +15867,14 @@ private:
     struct alignas(64) guard {
         detail::row_guard lock;
         std::size_t evictions = 0;  // where the search for a victim starts
+        std::atomic<std::uint64_t> hits = 0;  // in the line that a reader has written to already
+        std::atomic<std::uint64_t> misses = 0;
     };
+    [[nodiscard]] std::uint64_t sum(std::atomic<std::uint64_t> guard::*counter) const noexcept {
+        std::uint64_t all = 0;
+        for (const guard& each : guards_) all += (each.*counter).load(std::memory_order_relaxed);
+        return all;
+    }
 
     [[nodiscard]] set& set_of(std::size_t hash) noexcept { return sets_[hash & (sets_.size() - 1)]; }
     [[nodiscard]] const set& set_of(std::size_t hash) const noexcept { return sets_[hash & (sets_.size() - 1)]; }
@@ -15404,6 +15905,7 @@ auto row_cache<Key, Value, Changes>::find(const Key& key, Query&& query) -> answ
 
     const std::size_t hash = hash_(key);
     if (auto known = cached(hash, *now, key); !known.is_unknown()) return std::move(known).found();
+    guard_of(hash).misses.fetch_add(1, std::memory_order_relaxed);
     answer asked = query();
     if (asked) keep(hash, *now, key, *asked);
     return asked;
@@ -15429,6 +15931,7 @@ lookup<Value> row_cache<Key, Value, Changes>::cached(std::size_t hash, const mar
         // Checked first: a cache line without writes stays shared by all cores.
         if (!each.held->was_asked_for.load(std::memory_order_relaxed))
             each.held->was_asked_for.store(true, std::memory_order_relaxed);
+        guard_of(hash).hits.fetch_add(1, std::memory_order_relaxed);
         return each.held->value ? lookup<Value>::hit(*each.held->value) : lookup<Value>::miss();
     }
     return lookup<Value>::unknown();
@@ -15934,6 +16437,8 @@ private:
 #include <resolv.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 #include <cerrno>
 #include <climits>
@@ -17590,6 +18095,61 @@ TOLLGATE_DECL ip_address forwarded_address(const request& request, std::span<con
 }
 
 }  // namespace tollgate::http::detail
+
+// <tollgate/http/detail/request_id.ipp>
+
+namespace tollgate::inline v0::http {
+
+TOLLGATE_DECL bool is_request_id(std::string_view text) noexcept {
+    return !text.empty() && text.size() <= request_id_bytes_max && std::all_of(text.begin(), text.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+    });
+}
+
+namespace detail {
+
+[[nodiscard]] inline bool is_hex(std::string_view text) noexcept {
+    return std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+}
+
+[[nodiscard]] inline bool is_trace_part(std::string_view text) noexcept {
+    return is_hex(text) && text.find_first_not_of('0') != std::string_view::npos;
+}
+
+TOLLGATE_DECL void seed(id_sequence& ids) noexcept {
+    std::array<std::uint64_t, 2> random{};
+    if (!system_random{}.fill(std::as_writable_bytes(std::span{random}))) {
+        // Ids need not be secret: time and the address of the thread's own memory tell processes and threads apart.
+        random[0] = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+        random[1] = random[0] ^ reinterpret_cast<std::uintptr_t>(&ids);
+    }
+    put_hex(ids.prefix.data(), random[0] | 1);  // a trace id is not zero
+    ids.next = random[1] | 1;
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL std::optional<traceparent> traceparent::parse(std::string_view text) noexcept {
+    constexpr std::size_t version_00_bytes = 55;
+    if (text.size() < version_00_bytes || text[2] != '-' || text[35] != '-' || text[52] != '-') return std::nullopt;
+    const auto version = text.substr(0, 2);
+    if (!detail::is_hex(version) || version == "ff") return std::nullopt;
+    const bool longer = text.size() > version_00_bytes;
+    if (longer && (version == "00" || text[version_00_bytes] != '-')) return std::nullopt;
+    traceparent made{text.substr(3, 32), text.substr(36, 16)};
+    const auto flags = text.substr(53, 2);
+    if (!detail::is_trace_part(made.trace_id) || !detail::is_trace_part(made.parent_id) || !detail::is_hex(flags))
+        return std::nullopt;
+    const char last = flags[1];
+    made.sampled = ((last <= '9' ? last - '0' : last - 'a' + 10) & 1) != 0;
+    return made;
+}
+
+TOLLGATE_DECL std::string make_traceparent(std::string_view trace_id, std::string_view span_id, bool sampled) {
+    return std::string{"00-"}.append(trace_id).append("-").append(span_id).append(sampled ? "-01" : "-00");
+}
+
+}  // namespace tollgate::http
 
 // <tollgate/pipeline/route_table.ipp>
 
@@ -21462,6 +22022,7 @@ TOLLGATE_DECL api_documentation::api_documentation(const api_settings& settings,
 TOLLGATE_DECL void api_documentation::handle(const http::request& asked, http::response& out) const noexcept {
     try {
         answer(asked, out);
+        http::add_request_id(out, http::request_id_of(asked, http::unique_id::make()));
     } catch (...) {
         // Out of memory: the status alone is left.
         out.clear();
@@ -21473,6 +22034,7 @@ TOLLGATE_DECL void api_documentation::handle(const http::refusal& refused, http:
     try {
         out.set_status(refused.status);
         out.add_prepared_lines(manual::plain_field_lines);
+        http::add_request_id(out, http::unique_id::make().view());
         out.body().append(refused.reason).append("\n");
     } catch (...) {
         out.clear();
@@ -22965,6 +23527,19 @@ TOLLGATE_DECL due_hook_page outbox::list_due_hooks(instant now, std::size_t rows
     return page;
 }
 
+TOLLGATE_DECL delivery_backlog outbox::backlog(instant now, std::size_t rows_max) const {
+    delivery_backlog made;
+    const auto count = [&](const timed_deliveries& of) {
+        for (auto each = of.begin(); each != of.end() && each->at <= now && made.due < rows_max; ++each) {
+            ++made.due;
+            if (!made.due_since || each->at < *made.due_since) made.due_since = each->at;
+        }
+    };
+    for (auto next = ready_.begin(); next != ready_.end() && next->ready_at <= now; ++next) count(hook_rows_.at(next->of).waiting);
+    for (const auto& [name, each] : hosts_) count(each->leased);  // whose lease has ended
+    return made;
+}
+
 TOLLGATE_DECL std::vector<due_delivery> outbox::lease(std::span<const lease_request> requests, const lease_time& time) {
     std::vector<due_delivery> leased;
     undo_unless_kept given{[&]() noexcept {
@@ -23281,7 +23856,8 @@ TOLLGATE_DECL result<token_id> personal_tokens::create(const new_personal_token&
     usernames_.emplace(id, made.username);
     try {
         by_username_.insert(made.username, row{id,
-                                               {made.user, made.secret_digest, made.scopes, std::nullopt, std::nullopt},
+                                               {made.user, made.secret_digest, made.scopes, std::nullopt, std::nullopt,
+                                                std::nullopt, known_quota{}, id},
                                                made.description,
                                                made.created_at});
     } catch (...) {
@@ -23457,6 +24033,7 @@ public:
     TOLLGATE_DECL void stop(milliseconds deadline);
     TOLLGATE_DECL result<void> reload_certificates();
     TOLLGATE_DECL std::vector<listen_address> endpoints() const;
+    [[nodiscard]] server_statistics statistics() const noexcept { return context_->counters.read(); }
 
 private:
     enum class state { fresh, starting, running, stopping, stopped };
@@ -23464,6 +24041,7 @@ private:
     TOLLGATE_DECL result<void> open();
     TOLLGATE_DECL result<void> check_settings() const;
     TOLLGATE_DECL void drain(milliseconds deadline);
+    TOLLGATE_DECL void remove_socket_files();
     /// Ends workers and threads. Precondition: not called on one of them.
     TOLLGATE_DECL void close();
 
@@ -23477,6 +24055,7 @@ private:
     bool stopped_before_start_ = false;
     std::optional<milliseconds> stop_when_started_;
     std::vector<listen_address> endpoints_;
+    std::vector<std::string> socket_files_;  // of Unix domain sockets that it made
 
     std::mutex close_mutex_;                     // one of the waiting threads closes everything
     std::unique_ptr<server_detail::event_loop_group> loops_;  // constant from `running` on
@@ -23500,6 +24079,8 @@ TOLLGATE_DECL void server::wait() { core_->wait(); }
 TOLLGATE_DECL void server::stop(milliseconds deadline) { core_->stop(deadline); }
 TOLLGATE_DECL result<void> server::reload_certificates() { return core_->reload_certificates(); }
 TOLLGATE_DECL std::vector<listen_address> server::endpoints() const { return core_->endpoints(); }
+
+TOLLGATE_DECL server_statistics server::statistics() const noexcept { return core_->statistics(); }
 
 TOLLGATE_DECL std::uint16_t server::port() const {
     const auto all = core_->endpoints();
@@ -23548,16 +24129,21 @@ TOLLGATE_DECL result<void> server::core::open() {
     wanted.insert(wanted.begin(), {how.address, how.port});
     std::vector<listening_socket> sockets;
     const auto close_all = [&sockets] {
-        for (const listening_socket& one : sockets) close_socket(one.socket);
+        for (const listening_socket& one : sockets) close_listening(one);
     };
-    for (const listen_address& one : wanted) {
-        auto made = listen_at(one, how.backlog);
+    const auto add = [&](result<listening_socket> made) -> result<void> {
         if (!made) {
             close_all();
             return std::move(made).error();
         }
         sockets.push_back(*std::move(made));
-    }
+        return {};
+    };
+    if (!how.listening_sockets.empty()) wanted.clear();
+    for (const int one : how.listening_sockets)
+        if (auto added = add(adopt_listening(one)); !added) return added;
+    for (const listen_address& one : wanted)
+        if (auto added = add(listen_at(one, how.backlog, how.unix_socket_mode)); !added) return added;
 
     try {
         loops_ = make_loops_(context_, how.threads != 0 ? how.threads : (std::max)(1U, std::thread::hardware_concurrency()));
@@ -23568,7 +24154,10 @@ TOLLGATE_DECL result<void> server::core::open() {
     }
     {
         const std::lock_guard hold{mutex_};
-        for (const listening_socket& one : sockets) endpoints_.push_back(one.at);
+        for (const listening_socket& one : sockets) {
+            endpoints_.push_back(one.at);
+            if (const auto path = unix_path_of(one.at); !path.empty() && !one.is_shared) socket_files_.emplace_back(path);
+        }
     }
     loops_->listen(sockets);
     return {};
@@ -23634,7 +24223,13 @@ TOLLGATE_DECL void server::core::stop(milliseconds deadline) {
     close();
 }
 
+TOLLGATE_DECL void server::core::remove_socket_files() {
+    const std::lock_guard hold{mutex_};
+    for (const std::string& each : std::exchange(socket_files_, {})) ::unlink(each.c_str());
+}
+
 TOLLGATE_DECL void server::core::drain(milliseconds deadline) {
+    remove_socket_files();  // while it still listens: a server that starts now has a file of its own
     context_->stopping = true;
     loops_->drain(deadline);
 }
@@ -23650,6 +24245,7 @@ TOLLGATE_DECL void server::core::close() {
 
 TOLLGATE_DECL server::core::~core() {
     if (!loops_) return;
+    remove_socket_files();
     context_->stopping = true;
     close();
 }
@@ -24365,17 +24961,20 @@ namespace tollgate::inline v0::server_detail {
 
 namespace detail {
 
-/// Both address families in one type, as socket calls require.
+/// All address families in one type, as socket calls require.
 union socket_address {
     sockaddr any;
     sockaddr_in v4;
     sockaddr_in6 v6;
+    sockaddr_un unix_domain;
 };
 
 inline ip_address to_ip_address(const socket_address& from) noexcept {
     std::array<std::uint8_t, 16> bytes{};
     if (from.any.sa_family == AF_INET6) {
         std::memcpy(bytes.data(), &from.v6.sin6_addr, bytes.size());
+    } else if (from.any.sa_family != AF_INET) {
+        return ip_address::v4(127, 0, 0, 1);  // a Unix domain socket: the peer is on this machine
     } else {
         bytes[10] = bytes[11] = 0xff;
         std::memcpy(bytes.data() + 12, &from.v4.sin_addr, 4);
@@ -24451,6 +25050,11 @@ TOLLGATE_DECL void close_socket(socket_handle one) noexcept {
     ::close(one);
 }
 
+TOLLGATE_DECL void close_listening(const listening_socket& one) noexcept {
+    if (one.is_shared) ::close(one.socket);
+    else close_socket(one.socket);
+}
+
 TOLLGATE_DECL std::size_t open_files_max() noexcept {
     rlimit limit{};
     const bool limited = ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
@@ -24499,28 +25103,90 @@ TOLLGATE_DECL accept_result accept_one(socket_handle listening) noexcept {
     }
 }
 
-TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& where, int backlog) {
+namespace detail {
+
+inline error listen_error(const std::string& place, std::string_view call) {
+    return {error_kind::unavailable, "Cannot listen at " + place + ": " + std::strerror(errno) + ".", std::string{call} + " failed"};
+}
+
+#if defined(SOCK_CLOEXEC)
+inline constexpr int stream_type = SOCK_STREAM | SOCK_CLOEXEC;  // at once: another thread may start a program before a later fcntl
+#else
+inline constexpr int stream_type = SOCK_STREAM;
+#endif
+
+/// Removes the file of a Unix domain socket that nobody listens at. False if somebody does, or it is another file.
+inline bool remove_stale(const socket_address& name, socklen_t bytes) noexcept {
+    struct stat found{};
+    if (::lstat(name.unix_domain.sun_path, &found) != 0 || !S_ISSOCK(found.st_mode)) return false;
+    const int asking = ::socket(AF_UNIX, stream_type, 0);
+    if (asking < 0) return false;
+    const bool refused = ::connect(asking, &name.any, bytes) != 0 && errno == ECONNREFUSED;
+    ::close(asking);
+    return refused && ::unlink(name.unix_domain.sun_path) == 0;
+}
+
+inline result<listening_socket> listen_at_path(const listen_address& where, int backlog, unsigned mode) {
+    const std::string_view path = unix_path_of(where);
+    socket_address name{};
+    if (path.empty() || path.size() >= sizeof name.unix_domain.sun_path || path.find('\0') != std::string_view::npos)
+        return invalid("The path of " + where.address + " is empty or too long for a Unix domain socket.");
+    name.unix_domain.sun_family = AF_UNIX;
+    std::memcpy(name.unix_domain.sun_path, path.data(), path.size());
+    const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size() + 1);
+
+    const int made = ::socket(AF_UNIX, stream_type, 0);
+    if (made < 0) return listen_error(where.address, "socket");
+    const auto give_up = [&](std::string_view call) {
+        error why = listen_error(where.address, call);
+        ::close(made);
+        return why;
+    };
+    if (!make_non_blocking(made)) return give_up("fcntl");
+    int bound = ::bind(made, &name.any, bytes);
+    if (bound != 0 && errno == EADDRINUSE) {
+        if (remove_stale(name, bytes)) bound = ::bind(made, &name.any, bytes);
+        else errno = EADDRINUSE;
+    }
+    if (bound != 0) return give_up("bind");
+    // Before it listens, so that nobody connects who may not.
+    if (::chmod(name.unix_domain.sun_path, static_cast<mode_t>(mode)) != 0) return give_up("chmod");
+    if (::listen(made, backlog) != 0) return give_up("listen");
+    return listening_socket{made, {where.address, 0}};
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL result<listening_socket> adopt_listening(socket_handle socket) {
+    int listens = 0;
+    socklen_t bytes = sizeof listens;
+    detail::socket_address name{};
+    socklen_t name_bytes = sizeof name;
+    if (::getsockopt(socket, SOL_SOCKET, SO_ACCEPTCONN, &listens, &bytes) != 0 || listens == 0 ||
+        !detail::make_non_blocking(socket) || ::getsockname(socket, &name.any, &name_bytes) != 0)
+        return invalid("Descriptor " + std::to_string(socket) + " is not a listening socket.");
+    if (name.any.sa_family == AF_UNIX) {
+        const std::size_t path_bytes = name_bytes - offsetof(sockaddr_un, sun_path);
+        const std::string path{name.unix_domain.sun_path, ::strnlen(name.unix_domain.sun_path, path_bytes)};
+        return listening_socket{socket, {"unix:" + path, 0}, false, true};
+    }
+    const bool ipv6 = name.any.sa_family == AF_INET6;
+    const auto port = ntohs(ipv6 ? name.v6.sin6_port : name.v4.sin_port);
+    return listening_socket{socket, {detail::to_ip_address(name).to_text(), port}, ipv6, true};
+}
+
+TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& where, int backlog, unsigned unix_socket_mode) {
+    if (where.address.starts_with("unix:")) return detail::listen_at_path(where, backlog, unix_socket_mode);
     const std::string place = where.address + " port " + std::to_string(where.port);
     const auto address = ip_address::parse(where.address);
     if (!address) return invalid("The listen address " + where.address + " is not an IPv4 or IPv6 address.");
 
     detail::socket_address name{};
     const socklen_t name_bytes = detail::to_socket_address(*address, where.port, name);
-    const auto failed = [&](std::string_view call) {
-        return error{error_kind::unavailable, "Cannot listen at " + place + ": " + std::strerror(errno) + ".",
-                       std::string{call} + " failed"};
-    };
-
-#if defined(SOCK_CLOEXEC)
-    // atomically: another thread may start a program before a later fcntl
-    constexpr int type = SOCK_STREAM | SOCK_CLOEXEC;
-#else
-    constexpr int type = SOCK_STREAM;
-#endif
-    const int made = ::socket(name.any.sa_family, type, 0);
-    if (made < 0) return failed("socket");
+    const int made = ::socket(name.any.sa_family, detail::stream_type, 0);
+    if (made < 0) return detail::listen_error(place, "socket");
     const auto give_up = [&](std::string_view call) {
-        error why = failed(call);
+        error why = detail::listen_error(place, call);
         ::close(made);
         return why;
     };
@@ -25053,11 +25719,14 @@ namespace tollgate::inline v0::server_detail {
 TOLLGATE_DECL connection::connection(event_loop& loop, socket_handle socket, const ip_address& peer, admission admitted) noexcept
     : loop_{loop}, peer_{peer}, socket_{socket}, admitted_{admitted} {
     loop_.add(*this);
+    server_counters::add(loop_.context().counters.connections);
+    server_counters::add(loop_.context().counters.connections_accepted);
 }
 
 TOLLGATE_DECL connection::~connection() {
     if (workspace_) close_workspace();
     loop_.context().limiter.release(peer_, admitted_);
+    server_counters::remove(loop_.context().counters.connections);
     loop_.remove(*this);
 }
 
@@ -25119,14 +25788,14 @@ TOLLGATE_DECL connection_event connection::perform(connection_action what) {
             return await(wait_writable());
         case connection_action::receive: return receive_input();
         case connection_action::decrypt: return decrypt();
-        case connection_action::submit:
-            return loop_.context().workers.submit(*this, workspace_->session.waits_for(), loop_.now()) ? event::none
-                                                                                                       : event::queue_full;
+        case connection_action::submit: return submit();
         case connection_action::report_work: return resume_output(sent_);
         case connection_action::send: return resume_output(transmit());
         case connection_action::refuse_connection:
+            server_counters::add(loop_.context().counters.connections_refused);
             return refuse(http::status::service_unavailable, "The server has too many connections. Try again in a moment.");
         case connection_action::refuse_busy:
+            server_counters::add(loop_.context().counters.dropped);
             return refuse(http::status::service_unavailable, "The server is busy. Try again in a moment.");
         case connection_action::refuse_slow:
             return refuse(http::status::request_timeout, "The request took too long to arrive.");
@@ -25237,7 +25906,28 @@ TOLLGATE_DECL connection_event connection::resume_output(io_state sent) {
     return outcome(after_output_, sent);
 }
 
+TOLLGATE_DECL connection_event connection::submit() {
+    server_context& context = loop_.context();
+    queued_at_ = std::chrono::steady_clock::now();
+    queued_ = true;
+    server_counters::add(context.counters.queued);  // before a worker can take it up
+    if (context.workers.submit(*this, workspace_->session.waits_for(), loop_.now())) return event::none;
+    leave_queue(false);
+    return event::queue_full;
+}
+
+TOLLGATE_DECL void connection::leave_queue(bool taken_up) noexcept {
+    if (!queued_) return;  // a worker has it already
+    queued_ = false;
+    server_counters& counters = loop_.context().counters;
+    server_counters::remove(counters.queued);
+    if (!taken_up) return;
+    server_counters::add(counters.taken_up);
+    counters.waited.fetch_add((std::chrono::steady_clock::now() - queued_at_).count(), std::memory_order_relaxed);
+}
+
 TOLLGATE_DECL std::optional<http::work_kind> connection::work(bool has_queued) noexcept {
+    leave_queue(true);
     if (has_queued && is_broken(socket_)) {  // the client has reset the connection while the request waited
         sent_ = io_state::closed;
         return std::nullopt;
@@ -25257,6 +25947,7 @@ TOLLGATE_DECL std::optional<http::work_kind> connection::work(bool has_queued) n
 
 TOLLGATE_DECL void connection::complete(bool worked) noexcept {
     withdrawn_ = !worked;
+    leave_queue(false);
     loop_.enqueue_completed(*this);
 }
 
@@ -25619,7 +26310,8 @@ namespace tollgate::inline v0::server_detail {
 
 TOLLGATE_DECL epoll_source::~epoll_source() {
     if (watched_ != interest::unregistered) (void)change(interest::unregistered);
-    close_socket(socket_);
+    if (is_shared_) ::close(socket_);
+    else close_socket(socket_);
 }
 
 TOLLGATE_DECL bool epoll_source::change(interest what) noexcept {
@@ -25663,8 +26355,8 @@ TOLLGATE_DECL void epoll_connection::end_wait() noexcept {
     on_ready();
 }
 
-inline epoll_listener::epoll_listener(epoll_loop& loop, std::vector<event_loop*> loops, socket_handle socket) noexcept
-    : listener{loop, std::move(loops), socket}, epoll_source{loop, socket} {}
+inline epoll_listener::epoll_listener(epoll_loop& loop, std::vector<event_loop*> loops, const listening_socket& from) noexcept
+    : listener{loop, std::move(loops), from.socket}, epoll_source{loop, from.socket, from.is_shared} {}
 
 TOLLGATE_DECL epoll_loop::epoll_loop(std::shared_ptr<server_context> context, std::function<void()> on_drained)
     : event_loop{std::move(context), std::move(on_drained)}, epoll_{::epoll_create1(EPOLL_CLOEXEC)},
@@ -25684,10 +26376,10 @@ TOLLGATE_DECL epoll_loop::~epoll_loop() {
     ::close(wakeup_);
 }
 
-TOLLGATE_DECL void epoll_loop::listen(const std::vector<event_loop*>& loops, socket_handle socket) {
-    std::unique_ptr<epoll_listener> made{new (std::nothrow) epoll_listener{*this, loops, socket}};
+TOLLGATE_DECL void epoll_loop::listen(const std::vector<event_loop*>& loops, const listening_socket& from) {
+    std::unique_ptr<epoll_listener> made{new (std::nothrow) epoll_listener{*this, loops, from}};
     if (!made) {
-        close_socket(socket);
+        close_listening(from);
         throw std::bad_alloc{};
     }
     listeners_.push_back(std::move(made));
@@ -25757,9 +26449,9 @@ TOLLGATE_DECL void epoll_loop_group::listen(const std::vector<listening_socket>&
     for (const auto& one : loops_) all.push_back(one.get());
     for (std::size_t i = 0; i < from.size(); ++i) {
         try {
-            loops_[i % loops_.size()]->listen(all, from[i].socket);
+            loops_[i % loops_.size()]->listen(all, from[i]);
         } catch (...) {
-            while (++i < from.size()) close_socket(from[i].socket);
+            while (++i < from.size()) close_listening(from[i]);
             throw;
         }
     }
@@ -26309,11 +27001,11 @@ using asio_socket = asio::basic_stream_socket<asio::generic::stream_protocol, Ex
 /// Closes a socket in a way that removes its registration from Asio: otherwise the kernel would continue to report it
 /// while a child process has a copy of the descriptor.
 template <class Executor>
-void close_asio_socket(asio_socket<Executor>& one) noexcept {
+void close_asio_socket(asio_socket<Executor>& one, bool is_shared = false) noexcept {
     if (!one.is_open()) return;
     std::error_code failed;
     const socket_handle socket = one.release(failed);
-    if (!failed) close_socket(socket);
+    if (!failed) close_listening({.socket = socket, .at = {}, .is_shared = is_shared});
 }
 
 /// A connection on an Asio socket, owned by its pending wait.
@@ -26382,11 +27074,11 @@ class asio_listener final : public listener {
 public:
     /// Throws; then the socket is closed.
     asio_listener(asio_loop<Executor>& loop, std::vector<event_loop*> loops, const listening_socket& from)
-        : listener{loop, std::move(loops), from.socket}, asio_loop_{loop}, socket_{loop.executor()} {
+        : listener{loop, std::move(loops), from.socket}, asio_loop_{loop}, socket_{loop.executor()}, is_shared_{from.is_shared} {
         try {
             socket_.assign(asio::generic::stream_protocol{from.ipv6 ? AF_INET6 : AF_INET, 0}, from.socket);
         } catch (...) {
-            close_socket(from.socket);
+            close_listening(from);
             throw;
         }
     }
@@ -26394,7 +27086,7 @@ public:
 
     /// The port is free when this returns.
     void close() noexcept {
-        close_asio_socket(socket_);
+        close_asio_socket(socket_, is_shared_);
         asio_loop_.disarm(*this);
     }
 
@@ -26416,6 +27108,7 @@ private:
 
     asio_loop<Executor>& asio_loop_;
     asio_socket<Executor> socket_;
+    const bool is_shared_;
     wait_memory memory_;
 };
 
@@ -26555,7 +27248,7 @@ public:
             try {
                 loops_[i % loops_.size()]->listen(all, from[i]);
             } catch (...) {
-                while (++i < from.size()) close_socket(from[i].socket);
+                while (++i < from.size()) close_listening(from[i]);
                 throw;
             }
         }
@@ -26674,6 +27367,31 @@ TOLLGATE_DECL server::server(http::handler_ref handler, server_settings settings
 #endif  // TOLLGATE_WITH_ASIO
 
 #if defined(TOLLGATE_WITH_DISPATCHER)
+
+// <tollgate/webhooks/detail/delivery_trace.hpp>
+
+namespace tollgate::inline v0::webhooks {
+
+/// The trace and span of one attempt (W3C Trace Context), as hexadecimal digits. They follow from the `webhook-id` and the lease, so
+/// that they need not be stored: all attempts of a delivery, on whatever node, are in one trace, and each has its own span.
+struct delivery_trace {
+    std::string trace_id;  ///< 32 digits
+    std::string span_id;   ///< 16 digits
+
+    /// Throws as `sha256` does.
+    [[nodiscard]] static delivery_trace of(const due_delivery& sent) {
+        const auto digits = [](std::string_view of_what, std::size_t bytes) {
+            return hex_encode(std::string_view{sha256(of_what).raw()}.substr(0, bytes));
+        };
+        const std::string id{std::string_view{sent.message_id}};
+        return {digits("trace " + id, 16), digits("span " + id + " " + std::to_string(sent.lease.number), 8)};
+    }
+
+    /// The value of `traceparent`.
+    [[nodiscard]] std::string traceparent() const { return http::make_traceparent(trace_id, span_id, true); }
+};
+
+}  // namespace tollgate::webhooks
 
 // <tollgate/webhooks/detail/delivery_worker.hpp>
 
@@ -26848,8 +27566,15 @@ private:
             return made;
         }
         void on_attempt(const delivery_record& record) noexcept override {
-            if constexpr (delivery_observer<policy_type<decltype(policies_.observer)>>)
-                policy(policies_.observer).on_attempt(record);
+            if constexpr (delivery_observer<policy_type<decltype(policies_.observer)>>) {
+                try {
+                    const auto trace = webhooks::delivery_trace::of(record.delivery);
+                    policy(policies_.observer)
+                        .on_attempt({record.delivery, record.attempt, record.result, record.why, trace.trace_id, trace.span_id});
+                } catch (const std::exception&) {
+                    policy(policies_.observer).on_attempt(record);  // memory is short: the attempt without its trace
+                }
+            }
         }
         void on_problem(const error& why) noexcept override { policy(policies_.observer).on_problem(why); }
 
@@ -27554,7 +28279,7 @@ TOLLGATE_DECL void delivery_worker::impl::work() {
 TOLLGATE_DECL void delivery_worker::impl::report(const scheduler_actions& actions) noexcept {
     for (const error& each : actions.problems) environment_.on_problem(each);
     for (const auto& each : actions.finished)
-        environment_.on_attempt({each.delivery.sent, each.ended, each.result, each.why});
+        environment_.on_attempt({each.delivery.sent, each.ended, each.result, each.why});  // which adds the trace
 }
 
 TOLLGATE_DECL void delivery_worker::impl::call_store(const scheduler_actions& actions) {
@@ -27613,7 +28338,9 @@ TOLLGATE_DECL std::optional<outgoing_request> delivery_worker::impl::prepare(
         instead.why = "the payload format failed";
         return std::nullopt;
     }
-    return outgoing_request{each.number, *std::move(target), std::string{fields_.view()}, std::move(body), each.done_by};
+    auto fields = std::string{fields_.view()}.append("traceparent: ").append(delivery_trace::of(*each.what).traceparent());
+    fields.append("\r\n");
+    return outgoing_request{each.number, *std::move(target), std::move(fields), std::move(body), each.done_by};
 }
 
 /// At the end of the stop period: cuts off what is left and completes it, so that requests already sent are recorded
@@ -28810,6 +29537,8 @@ public:
                                                     instant now) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept;
+    /// See `backlog_source`.
+    TOLLGATE_DECL result<delivery_backlog> backlog(instant now, std::size_t rows_max) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<std::vector<due_delivery>> lease(std::span<const lease_request> requests,
                                                           const lease_time& lease) noexcept;
@@ -28831,6 +29560,9 @@ public:
     TOLLGATE_DECL result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept;
     /// See `shared_outbox`. Takes a few nanoseconds; any commit of any process counts as a change.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
+
+    /// What its connections and caches were used for since it was opened.
+    [[nodiscard]] TOLLGATE_DECL backend_statistics statistics() const noexcept;
 
 private:
     struct impl;
@@ -29301,6 +30033,9 @@ public:
     /// Tells whether anything was committed, by any process, for a `sqlite_row_cache`. Its address is stable when the
     /// database moves.
     [[nodiscard]] TOLLGATE_DECL const sqlite::change_stamp& changes() const noexcept;
+
+    /// What its connections were used for, without caches.
+    [[nodiscard]] TOLLGATE_DECL backend_statistics statistics() const noexcept;
 
 private:
     struct state;
@@ -30501,6 +31236,25 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::append_event(const event& happen
         [&](sqlite::database& on) { return sqlite::append_event(on, happened, seed, now); });
 }
 
+TOLLGATE_DECL result<delivery_backlog> sqlite_store::backlog(instant now, std::size_t rows_max) noexcept {
+    return impl_->database.read([&](sqlite::database& on) -> result<delivery_backlog> {
+        // Of the hooks that may have something due, so that nothing is read of the others. The oldest is the first of its hook.
+        auto rows = on.prepare(
+            "SELECT (SELECT count(*) FROM (SELECT 1 FROM tollgate_hooks AS hooks "
+            "JOIN tollgate_deliveries AS deliveries ON hook = hooks.id AND ended_at IS NULL "
+            "WHERE hooks.ready_at <= ?1 AND coalesce(due_at, leased_until) <= ?1 LIMIT ?2)), "
+            "(SELECT min(first) FROM (SELECT (SELECT min(coalesce(due_at, leased_until)) FROM tollgate_deliveries "
+            "WHERE hook = hooks.id AND ended_at IS NULL) AS first FROM tollgate_hooks AS hooks WHERE ready_at <= ?1) "
+            "WHERE first <= ?1)",
+            now, rows_max);
+        auto row = rows.next<std::int64_t, std::optional<instant>>();
+        if (!row) return std::move(row).error();
+        if (!*row) return delivery_backlog{};
+        const auto& [due, since] = **row;
+        return delivery_backlog{static_cast<std::size_t>(due), since};
+    });
+}
+
 TOLLGATE_DECL result<due_hook_page> sqlite_store::due_hooks(instant now, std::size_t rows_max) noexcept {
     return impl_->database.read([&](sqlite::database& on) -> result<due_hook_page> {
         // One row more tells when the next hook is due.
@@ -30574,12 +31328,12 @@ TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_persona
     if (!name) return std::optional<token_credential>{};  // longer than any username
     return impl_->personal_tokens.find(*name, [&] {
         return impl_->database.read([&](sqlite::database& on) {
-            return sql::read_one<user_id, digest, scope_set, std::optional<instant>>(
-                on.prepare("SELECT user, secret_digest, scopes, last_used_at FROM tollgate_personal_tokens "
+            return sql::read_one<user_id, digest, scope_set, std::optional<instant>, token_id>(
+                on.prepare("SELECT user, secret_digest, scopes, last_used_at, id FROM tollgate_personal_tokens "
                            "WHERE username = ?",
                            *name),
-                [](user_id user, digest& secret, scope_set& scopes, std::optional<instant> last_used_at) {
-                    return token_credential{user, secret, scopes, std::nullopt, std::nullopt, last_used_at};
+                [](user_id user, digest& secret, scope_set& scopes, std::optional<instant> last_used_at, token_id id) {
+                    return token_credential{user, secret, scopes, std::nullopt, std::nullopt, last_used_at, known_quota{}, id};
                 });
         });
     });
@@ -31013,6 +31767,13 @@ TOLLGATE_DECL sqlite_store::sqlite_store(std::unique_ptr<impl> opened) noexcept 
 TOLLGATE_DECL sqlite_store::sqlite_store(sqlite_store&&) noexcept = default;
 TOLLGATE_DECL sqlite_store& sqlite_store::operator=(sqlite_store&&) noexcept = default;
 TOLLGATE_DECL sqlite_store::~sqlite_store() = default;
+
+TOLLGATE_DECL backend_statistics sqlite_store::statistics() const noexcept {
+    auto made = impl_->database.statistics();
+    made.cache_hits = impl_->personal_tokens.hits() + impl_->access_tokens.hits();
+    made.cache_misses = impl_->personal_tokens.misses() + impl_->access_tokens.misses();
+    return made;
+}
 
 }  // namespace tollgate
 
@@ -31457,6 +32218,10 @@ TOLLGATE_DECL auto sqlite_database::writer() -> result<lease> {
 
 TOLLGATE_DECL auto sqlite_database::writer_soon(milliseconds wait_max) -> result<lease> {
     return state_->take(state_->writers, (std::min)(wait_max, state_->settings.busy_wait_max));
+}
+
+TOLLGATE_DECL backend_statistics sqlite_database::statistics() const noexcept {
+    return state_->readers.statistics() + state_->writers.statistics();
 }
 
 TOLLGATE_DECL const sqlite::change_stamp& sqlite_database::changes() const noexcept { return state_->changes; }
@@ -32147,6 +32912,8 @@ public:
                                                     instant now) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept;
+    /// See `backlog_source`.
+    TOLLGATE_DECL result<delivery_backlog> backlog(instant now, std::size_t rows_max) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<std::vector<due_delivery>> lease(std::span<const lease_request> requests,
                                                           const lease_time& lease) noexcept;
@@ -32169,6 +32936,9 @@ public:
     /// See `shared_outbox`. Takes a few nanoseconds; the first call starts a thread with another connection, which
     /// receives (LISTEN) the events of all nodes.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
+
+    /// What its connections and caches were used for since it was opened.
+    [[nodiscard]] TOLLGATE_DECL backend_statistics statistics() const noexcept;
 
 private:
     struct impl;
@@ -32769,6 +33539,9 @@ public:
 
     /// Opens a connection outside of the pool, which does not count against its bound.
     [[nodiscard]] TOLLGATE_DECL result<postgres::connection> open_another() const;
+
+    /// What its connections were used for, without caches.
+    [[nodiscard]] TOLLGATE_DECL backend_statistics statistics() const noexcept;
 
     /// The server's clock; may outlive the database.
     [[nodiscard]] TOLLGATE_DECL const std::shared_ptr<postgres::server_clock>& clock() const noexcept;
@@ -34162,6 +34935,26 @@ inline constexpr std::size_t notices_max = 1000;
 
 namespace tollgate::inline v0 {
 
+TOLLGATE_DECL result<delivery_backlog> postgres_store::backlog(instant now, std::size_t rows_max) noexcept {
+    return detail::without_exceptions([&]() -> result<delivery_backlog> {
+        // Of the hooks that may have something due: those that are ready, and those named by a notice that nobody has read.
+        auto rows = impl_->database.ask(
+            "WITH ready AS (SELECT id FROM tollgate_hooks WHERE ready_at <= $1 AND account_id <> 0 "
+            "UNION SELECT hooks.id FROM (SELECT hook_id, due_at FROM tollgate_due_notices ORDER BY id LIMIT $2) AS notices "
+            "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE due_at <= $1 AND account_id <> 0) "
+            "SELECT (SELECT count(*) FROM (SELECT FROM ready JOIN tollgate_deliveries ON hook_id = ready.id "
+            "WHERE state = 0 AND at <= $1 LIMIT $2) AS due), "
+            "(SELECT min(first) FROM (SELECT (SELECT min(at) FROM tollgate_deliveries WHERE hook_id = ready.id AND state = 0) "
+            "AS first FROM ready) AS firsts WHERE first <= $1)",
+            now, rows_max);
+        if (!rows) return std::move(rows).error();
+        const auto row = rows->only<std::int64_t, std::optional<instant>>();
+        if (!row) return row.error();
+        const auto& [due, since] = *row;
+        return delivery_backlog{static_cast<std::size_t>(due), since};
+    });
+}
+
 TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::size_t rows_max) noexcept {
     return detail::without_exceptions([&]() -> result<due_hook_page> {
         auto asked = impl_->database.make_batch();
@@ -35062,6 +35855,14 @@ TOLLGATE_DECL std::optional<std::uint64_t> postgres_store::changes_seen() const 
     return impl_->listener.changes_seen();
 }
 
+TOLLGATE_DECL backend_statistics postgres_store::statistics() const noexcept {
+    auto made = impl_->database.statistics();
+    if (impl_->lookup_database) made = made + impl_->lookup_database->statistics();
+    made.cache_hits = impl_->personal_tokens.hits() + impl_->access_tokens.hits();
+    made.cache_misses = impl_->personal_tokens.misses() + impl_->access_tokens.misses();
+    return made;
+}
+
 }  // namespace tollgate
 
 // <tollgate/store/detail/postgres/libpq.hpp>
@@ -35909,6 +36710,8 @@ TOLLGATE_DECL result<schema_status> postgres_database::check_schema(const std::s
 
 TOLLGATE_DECL postgres::batch postgres_database::make_batch() const { return postgres::batch{state_->clock->shift()}; }
 
+TOLLGATE_DECL backend_statistics postgres_database::statistics() const noexcept { return state_->pool.statistics(); }
+
 TOLLGATE_DECL const std::shared_ptr<postgres::server_clock>& postgres_database::clock() const noexcept {
     return state_->clock;
 }
@@ -36119,7 +36922,8 @@ inline std::string compose_lookup(const lookup_parts& parts, std::string_view ow
 }  // namespace detail
 
 TOLLGATE_DECL credential_lookup::credential_lookup(const std::string& owner_quota_query)
-    : personal_{detail::compose_lookup({"tokens.username, tokens.user_id, tokens.secret_digest, tokens.scopes, tokens.last_used_at",
+    : personal_{detail::compose_lookup({"tokens.username, tokens.user_id, tokens.secret_digest, tokens.scopes, tokens.last_used_at, "
+                                        "tokens.id",
                                         "tollgate_personal_tokens", "username"},
                                        owner_quota_query)},
       access_{detail::compose_lookup(
@@ -36128,15 +36932,15 @@ TOLLGATE_DECL credential_lookup::credential_lookup(const std::string& owner_quot
           owner_quota_query)} {}
 
 TOLLGATE_DECL auto credential_lookup::read_personal(rows& found) -> result<std::optional<found_as<token_username>>> {
-    const auto row = found.next<token_username, user_id, digest, scope_set, std::optional<instant>, bool,
+    const auto row = found.next<token_username, user_id, digest, scope_set, std::optional<instant>, token_id, bool,
                                 std::optional<std::int64_t>, std::optional<std::int64_t>>();
     if (!row) return row.error();
     if (!*row) return std::optional<found_as<token_username>>{};
-    const auto& [username, user, secret_digest, scopes, last_used_at, is_known, requests, window_seconds] = **row;
+    const auto& [username, user, secret_digest, scopes, last_used_at, id, is_known, requests, window_seconds] = **row;
     auto own = to_quota({is_known, requests, window_seconds});
     if (!own) return std::optional{found_as<token_username>{username, std::move(own).error()}};
     return std::optional{found_as<token_username>{
-        username, token_credential{user, secret_digest, scopes, std::nullopt, std::nullopt, last_used_at, *own}}};
+        username, token_credential{user, secret_digest, scopes, std::nullopt, std::nullopt, last_used_at, *own, id}}};
 }
 
 TOLLGATE_DECL auto credential_lookup::read_access(rows& found) -> result<std::optional<found_as<digest>>> {
@@ -36755,6 +37559,7 @@ public:
 
     /// Whether the last contact with the server succeeded. True at the start.
     [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;
+    [[nodiscard]] TOLLGATE_DECL backend_statistics statistics() const noexcept;
 
 private:
     struct state;
@@ -36853,6 +37658,8 @@ public:
     TOLLGATE_DECL bool try_now() noexcept;
     /// Whether the last contact with Redis succeeded. True at the start.
     [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;
+    /// What its connections were used for.
+    [[nodiscard]] TOLLGATE_DECL backend_statistics statistics() const noexcept;
 
 private:
     struct state;
@@ -37860,6 +38667,8 @@ TOLLGATE_DECL outcome pool::send(const window_request* before, const window_requ
     return got.how;
 }
 
+TOLLGATE_DECL backend_statistics pool::statistics() const noexcept { return state_->shared.statistics(); }
+
 TOLLGATE_DECL bool pool::is_up() const noexcept { return state_->shared.is_up(); }
 
 }  // namespace tollgate::redis
@@ -38009,6 +38818,8 @@ TOLLGATE_DECL bool redis_limiter::try_now() noexcept {
     redis::window_reply reply{};
     return state_->pool.send(nullptr, query, reply) != redis::outcome::unavailable;
 }
+
+TOLLGATE_DECL backend_statistics redis_limiter::statistics() const noexcept { return state_->pool.statistics(); }
 
 TOLLGATE_DECL bool redis_limiter::is_up() const noexcept { return state_->pool.is_up(); }
 

@@ -21,6 +21,7 @@
 #include <tollgate/http/detail/client_address.ipp>
 #include <tollgate/http/detail/cookies.ipp>
 #include <tollgate/http/detail/form_body.ipp>
+#include <tollgate/http/detail/request_id.ipp>
 #include <tollgate/http/detail/request_parser.ipp>
 #include <tollgate/http/detail/response_parser.ipp>
 #include <tollgate/http/detail/retry_after.ipp>
