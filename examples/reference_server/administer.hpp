@@ -238,6 +238,7 @@ public:
     nlohmann::ordered_json operator()(const check&) const {
         check_report report;
         report.add("certificate", [this] { return check_certificate(at_.with); });
+        report.add("secret_keys", [this] { return check_secret_keys(at_.with); });
         report.add("store", [this] {
             at_.check_integrity();
             const auto schema = at_.schema();

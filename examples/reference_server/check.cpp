@@ -1,6 +1,7 @@
 #include "check.hpp"
 
 #include "certificate.hpp"
+#include "data_directory.hpp"
 #include "failure.hpp"
 
 #if defined(TOLLGATE_WITH_REDIS)
@@ -34,6 +35,12 @@ ordered_json check_certificate(const settings& with) {
     // `serve` makes a self-signed one where there is none, and a new one for one that is not good any more.
     if (!given && !std::filesystem::exists(files.certificate)) return {{"file", files.certificate.string()}, {"made", false}};
     return {{"file", files.certificate.string()}, {"expires_at", expiry_of(files)}};
+}
+
+ordered_json check_secret_keys(const settings& with) {
+    if (with.secret_key_file.empty()) return nullptr;
+    static_cast<void>(read_secret_keys(with.secret_key_file));
+    return {{"file", with.secret_key_file.string()}};
 }
 
 ordered_json check_limits(const settings& with) {

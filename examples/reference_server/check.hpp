@@ -27,6 +27,8 @@ private:
 
 /// The files of --tls-cert and --tls-key: they fit each other, and today is within their dates.
 [[nodiscard]] nlohmann::ordered_json check_certificate(const settings& with);
+/// The file of --secret-key-file holds one or two keys.
+[[nodiscard]] nlohmann::ordered_json check_secret_keys(const settings& with);
 /// Whether Redis answers.
 [[nodiscard]] nlohmann::ordered_json check_limits(const settings& with);
 /// Whether there are tables, of a version that this program can use.

@@ -259,7 +259,7 @@ class Check(Case):
         with temporary_directory() as data:
             run_command("user", "add", "--login", "ann", "--password-stdin", *flags_for(data / "d"), stdin="a password\n")
             told = self.check(data / "d")
-            self.assertEqual(["ok", "certificate", "store", "limits"], list(told))
+            self.assertEqual(["ok", "certificate", "secret_keys", "store", "limits"], list(told))
             self.assertEqual((False, "memory"), (told["certificate"]["made"], told["limits"]))
             self.assertEqual(told["store"]["version"], told["store"]["newest"])
             self.assertFalse((data / "d" / "self-signed.crt").exists(), "nothing is made")
@@ -297,6 +297,17 @@ class Check(Case):
                     told = self.check(data / "d", "--tls-cert", pair[0], "--tls-key", pair[1], code=1)
                     self.assertIn("certificate: ", told)
                     self.assertIn(mentions, told)
+
+    def test_secret_keys(self):
+        with temporary_directory() as data:
+            run_command("migrate", *flags_for(data / "d"))
+            keys = data / "keys"
+            self.assertIn("secret_keys: ", self.check(data / "d", "--secret-key-file", keys, code=1))
+            keys.write_text("no key\n")
+            keys.chmod(0o600)
+            self.assertIn("secret_keys: ", self.check(data / "d", "--secret-key-file", keys, code=1))
+            keys.write_text("0f" * 32 + "\n")
+            self.assertEqual(str(keys), self.check(data / "d", "--secret-key-file", keys)["secret_keys"]["file"])
 
     def test_limits(self):
         with temporary_directory() as data:
