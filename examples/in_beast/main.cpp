@@ -1,6 +1,6 @@
-// Tollgate inside a Boost.Beast server: `handle` alone, without our server, its threads or its io_context.
+// Tollgate inside a Boost.Beast server: only `handle`, without `tollgate::server`, its threads or its io_context.
 //
-// The server is the simplest that Beast can make, a thread for each connection; what matters is `answer`.
+// The Beast server is the simplest possible, with one thread per connection; `answer` is the part that matters.
 #include <tollgate/account/issue_personal_token.hpp>
 #include <tollgate/api/account_api.hpp>
 #include <tollgate/store/memory.hpp>
@@ -41,7 +41,7 @@ ip_address address_of(const boost::asio::ip::address& peer) {
 }
 
 // [answer]
-/// Beast's request to Tollgate's, which is nothing but views of it; Tollgate's response to Beast's.
+/// Converts Beast's request to Tollgate's, which only consists of views, and Tollgate's response to Beast's.
 template <http::handler Handler>
 beast_response answer(Handler& handler, const beast_request& from, ip_address peer) {
     http::request asked;
@@ -67,7 +67,7 @@ beast_response answer(Handler& handler, const beast_request& from, ip_address pe
     to.keep_alive(from.keep_alive());
     to.body() = std::move(out.body());
     if (out.status() != http::status::no_content) to.prepare_payload();
-    if (asked.method == http::method::head) to.body().clear();  // its length has been told
+    if (asked.method == http::method::head) to.body().clear();  // its length is already set
     return to;
 }
 // [/answer]

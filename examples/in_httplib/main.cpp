@@ -1,4 +1,4 @@
-// Tollgate inside a cpp-httplib server: `handle` alone, without our server.
+// Tollgate inside a cpp-httplib server: only `handle`, without `tollgate::server`.
 #include <tollgate/account/issue_personal_token.hpp>
 #include <tollgate/api/account_api.hpp>
 #include <tollgate/store/memory.hpp>
@@ -19,13 +19,14 @@ struct shop_directory {
 };
 
 // [answer]
-/// cpp-httplib's request to Tollgate's, which is nothing but views of it; Tollgate's response to cpp-httplib's.
+/// Converts cpp-httplib's request to Tollgate's, which only consists of views, and Tollgate's response to
+/// cpp-httplib's.
 template <http::handler Handler>
 void answer(Handler& handler, const httplib::Request& from, httplib::Response& to) {
     http::request asked;
     asked.method_name = from.method;
     asked.method = http::to_method(from.method);
-    asked.target = http::target::from(from.target);  // not `path`, which cpp-httplib has decoded already
+    asked.target = http::target::from(from.target);  // not `path`, which is already decoded
     asked.body = from.body;
     asked.peer = ip_address::parse(from.remote_addr).value_or(ip_address{});
     bool fits = true;

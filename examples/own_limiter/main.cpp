@@ -1,7 +1,7 @@
-// A rate limiter of one's own: ten times the quota at night, when nobody else needs the machine.
+// A custom rate limiter: ten times the quota at night.
 //
-// There is no socket here: a handler is a function from request to response, and a clock is a policy. So the program
-// asks itself at noon and at night, and ends with 0 if the answers are right.
+// There are no sockets: a handler is a function from request to response, and the clock is a policy. The program sends
+// itself requests at noon and at night, and returns 0 if the responses are right.
 #include <tollgate/tollgate.hpp>
 
 #include <chrono>
@@ -10,7 +10,7 @@
 using namespace tollgate;
 
 // [limiter]
-/// Counts as the library's limiter does, with another quota at night.
+/// Counts as the default limiter does, with a larger quota at night.
 class night_limiter {
 public:
     verdict take(const limit_key& key, const quota& allowed, instant now) noexcept {
@@ -39,7 +39,7 @@ struct shop_directory {
     result<std::optional<quota>> quota_of(user_id) { return std::optional<quota>{}; }
 };
 
-/// A clock that somebody else sets.
+/// A clock that the test sets.
 struct set_clock {
     const instant* time;
     instant now() const noexcept { return *time; }

@@ -1,5 +1,5 @@
-// A policy of one's own for every slot but the limiter, which has an example for itself. The program asks itself, and
-// ends with 0 if the answers are right.
+// A custom policy for every slot but the limiter, which has its own example. The program sends itself requests and
+// returns 0 if the responses are right.
 #include <tollgate/tollgate.hpp>
 
 #include <sys/random.h>
@@ -27,7 +27,7 @@ struct shop_directory {
 };
 
 // [router]
-/// Answers to a path that the API had before.
+/// Also accepts a path that the API used to have.
 class router_with_old_paths {
 public:
     void build(std::span<const route_pattern> patterns) { current_.build(patterns); }
@@ -41,7 +41,7 @@ private:
 // [/router]
 
 // [authenticator]
-/// `Authorization: Till <number>`: the tills in the shop are on a network of their own, and act for the shop's owner.
+/// `Authorization: Till <number>`: the tills of the shop are on a private network and act for the shop's owner.
 struct till_pass {
     static constexpr std::string_view scheme = "Till";
     static constexpr std::string_view challenge = "Till realm=\"api\"";
@@ -63,7 +63,7 @@ struct exact_scopes {
 // [/scope_checker]
 
 // [agent_rule]
-/// Whoever sends a library's own name has not said who they are.
+/// Refuses the default User-Agents of HTTP libraries, which do not identify the client.
 struct named_agent {
     bool accepts(std::string_view user_agent) const noexcept {
         return !user_agent.empty() && !user_agent.starts_with("curl/") && !user_agent.starts_with("python-requests/");
@@ -72,7 +72,7 @@ struct named_agent {
 // [/agent_rule]
 
 // [target_rule]
-/// Webhooks go to one partner; that its name does not point inside is still asked of the default.
+/// Webhooks may go to one partner only; the default rule still checks its addresses.
 struct partner_only {
     public_targets public_ones;
 
@@ -85,7 +85,7 @@ struct partner_only {
 // [/target_rule]
 
 // [clock]
-/// A clock that somebody else sets: what tests want.
+/// A clock that tests set.
 struct set_clock {
     const instant* time;
     instant now() const noexcept { return *time; }
@@ -93,7 +93,7 @@ struct set_clock {
 // [/clock]
 
 // [random]
-/// The kernel's generator, without a library between.
+/// The kernel's random generator, without a library.
 struct kernel_random {
     bool fill(std::span<std::byte> bytes) const noexcept {
         return getrandom(bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size());
@@ -102,8 +102,8 @@ struct kernel_random {
 // [/random]
 
 // [observer]
-/// Writes a span for each request to stdout, one JSON object a line, in the terms of OpenTelemetry: a collector that reads
-/// lines of JSON forwards them.
+/// Writes a span for each request to stdout, one JSON object per line, with the field names of OpenTelemetry, for a
+/// collector that reads JSON lines.
 class span_writer {
 public:
     void on_request(const request_record& record) const noexcept {
@@ -124,7 +124,7 @@ public:
             json.end_object();
             std::cout << line.append("\n");
         } catch (const std::exception&) {
-            return;  // memory is short: a span is missing, and the response is not
+            return;  // out of memory: the span is lost, not the response
         }
     }
     void on_refusal(const refusal_record&) const noexcept {}

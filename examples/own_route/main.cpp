@@ -1,5 +1,5 @@
-// A route of one's own in the same table as the library's gets identification, rate limits, scopes, errors, OpenAPI
-// and documentation for nothing. The program asks itself, and ends with 0 if the answers are right.
+// Own routes in the same table as the library's get authentication, rate limits, scopes, errors, OpenAPI and
+// documentation. The program sends itself requests and returns 0 if the responses are right.
 #include <tollgate/tollgate.hpp>
 
 #include <iostream>
@@ -19,7 +19,7 @@ struct shop_directory {
 // [parameter]
 using invoice_id = id<struct invoice_tag>;
 
-/// What `{invoice}` in a path stands for; other text is a 404 before the endpoint is called.
+/// The type of `{invoice}` in a path; other text is a 404 before the endpoint is called.
 template <>
 struct tollgate::path_parameter<"invoice"> {
     using type = invoice_id;
@@ -70,8 +70,8 @@ int main() {
     } const cases[] = {
         {"/v1/shop/1/invoices/7", true, http::status::ok},
         {"/v1/shop/1/invoices/7", false, http::status::unauthorized},
-        {"/v1/shop/2/invoices/7", true, http::status::not_found},   // somebody else's account
-        {"/v1/shop/1/invoices/07", true, http::status::not_found},  // no invoice_id
+        {"/v1/shop/2/invoices/7", true, http::status::not_found},   // another user's account
+        {"/v1/shop/1/invoices/07", true, http::status::not_found},  // not an invoice_id
     };
     bool right = api.openapi().find("getInvoice") != std::string::npos;
     for (const auto& each : cases) {

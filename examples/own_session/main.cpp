@@ -1,6 +1,6 @@
-// A shop that has people, a sign-in and a look of its own, and lets other programs in beside them: OAuth and the
-// account pages know people by the shop's cookie, and look like the shop. The program sends the requests of one person
-// and one application to itself, and ends with 0 if the answers are right.
+// A shop with its own users, sign-in and design adds OAuth and the account pages: both recognise users by the shop's
+// cookie and use the shop's design. The program sends itself the requests of one user and one application, and returns
+// 0 if the responses are right.
 #include <tollgate/tollgate.hpp>
 
 #include <array>
@@ -25,10 +25,10 @@ struct shop_directory {
 };
 
 // [sessions]
-/// Who is in the shop. The shop's own sign-in page gives out a cookie; Tollgate only asks whose one is.
+/// The shop's sessions. The shop's sign-in page sets a cookie; Tollgate only looks up its user.
 class shop_sessions {
 public:
-    /// What the shop does when a password was right: the value of a new cookie. Empty without random bytes.
+    /// What the shop does after a correct password: returns the value of a new cookie. Empty without random bytes.
     std::string open(user_id user, std::string name) {
         std::array<std::byte, 32> bytes;
         if (!system_random{}.fill(bytes)) return {};
@@ -44,11 +44,11 @@ public:
         const std::lock_guard hold{mutex_};
         const auto found = people_.find(*cookie);
         if (found == people_.end()) return std::optional<session>{};
-        // The secret is what forms are protected with. Nobody but the browser knows the cookie, so that will do.
+        // The secret protects forms. The cookie is known to the browser only, so it can serve as the secret.
         return std::optional{session{found->second.user, found->second.name, found->first}};
     }
 
-    /// The shop's sign-in page leads back to `next` afterwards; it takes care that this is a path of the shop.
+    /// The shop's sign-in page redirects to `next` afterwards; it checks that this is a path of the shop.
     std::string sign_in_url(std::string_view return_to) const { return "/sign-in?next=" + percent_encode(return_to); }
 
 private:
@@ -64,8 +64,8 @@ static_assert(session_source<shop_sessions>);
 // [/sessions]
 
 // [theme]
-/// The shop's head and colours around Tollgate's content, and the shop's words for its scope. What is not said here
-/// stays as the default has it.
+/// The shop's header and colours around Tollgate's content, and a text for the shop's scope. Everything else stays as
+/// in the default theme.
 struct shop_theme : plain_theme {
     shop_theme() {
         wording.frame.site_name = "Corner shop";
@@ -95,13 +95,13 @@ struct shop_theme : plain_theme {
 static_assert(page_theme<shop_theme>);
 // [/theme]
 
-/// The pages that were here first.
+/// The shop's other pages.
 struct shop_pages {
     void handle(const http::request&, http::response& out) noexcept { out.body() = "Welcome to the corner shop.\n"; }
     void handle(const http::refusal& refused, http::response& out) noexcept { out.set_status(refused.status); }
 };
 
-/// What a browser or a program sends.
+/// A request of a browser or a program.
 struct sent {
     std::string target;
     std::string_view field = "Cookie";
@@ -126,7 +126,7 @@ http::response ask(auto& site, const sent& what) {
     return out;
 }
 
-/// What stands between two texts.
+/// The text between two others.
 std::string between(std::string_view text, std::string_view before, std::string_view behind) {
     const auto at = text.find(before);
     if (at == std::string_view::npos) return {};
@@ -155,7 +155,7 @@ int main() {
     const std::string client_id{app->client_id.view()};
     const std::string question = "client_id=" + client_id + "&response_type=code&scope=shop:read,user:balance&state=s7";
 
-    // Who is not signed in goes to the shop's own door, and from there to the question, in the shop's own dress.
+    // Without a session the user is sent to the shop's sign-in page, and then to the consent page in the shop's design.
     const auto door = ask(site, {.target = "/account/en/user/oauth/?" + question});
     const auto cookie = "shop=" + sessions.open(user_id{1}, "Ann");
     const auto consent = ask(site, {.target = "/account/en/user/oauth/?" + question, .value = cookie});
@@ -163,7 +163,7 @@ int main() {
                  consent.body().find("Corner shop</a> Ann") != std::string::npos &&
                  consent.body().find("See what you ordered") != std::string::npos;
 
-    // The answer, as the form sends it; then the code becomes a token, and the token opens the API.
+    // The consent form is submitted; then the code is exchanged for a token, and the token is used for the API.
     const auto form_token = between(consent.body(), "name=\"form_token\" value=\"", "\"");
     const auto back = ask(site, {.target = "/account/en/user/oauth/",
                                  .value = cookie,
@@ -178,7 +178,7 @@ int main() {
         ask(site, {.target = "/account/v1/user/balance", .field = "Authorization", .value = "Bearer " + access_token});
     right = right && told.body().find("\"balance\":12.50") != std::string::npos;
 
-    // Ann finds the application among those that she let in.
+    // Ann finds the application among those that she has authorized.
     const auto settings = ask(site, {.target = "/account/en/user/settings/authorizations/", .value = cookie});
     const auto start = ask(site, {.target = "/", .value = cookie});
     right = right && settings.body().find("Book keeper") != std::string::npos && start.body().starts_with("Welcome");

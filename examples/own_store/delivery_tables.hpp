@@ -21,15 +21,15 @@ struct hook_row {
         instant valid_until;
     };
     new_hook made;
-    std::vector<old_secret> old_secrets{};  // the last to be replaced first
+    std::vector<old_secret> old_secrets{};  // most recently replaced first
     std::optional<hook_disablement> disabled{};
     std::optional<instant> failing_since{};
     instant last_failure_at{};
-    instant queued_at{};  // it is not due before this time, whatever waits: others come first, or its host is full
+    instant queued_at{};  // not due before this time: other hooks come first, or its host is full
 };
 
-/// The tables of an outbox, and its verbs without their transactions. In SQL, `deliveries` has an index on (hook, at) of
-/// the rows that wait, and one on (host, at) of those that are leased.
+/// The tables of an outbox, and its verbs without transactions. In SQL, `deliveries` has an index on (hook, at) of the
+/// waiting rows, and one on (host, at) of the leased ones.
 class delivery_tables {
 public:
     explicit delivery_tables(std::map<hook_id, hook_row>& hooks) : hooks_{hooks} {}
@@ -126,7 +126,7 @@ public:
         if (to.made.account != account) return false;
         if (to.disabled) return error{error_kind::conflict, "The webhook is disabled.", {}};
         row.attempts_made = 0;
-        if (row.leased && row.at > now) row.resend_requested = true;  // once more, when this attempt is completed
+        if (row.leased && row.at > now) row.resend_requested = true;  // again, when this attempt is completed
         else wait_until(row, now);
         return true;
     }
@@ -198,7 +198,7 @@ private:
             if (row.hook == of && row.state == delivery_state::waiting && (!first || row.at < *first)) first = row.at;
         return first;
     }
-    /// The first due first, and of those the oldest. A lease that has ended is as if there had been none.
+    /// The earliest due first, and of those the oldest. An expired lease is ignored.
     std::optional<std::int64_t> next_due(hook_id of, instant now) const {
         std::optional<std::int64_t> next;
         for (const auto& [id, row] : deliveries_)
@@ -279,5 +279,5 @@ private:
     std::map<hook_id, hook_row>& hooks_;
     std::int64_t last_delivery_ = 0;
     rows deliveries_;
-    std::vector<std::pair<delivery_id, attempt>> attempts_;  // the last completed last
+    std::vector<std::pair<delivery_id, attempt>> attempts_;  // most recently completed last
 };

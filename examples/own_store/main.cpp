@@ -1,4 +1,4 @@
-// A storage adapter of one's own, and the tests that say whether it is right: those that the library's own stores pass.
+// A custom storage adapter, and the conformance suite that checks it, which the library's own stores pass.
 #include "delivery_tables.hpp"
 
 #include <tollgate/testing/store_suite.hpp>
@@ -20,11 +20,12 @@
 
 using namespace tollgate;
 
-/// An adapter as one writes it for a database that is there already. In the place of the database stand a few maps and
-/// one mutex: whoever holds it is in a transaction. Each verb is one, never a read and then a write.
+/// An adapter as one would write it for an existing database. Maps and a mutex replace the database: holding the mutex
+/// is being in a transaction. Each verb is one transaction, never a read followed by a write.
 class table_store {
 public:
-    // Ours waits for nobody. An adapter that waits for a disk or a network says true, and is called on worker threads.
+    // This store never waits. An adapter that waits for a disk or a network declares true and is called on worker
+    // threads.
     static constexpr bool blocking = false;
 
     // [tokens]
@@ -38,7 +39,8 @@ public:
 
     result<token_id> create_personal_token(const new_personal_token& made, std::size_t tokens_per_user_max) {
         const std::lock_guard transaction{mutex_};
-        std::size_t there = 0;  // counted in the transaction that adds one, so that no two pass the bound
+        // counted in the transaction that inserts, so that parallel calls cannot exceed the bound
+        std::size_t there = 0;
         for (const auto& [id, row] : personal_tokens_) {
             if (row.username == made.username) return error{error_kind::conflict, "The username is taken.", {}};
             if (row.user == made.user) ++there;
@@ -53,7 +55,7 @@ public:
     result<std::vector<personal_token>> personal_tokens_of(user_id user) {
         const std::lock_guard transaction{mutex_};
         std::vector<personal_token> found;
-        for (const auto& [id, row] : personal_tokens_)  // in the order of ids, which is that of creation
+        for (const auto& [id, row] : personal_tokens_)  // in the order of ids, which is the order of creation
             if (row.user == user)
                 found.push_back({id, row.user, row.username, row.description, row.scopes, row.created_at, {}});
         return found;
@@ -167,11 +169,12 @@ public:
 
     // [codes]
     result<redeemed_code> redeem_code(const code_redemption& shown) {
-        const std::lock_guard transaction{mutex_};  // of two that come at once, the second sees what the first did
+        // of two simultaneous calls, the second sees the effect of the first
+        const std::lock_guard transaction{mutex_};
         const auto found = codes_.find(shown.code_digest.bytes());
         if (found == codes_.end() || found->second.made.application != shown.application) return redeemed_code{};
         auto& [code, refresh_token] = found->second;
-        if (refresh_token) {  // somebody has it who should not: what was made of it is worth nothing any more
+        if (refresh_token) {  // reused, perhaps by a thief: the tokens made from it are revoked
             revoke_refresh_token(*refresh_token);
             return redeemed_code{redemption_result::reused, {}, {}};
         }
@@ -191,7 +194,7 @@ public:
         access_tokens_.emplace(access_digest, access_row{{code.user, code.application, tokens.access_digest,
                                                           code.scopes, shown.now, tokens.access_expires_at},
                                                          refresh_digest});
-        refresh_token = refresh_digest;  // spent, and still here, so that reuse is seen
+        refresh_token = refresh_digest;  // spent, and kept so that reuse is detected
         return redeemed_code{redemption_result::redeemed, code.user, code.scopes};
     }
     // [/codes]
@@ -268,7 +271,8 @@ public:
     // [hooks]
     result<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) {
         const std::lock_guard transaction{mutex_};
-        std::size_t there = 0;  // counted in the transaction that adds one, so that no two pass the bound
+        // counted in the transaction that inserts, so that parallel calls cannot exceed the bound
+        std::size_t there = 0;
         for (const auto& [id, row] : hooks_)
             if (row.made.account == made.account && row.made.event == made.event) ++there;
         if (there >= hooks_per_event_max) return invalid("event has as many webhooks as it may have.");
@@ -399,7 +403,7 @@ private:
 
     struct access_row {
         new_access_token made;
-        std::optional<digest_bytes> refresh_token;  // the one that it came with
+        std::optional<digest_bytes> refresh_token;  // the one that it was issued with
     };
     struct refresh_row {
         user_id user;
@@ -410,7 +414,7 @@ private:
     };
     struct code_row {
         new_authorization_code made;
-        std::optional<digest_bytes> refresh_token;  // what was made of it, once it was redeemed
+        std::optional<digest_bytes> refresh_token;  // made from it when it was redeemed
     };
 
     hook_row* find_hook(const account_ref& account, hook_id id) {
@@ -423,7 +427,7 @@ private:
         refresh_tokens_.erase(token);
     }
 
-    /// Codes and tokens of those users and applications of which `chosen` says so.
+    /// Deletes the codes and tokens for which `chosen` returns true.
     template <class Chosen>
     void forget_of(Chosen chosen) {
         std::erase_if(codes_,

@@ -1,6 +1,6 @@
-// A change of one's own and the event that tells of it, in one transaction: both are committed, or neither is. The
-// sites stand in the file in which Tollgate keeps its store. The program publishes one, changes its mind over another,
-// and dies while it publishes a third; it ends with 0 if webhooks are told of the first, and of nothing else.
+// An own change and the event that reports it in one transaction: both are committed, or neither is. The sites are in
+// the file of Tollgate's store. The program publishes one site, rolls back another, and dies while it publishes a
+// third; it returns 0 if webhooks receive only the first event.
 #include <tollgate/store/sqlite.hpp>
 #include <tollgate/store/sqlite_own_transaction.hpp>
 #include <tollgate/tollgate.hpp>
@@ -19,7 +19,7 @@
 
 using namespace tollgate;
 
-/// The shop's own connection to the file, in its own style: here, one that throws.
+/// The shop's own connection to the file; in the shop's style it throws.
 class shop_database {
 public:
     explicit shop_database(const std::string& path) {
@@ -27,8 +27,8 @@ public:
         const int code = sqlite3_open(path.c_str(), &opened);
         connection_.reset(opened);
         if (code != SQLITE_OK) throw std::runtime_error{sqlite3_errmsg(opened)};
-        sqlite3_busy_timeout(opened, 5000);  // while the store writes, and the other way round
-        run("PRAGMA synchronous = FULL");    // so that what is committed outlives a loss of power
+        sqlite3_busy_timeout(opened, 5000);  // while the store writes, and vice versa
+        run("PRAGMA synchronous = FULL");    // commits survive a power failure
     }
 
     void run(const std::string& sql) {
@@ -55,7 +55,7 @@ private:
     std::unique_ptr<sqlite3, closer> connection_;
 };
 
-/// Rolls back what was not committed, whatever is thrown in between.
+/// Rolls back unless committed, also after an exception.
 class shop_transaction {
 public:
     explicit shop_transaction(shop_database& on) : on_{on} { on_.run("BEGIN IMMEDIATE"); }
@@ -86,11 +86,11 @@ void publish_site(shop_database& shop, const service_catalog& services, int site
                          .at = now};
     sqlite_own_transaction outbox{shop.get()};
     if (const auto deliveries = publish(outbox, services, happened, now); !deliveries)
-        throw std::runtime_error{deliveries.error().message};  // and the site is not published either
+        throw std::runtime_error{deliveries.error().message};  // the site is not published either
 
     if (how == ending::changes_its_mind) return;
     if (how == ending::dies) ::_exit(1);
-    change.commit();  // from here on it is certain that they are told
+    change.commit();  // from here on the event will be delivered
 }
 // [/publish]
 
@@ -99,7 +99,7 @@ void expect(bool holds, const char* what) {
 }
 
 void prepare(const std::string& path) {
-    sqlite_store store{path};  // makes the tables that the shop's transactions need
+    sqlite_store store{path};  // creates the tables that the shop's transactions need
     expect(store
                .create_hook({.account = corner_shop,
                              .event = "site.published",
@@ -116,7 +116,7 @@ void prepare(const std::string& path) {
     shop.run("INSERT INTO sites (id) VALUES (1), (2), (3)");
 }
 
-/// In a process of its own, which is gone when this returns. Nothing of SQLite's is open meanwhile: it does not bear a
+/// Runs in a child process. SQLite must not be open meanwhile, because its connections cannot be used across fork.
 /// fork.
 void publish_and_die(const std::string& path, const service_catalog& services) {
     const pid_t child = ::fork();
@@ -145,7 +145,7 @@ void run(const std::string& path) {
     publish_site(shop, services, 1, ending::commits);
     expect(shop.published_sites() == 1, "one site is published");
 
-    // What a dispatcher would send now.
+    // The deliveries that a dispatcher would send now.
     const instant now = system_clock{}.now();
     const auto page = store.due_hooks(now, 10);
     expect(page && page->hooks.size() == 1, "one webhook has a delivery");

@@ -15,7 +15,7 @@
 
 namespace tollgate_test {
 
-/// Both ends of a pipe for whole numbers; an end is closed at the end of the scope, or before.
+/// A pipe for integers; an end is closed at the end of the scope, or before.
 class number_pipe {
 public:
     number_pipe() {
@@ -32,7 +32,7 @@ public:
     void close_writing() noexcept { close_end(1); }
 
     bool put(std::int64_t number) noexcept { return ::write(ends_[1], &number, sizeof number) == sizeof number; }
-    /// None when every writing end is closed.
+    /// Empty when every writing end is closed.
     std::optional<std::int64_t> take() noexcept {
         std::int64_t number = 0;
         return ::read(ends_[0], &number, sizeof number) == sizeof number ? std::optional{number} : std::nullopt;
@@ -46,8 +46,8 @@ private:
     std::array<int, 2> ends_{-1, -1};
 };
 
-/// Another process that does `work` and exits with what it returns; 255 when it threw. It is killed at the end of the scope
-/// if it still runs then. Start it while this process has one thread.
+/// A child process that runs `work` and exits with its result; 255 after an exception. It is killed at the end of the
+/// scope if it still runs. Start it while this process has one thread.
 class child_process {
 public:
     explicit child_process(const std::function<int()>& work) : id_{::fork()} {
@@ -58,7 +58,7 @@ public:
             code = work();
         } catch (...) {
         }
-        ::_exit(code);  // neither the parent's buffers nor its tests
+        ::_exit(code);  // without the parent's buffers and tests
     }
     child_process(const child_process&) = delete;
     child_process& operator=(const child_process&) = delete;
@@ -67,13 +67,13 @@ public:
         if (id_ > 0) kill();
     }
 
-    /// SIGKILL: nothing in the process can answer it.
+    /// SIGKILL: the process cannot handle it.
     void kill() noexcept {
         ::kill(id_, SIGKILL);
         wait();
     }
 
-    /// Its exit code; -1 when a signal ended it.
+    /// The exit code; -1 if a signal ended it.
     int wait() noexcept {
         int status = 0;
         ::waitpid(std::exchange(id_, -1), &status, 0);

@@ -9,7 +9,7 @@
 
 namespace tollgate_test {
 
-/// Answers with what it was asked: method, path and body. `/large` answers with a megabyte.
+/// Responds with method, path and body of the request. `/large` responds with one megabyte.
 struct echo_handler {
     std::atomic<int> requests = 0;
     std::atomic<int> refusals = 0;
@@ -31,7 +31,7 @@ struct echo_handler {
     }
 };
 
-/// Calls what it was given; a blocking handler.
+/// A blocking handler that calls a function.
 struct blocking_handler {
     static constexpr bool blocking = true;
     std::function<void(const tollgate::http::request&, tollgate::http::response&)> answer;
@@ -40,7 +40,7 @@ struct blocking_handler {
     void handle(const tollgate::http::refusal& why, tollgate::http::response& out) noexcept { out.set_status(why.status); }
 };
 
-/// The same on the thread that serves the socket.
+/// The same on the I/O thread.
 struct plain_handler {
     std::function<void(const tollgate::http::request&, tollgate::http::response&)> answer;
 

@@ -7,8 +7,8 @@
 
 #if !defined(TOLLGATE_TEST_NEW_IS_TAKEN)
 
-// The whole program's operators, so that every allocation can be made to fail, each in its turn. Included by one file of a
-// program. Not inlined: where one of a pair is and the other is not, GCC takes malloc and delete for a mismatch.
+// Replaces the operators of the whole program, so that each allocation in turn can be made to fail. Include it in one
+// file of a program. Not inlined: if only one of a pair is inlined, GCC reports malloc and delete as a mismatch.
 [[gnu::noinline]] void* operator new(std::size_t size) {
     ++tollgate_test::allocations_made;
     if (tollgate_test::allocations_left && (*tollgate_test::allocations_left)-- <= 0) throw std::bad_alloc{};

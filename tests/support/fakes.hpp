@@ -8,7 +8,7 @@
 
 namespace tollgate::test {
 
-/// A clock that stands still until a test moves it.
+/// A clock that only the test moves.
 struct fake_clock {
     instant* at;
     [[nodiscard]] instant now() const noexcept { return *at; }

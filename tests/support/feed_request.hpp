@@ -12,7 +12,7 @@
 
 namespace tollgate::test {
 
-/// What one message came to, with copies instead of views, so that two ways of feeding it can be compared.
+/// The result of one message, with copies instead of views, so that two ways of feeding it can be compared.
 struct parsed_message {
     http::parse_step step = http::parse_step::needs_more;
     http::status refused_status = http::status::ok;
@@ -24,8 +24,8 @@ struct parsed_message {
     http::version version = http::version::http_1_1;
     http::body_state body_state = http::body_state::complete;
     std::vector<std::pair<std::string, std::string>> fields;
-    std::size_t heads_complete = 0;  // how often `head_complete` was said; depends on the cuts
-    bool wanted_continue = false;    // whether the client waited when it was said; depends on the cuts
+    std::size_t heads_complete = 0;  // how often `head_complete` was returned; depends on the split
+    bool wanted_continue = false;    // whether the client waited then; depends on the split
 
     friend bool operator==(const parsed_message& a, const parsed_message& b) {
         return a.step == b.step && a.refused_status == b.refused_status && a.refused_reason == b.refused_reason &&
@@ -35,8 +35,8 @@ struct parsed_message {
     }
 };
 
-/// A host as it may be: keeps the message in one buffer that moves with every growth, and gives `cut(already)` more
-/// bytes at a time. Each buffer has exactly the bytes that came, so that a sanitizer sees a read behind them.
+/// A realistic host: keeps the message in one buffer that moves when it grows, and adds `cut(already)` bytes at a time.
+/// Each buffer has exactly the received bytes, so that sanitizers detect reads beyond them.
 template <class Cut>
 parsed_message feed(std::string_view bytes, Cut&& cut, const http::parser_settings& settings = {}) {
     http::request_parser parser{settings};

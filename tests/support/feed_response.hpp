@@ -10,7 +10,7 @@
 
 namespace tollgate::test {
 
-/// What one answer came to, with copies instead of views, so that two ways of feeding it can be compared.
+/// The result of one response, with copies instead of views, so that two ways of feeding it can be compared.
 struct parsed_answer {
     http::response_step step = http::response_step::needs_more;
     std::string refused_reason;
@@ -24,8 +24,8 @@ struct parsed_answer {
 
 enum class peer { stays, leaves };
 
-/// A client as it may be: gives each piece once, in memory of its own that is gone before the next, so that a sanitizer sees
-/// a look at what was there or behind it. `cut(already)` says how many bytes a piece has.
+/// A realistic client: passes each piece once, in memory that is freed before the next, so that sanitizers detect reads
+/// outside of it. `cut(already)` is the size of the next piece.
 template <class Cut>
 parsed_answer feed_answer(std::string_view bytes, Cut&& cut, peer then = peer::stays,
                           const http::response_settings& settings = {}, bool to_head = false) {

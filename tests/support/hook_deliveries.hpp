@@ -12,14 +12,14 @@
 
 namespace tollgate::test {
 
-/// Makes and sends deliveries without sending anything: an outbox worker that is given the outcome of each attempt.
+/// Creates and completes deliveries without sending anything: an outbox worker with given results.
 template <class Store>
 struct told_worker {
     Store& store;
     instant& now;
     std::uint8_t events = 0;
 
-    /// How many hooks get it.
+    /// Publishes an event; returns the number of its hooks.
     std::size_t report(const account_ref& account, std::string name) {
         message_seed seed{};
         seed[0] = std::byte{++events};
@@ -27,7 +27,7 @@ struct told_worker {
         return appended ? *appended : 0;
     }
 
-    /// Ends every delivery that is due in this way; how many there were.
+    /// Completes every due delivery with this outcome; returns how many there were.
     std::size_t send(attempt made, delivery_outcome outcome, std::optional<instant> disable_if_failing_since = {}) {
         const auto page = store.due_hooks(now, 1000);
         if (!page) return 0;

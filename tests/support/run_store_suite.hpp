@@ -21,9 +21,9 @@ template <class Make>
 void run_store_suite(Make make, std::function<std::invoke_result_t<Make&>()> reopen = {}) {
     for (const auto& each : tollgate::testing::cases(std::move(make), std::move(reopen)))
         DYNAMIC_SECTION(each.name()) {
-            const auto verdict = each.run();
-            INFO(verdict.message);
-            CHECK(verdict.passed);
+            const auto result = each.run();
+            INFO(result.message);
+            CHECK(result.passed);
         }
 }
 

@@ -19,12 +19,12 @@
 
 namespace tollgate_test {
 
-/// The server's end of one connection: reads whole requests and writes exactly the given bytes.
+/// The server's side of one connection: reads whole requests and writes exactly the given bytes.
 class peer_line {
 public:
     explicit peer_line(int socket) noexcept : socket_{socket} {}
 
-    /// The next request, head and body; empty when the other side has left.
+    /// The next request, head and body; empty when the client has disconnected.
     std::string read_request() {
         std::size_t end;
         while ((end = seen_.find("\r\n\r\n")) == std::string::npos)
@@ -46,12 +46,12 @@ public:
         }
         return true;
     }
-    /// Waits until the other side has left.
+    /// Waits until the client has disconnected.
     void wait_for_the_end() {
         while (read_more()) {
         }
     }
-    /// Closing then resets the connection instead of ending it in good order.
+    /// Makes closing reset the connection.
     void reset_on_close() const {
         const linger now{1, 0};
         ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &now, sizeof now);
@@ -70,7 +70,7 @@ private:
     std::string seen_;
 };
 
-/// Listens on a free port of 127.0.0.1 and plays a script on each connection, on a thread of its own.
+/// Listens on a free port of 127.0.0.1 and runs a script for each connection, on its own thread.
 class scripted_peer {
 public:
     using script = std::function<void(peer_line&, int connection)>;  // connections are counted from 0

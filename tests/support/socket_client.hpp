@@ -50,7 +50,7 @@ public:
 
     [[nodiscard]] int native() const noexcept { return socket_; }
 
-    /// False when the other side does not take it any more.
+    /// False when the server no longer accepts data.
     virtual bool write(std::string_view bytes) {
         while (!bytes.empty()) {
             const auto sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -65,18 +65,18 @@ public:
         return true;
     }
     void end_writing() const { ::shutdown(socket_, SHUT_WR); }
-    /// A small window: what is not read soon stays with the other side.
+    /// Sets a small receive window, so that unread data soon stays at the server.
     void receive_little() const {
         const int bytes = 64 * 1024;
         ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
     }
-    /// Closing then resets the connection instead of ending it in good order.
+    /// Makes closing reset the connection.
     void reset_on_close() const {
         const linger now{1, 0};
         ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &now, sizeof now);
     }
 
-    /// The next response; its status is 0 if the connection ended before it was whole.
+    /// The next response; its status is 0 if the connection ended before it was complete.
     received_response read_response(bool head_only = false) {
         received_response made;
         std::size_t end;
@@ -94,19 +94,19 @@ public:
         return made;
     }
 
-    /// What comes until the other side ends the connection.
+    /// Everything until the server ends the connection.
     std::string read_to_end() {
         while (read_more()) {}
         return std::exchange(seen_, {});
     }
 
-    /// Whether the other side has ended the connection, without saying anything more.
+    /// Whether the server has ended the connection without sending anything more.
     bool ends_silently() { return read_to_end().empty() && !timed_out_; }
 
-    /// Whether it has waited in vain for ten seconds.
+    /// Whether it has waited ten seconds in vain.
     [[nodiscard]] bool timed_out() const noexcept { return timed_out_; }
 
-    /// Whether anything comes, or the connection ends, within this time.
+    /// Whether nothing arrives, and the connection stays open, for this time.
     [[nodiscard]] bool silent_for(std::chrono::milliseconds time) const {
         pollfd one{socket_, POLLIN, 0};
         return ::poll(&one, 1, static_cast<int>(time.count())) == 0;
