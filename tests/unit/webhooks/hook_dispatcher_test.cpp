@@ -3,6 +3,7 @@
 #include <tollgate/store/memory.hpp>
 #include <tollgate/webhooks/verify.hpp>
 
+#include <support/eventually.hpp>
 #include <support/fakes.hpp>
 #include <support/scripted_peer.hpp>
 
@@ -18,6 +19,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -138,6 +140,11 @@ public:
     bool wait_for_problem() {
         std::unique_lock hold{mutex_};
         return came_.wait_for(hold, std::chrono::seconds{10}, [this] { return !problems_.empty(); });
+    }
+    /// The first one.
+    std::string problem() {
+        const std::lock_guard hold{mutex_};
+        return problems_.empty() ? std::string{} : problems_.front();
     }
     std::function<void()> on_problem_;
 
@@ -705,4 +712,52 @@ TEST_CASE("two dispatchers on one store send each delivery once") {
     other.stop();
     CHECK(there.count() == 300);
     CHECK(there.at_once_max() <= 8);
+}
+
+namespace {
+
+/// As a database store is without the key of its secrets.
+class locked_store : public memory_store {
+public:
+    std::atomic<bool> is_locked = true;
+
+    result<std::vector<due_delivery>> lease(std::span<const lease_request> requests, const lease_time& time) noexcept {
+        auto leased = memory_store::lease(requests, time);
+        if (leased && is_locked)
+            for (due_delivery& each : *leased) {
+                each.unreadable_secret = "the key is missing";
+                each.secret.clear();
+            }
+        return leased;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a delivery whose secret cannot be read is not sent, and waits until it can") {
+    office of;
+    receiver there;
+    locked_store store;
+    const auto hook = store.create_hook({.account = shop, .event = "site.created", .source = hook_source::api, .type = "webhook",
+                                         .target_url = there.url(), .secret = secret, .created_at = of.now()}, 20);
+    REQUIRE(hook);
+    hook_dispatcher dispatcher{store, quick(), of.policies()};
+    REQUIRE(dispatcher.start());
+    CHECK(of.publish(dispatcher) == 1);
+    REQUIRE(of.seen.wait_for_problem());
+    CHECK(of.seen.problem() == "the key is missing");
+    CHECK(there.count() == 0);
+    CHECK(store.attempts_of(shop, *hook, 10)->empty());
+    CHECK(store.deliveries_of(shop, *hook, 10)->at(0).state == delivery_state::waiting);
+
+    store.is_locked = false;
+    CHECK(tollgate_test::eventually([&] {  // when its pause is over
+        of.turn_clock(minutes{1});
+        dispatcher.wake();
+        return there.count() == 1;
+    }));
+    const auto got = there.next();
+    const std::string id = field(got, "webhook-id"), time = field(got, "webhook-timestamp"), signature = field(got, "webhook-signature");
+    CHECK(verify_webhook(secret, {id, time, signature}, body(got), of.now()));
+    dispatcher.stop();
 }
