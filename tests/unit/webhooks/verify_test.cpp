@@ -84,7 +84,7 @@ TEST_CASE("one valid signature of several is enough") {
     std::string many = good;
     for (int i = 1; i < 16; ++i) many = other + " " + many;
     CHECK(verify(with_signature(many)));
-    check_refused(verify(with_signature(other + " " + many)), "no list");
+    check_refused(verify(with_signature(other + " " + many)), "not a list");
 }
 
 TEST_CASE("malformed header fields are refused by name") {
