@@ -76,7 +76,9 @@ REFUSED = {
         b"GET / HTTP/1.1\rHost: localhost\r\n\r\n", b"GET / HTTP/1.1\r\nHost: localhost\n\n"],
     "request line": [*map(line, (
         b"GET  / HTTP/1.1", b"GET /  HTTP/1.1", b"GET\t/ HTTP/1.1", b"GET /\tHTTP/1.1", b" GET / HTTP/1.1",
-        b"GET / HTTP/1.1 ", b"GET / HTTP/1.32", b"GET / HTTP/1.10",
+        b"GET / HTTP/1.1 ", b"GET / HTTP/1.32", b"GET / HTTP/1.10", b"GET / HTTP/1.x",
+        *(b"GET /" + bytes([byte]) + b" HTTP/1.1" for byte in b"\"<>[\\]^`{|}"),
+        *(b"GET /?" + bytes([byte]) + b" HTTP/1.1" for byte in b"\"<>[\\]^`{|}"),
         b"GET / HTTP/9.9", b"GET / HTTP/2.0", b"GET / HTTP/0.9", b"GET / http/1.1", b"GET / HTTP/1", b"GET / HTTP/1.",
         b"GET / HTTP /1.1", b"GET /", b"GET", b"GET / XTTP/1.1",
         b"GET /#fragment HTTP/1.1", b"GET /\xc3\xa9 HTTP/1.1", b"GET /\x00 HTTP/1.1", b"GET /\x7f HTTP/1.1",
@@ -142,7 +144,9 @@ class Malformed(Case):
                  (b"HEAD /v1/nowhere HTTP/1.1", b"", 404),
                  (b"POST /v1/nowhere HTTP/1.1", b"", 404), (b"POST /v1/sitesmaker/1/hooks HTTP/1.1", b"", 401),
                  (b"POST /v1/testservice/post HTTP/1.1", b"Content-Type: text/plain\r\n", 415),
-                 (b"PUT /v1/testservice/get HTTP/1.1", b"", 405)]
+                 (b"POST /v1/testservice/post HTTP/1.1",
+                  b"Content-Type: application/json\r\nContent-Encoding: gzip\r\n", 415),
+                 (b"PUT /v1/testservice/get HTTP/1.1", b"", 405), (b"BREW /v1/testservice/get HTTP/1.1", b"", 501)]
         for line_, fields, status in cases:
             framings = ((b"Content-Length: %d\r\n" % len(body), body),
                         (b"Transfer-Encoding: chunked\r\n", b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)))
@@ -180,7 +184,7 @@ class Malformed(Case):
         for sent in (request(b"Content-Type: application/json\r\nContent-Length: 2\r\n", b"{}"),
                      chunked(b"2\r\n{}\r\n0\r\n\r\n"), chunked(b"2;a=b;c=\"d\"\r\n{}\r\n0\r\n\r\n"),
                      chunked(b"0002\r\n{}\r\n000\r\n\r\n"), chunked(b"1\r\n{\r\n1\r\n}\r\n0\r\nX-Trailer: y\r\n\r\n"),
-                     coded(b"Transfer-Encoding: CHUNKED\r\n"),
+                     coded(b"Transfer-Encoding: CHUNKED\r\n"), line(b"GET /v1/testservice/get HTTP/1.9"),
                      b"\r\n" + request(b"X-Odd: !#$%&'*+-.^_`|~\t \r\nX-Empty:\r\nX-High: \xc3\xa9\r\n")):
             for pieces in ([sent], [bytes([byte]) for byte in sent]):
                 with self.subTest(sent=sent[:150]), self.server.connect() as connection:

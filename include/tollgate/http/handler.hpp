@@ -26,6 +26,12 @@ struct refusal {
     bool secure = false;
 };
 
+/// What a path answers to a method that it does not have: 501 if no path of any server has it, otherwise 405, which goes with
+/// `Allow` (RFC 9110 section 9.1).
+[[nodiscard]] constexpr status refused_method_status(method sent) noexcept {
+    return sent == method::other ? status::not_implemented : status::method_not_allowed;
+}
+
 /// A function from request to response. `account_api`, `authorization_server`, `account_pages` and `site` are handlers;
 /// they are called by `server`, by another framework such as Boost.Beast, or by a unit test.
 ///

@@ -56,7 +56,7 @@ struct target {
     }
 };
 
-/// The version in the request line (RFC 9112 section 2.3).
+/// The version in the request line (RFC 9112 section 2.3). HTTP/1.2 to HTTP/1.9 are `http_1_1` (RFC 9110 section 2.5).
 enum class version : std::uint8_t { http_1_0, http_1_1 };
 
 /// How much of a request's body has arrived when a handler sees the request.

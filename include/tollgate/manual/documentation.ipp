@@ -77,7 +77,7 @@ TOLLGATE_DECL void api_documentation::answer(const http::request& asked, http::r
         return;
     }
     if (asked.method != http::method::get && asked.method != http::method::head) {
-        out.set_status(http::status::method_not_allowed);
+        out.set_status(http::refused_method_status(asked.method));
         out.add("Allow", "GET, HEAD, OPTIONS");
         out.add_prepared_lines(manual::page_field_lines);
         out.body() = method_not_allowed_;

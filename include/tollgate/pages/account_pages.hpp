@@ -314,7 +314,7 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::answer(const http::
         if (takes_forms) response.add("Allow", "GET, HEAD, POST, OPTIONS");
         else response.add("Allow", "GET, HEAD, OPTIONS");
         if (request.method == http::method::options) return response.set_status(http::status::no_content);
-        return renderer_.answer_status(response, http::status::method_not_allowed);
+        return renderer_.answer_status(response, http::refused_method_status(request.method));
     }
 
     auto done = [&]() -> result<void> {

@@ -164,6 +164,7 @@ private:
                     add_insufficient_scope(response, required_scope(routes[state.route.route].access, state.route_service));
                 break;
             case http::status::method_not_allowed: add_allow(response, state.route.allowed); break;
+            case http::status::unsupported_media_type: add_accepted_coding(request, response); break;
             case http::status::too_many_requests:
                 response.add("Retry-After", seconds_until(state.limit.resets_at, state.now));
                 break;

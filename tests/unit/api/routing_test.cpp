@@ -38,9 +38,21 @@ TEST_CASE("another method on a known path is a 405 with Allow", "[api][routing]"
     CHECK(balance.find("Allow") == "GET, HEAD, OPTIONS");
     CHECK(other(method::put, "/v1/sitesmaker/1/hooks").find("Allow") == "GET, HEAD, POST, OPTIONS");
     CHECK(other(method::get, "/v1/sitesmaker/hooks/1").find("Allow") == "DELETE, OPTIONS");
-    CHECK(other(method::other, "/v1/user/balance").status() == status::method_not_allowed);
     CHECK(other(method::trace, "/v1/user/balance").status() == status::method_not_allowed);
     CHECK(other(method::post, "/v1/nowhere").status() == status::not_found);
+}
+
+TEST_CASE("an unknown method is a 501 on every path, and is counted", "[api][routing]") {
+    auto shop = make_shop();
+    unsigned left = 60;
+    for (const char* target : {"/v1/user/balance", "/v1/nowhere", "/v1/sitesmaker/1/hooks", "*"}) {
+        CAPTURE(target);
+        const auto answer = shop.answer(sent{method::other, target});
+        CHECK(answer.status() == status::not_implemented);
+        CHECK(answer.body().find("\"documentation_url\"") != std::string::npos);
+        CHECK(answer.find("X-RateLimit-Remaining") == std::to_string(--left));
+    }
+    CHECK(shop.answer(sent{method::other, "/v1/testservice/get"}.bearer("x")).status() == status::not_implemented);
 }
 
 TEST_CASE("OPTIONS is a 204 with Allow, or a 404 on unknown paths", "[api][routing]") {

@@ -50,6 +50,9 @@ std::string with_chunks(const std::string& chunks) { return with_coding("chunked
 std::string with_host(const std::string& host) { return "GET / HTTP/1.1\r\nHost: " + host + "\r\n\r\n"; }
 std::string with_line(const std::string& request_line) { return request_line + "\r\nHost: a\r\n\r\n"; }
 
+/// All that RFC 3986 lets stand in a path and a query, but for the percent sign.
+const std::string target_characters = "AZaz09-._~!$&'()*+,;=:@/";
+
 const std::string follower = "GET /follower HTTP/1.1\r\nHost: b\r\n\r\n";
 
 const std::vector<refused_case> refused_cases = {
@@ -225,7 +228,10 @@ const std::vector<refused_case> refused_cases = {
     {"CR in the request line", with_line("GET / HTTP/1.1\r")},
     {"HTTP/1.32", with_line("GET / HTTP/1.32")},
     {"HTTP/9.9", with_line("GET / HTTP/9.9")},
-    {"HTTP/1.2", with_line("GET / HTTP/1.2")},
+    {"HTTP/1.10", with_line("GET / HTTP/1.10")},
+    {"HTTP/1.a", with_line("GET / HTTP/1.a")},
+    {"HTTP/1.2 ended by LF", "GET / HTTP/1.2\nHost: a\r\n\r\n"},
+    {"HTTP/1.2 without Host", "GET / HTTP/1.2\r\n\r\n"},
     {"HTTP/2.0", with_line("GET / HTTP/2.0")},
     {"HTTP/0.9", with_line("GET / HTTP/0.9")},
     {"HTTP/01.1", with_line("GET / HTTP/01.1")},
@@ -241,6 +247,12 @@ const std::vector<refused_case> refused_cases = {
     {"HTTP/2 preface", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"},
     {"fragment", with_line("GET /a#b HTTP/1.1")},
     {"raw byte over 0x7f", with_line("GET /\xc3\xa9 HTTP/1.1")},
+    {"bracket in the path", with_line("GET /a[0] HTTP/1.1")},
+    {"closing bracket in the query", with_line("GET /a?b] HTTP/1.1")},
+    {"bracket behind the host of an absolute target", with_line("GET http://[::1]/a[ HTTP/1.1")},
+    {"bracket in the query of an absolute target", with_line("GET http://a?b[]=1 HTTP/1.1")},
+    {"quote behind an IPv6 address", with_line("GET http://[::1]/\" HTTP/1.1")},
+    {"bracket for a target", with_line("GET [ HTTP/1.1")},
     {"NUL in the target", with_line("GET /a\0b HTTP/1.1"s)},
     {"DEL in the target", with_line("GET /a\x7f HTTP/1.1")},
     {"control byte in the target", with_line("GET /a\x01 HTTP/1.1")},
@@ -323,7 +335,12 @@ const std::vector<accepted_case> accepted_cases = {
     {"name of all token characters", with_lines("!#$%&'*+-.^_`|~09azAZ: b\r\n")},
     {"folding marks inside a value", with_value("a  b")},
     {"path and query", with_line("GET /a/b?c=d?e HTTP/1.1")},
-    {"odd but visible characters", with_line("GET /\"<>\\^`{|}%zz HTTP/1.1")},
+    {"every character of a path and a query", with_line("GET /" + target_characters + "?" + target_characters + " HTTP/1.1")},
+    {"percent sign before no digits", with_line("GET /%zz?% HTTP/1.1")},
+    {"HTTP/1.2", with_line("GET / HTTP/1.2")},
+    {"HTTP/1.9", with_line("GET / HTTP/1.9")},
+    {"HTTP/1.9 with chunks", "POST / HTTP/1.9\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n", "x"},
+    {"absolute target with an IPv6 address", with_line("GET http://[::1]:81/a?b HTTP/1.1")},
     {"method of 32 bytes", with_line(std::string(32, 'A') + " / HTTP/1.1")},
     {"method in lower case", with_line("get / HTTP/1.1")},
     {"* for OPTIONS", with_line("OPTIONS * HTTP/1.1")},
@@ -377,6 +394,18 @@ TEST_CASE("no part of an accepted message can be left out") {
         for (std::size_t size = 0; size < bytes.size(); ++size) {
             CAPTURE(size);
             CHECK(feed_whole(std::string_view{bytes}.substr(0, size)).step == parse_step::needs_more);
+        }
+    }
+}
+
+TEST_CASE("bytes that RFC 3986 forbids in a target are refused, in a path and in a query") {
+    for (const char each : std::string{"\"<>\\^`{|}[]#"}) {
+        CAPTURE(each);
+        for (const char* before : {"/", "/a?", "/a-long-path-of-more-than-16-bytes/", "/a-long-path-of-more-than-16-bytes?x="}) {
+            const auto bytes = with_line(std::string{"GET "} + before + each + "z HTTP/1.1");
+            CHECK(feed_whole(bytes).refused_status == status::bad_request);
+            CHECK(feed_whole(bytes).step == parse_step::refused);
+            CHECK(feed_bytewise(bytes) == feed_whole(bytes));
         }
     }
 }

@@ -48,6 +48,15 @@ TEST_CASE("a request has all parts as sent") {
     CHECK(request.body.data() == bytes.data() + bytes.size() - 2);
 }
 
+TEST_CASE("a higher minor version is processed as HTTP/1.1") {
+    for (const char* version : {"HTTP/1.2", "HTTP/1.9"}) {
+        CAPTURE(version);
+        CHECK(feed_whole(get_with("", version)).version == http::version::http_1_1);
+        CHECK(feed_whole(get_with("", version)).keep_alive);
+    }
+    CHECK(feed_whole(get_with("", "HTTP/1.0")).version == http::version::http_1_0);
+}
+
 TEST_CASE("an empty query differs from none") {
     CHECK(feed_whole("GET /a? HTTP/1.1\r\nHost: a\r\n\r\n").has_query);
     CHECK_FALSE(feed_whole("GET /a HTTP/1.1\r\nHost: a\r\n\r\n").has_query);

@@ -431,7 +431,7 @@ TEST_CASE("other methods are a 405", "[oauth][token]") {
     for (const char* path : {"/user/oauth_token/", "/user/oauth_token", "/user/oauth_revoke/", "/user/oauth_revoke"}) {
         for (const auto each : {method::get, method::head, method::put, method::delete_, method::patch, method::other}) {
             const auto answer = shop.answer(sent{each, path});
-            check_failure(answer, status::method_not_allowed, "invalid_request");
+            check_failure(answer, http::refused_method_status(each), "invalid_request");
             CHECK(answer.find("Allow") == "POST, OPTIONS");
         }
         const auto options = shop.answer(sent{method::options, path});
@@ -439,6 +439,20 @@ TEST_CASE("other methods are a 405", "[oauth][token]") {
         CHECK(options.find("Allow") == "POST, OPTIONS");
         CHECK(options.body().empty());
         CHECK(options.find("X-RateLimit-Remaining") == "60");
+    }
+}
+
+TEST_CASE("an encoded body is told to come without its coding", "[oauth][token]") {
+    oauth_shop shop;
+    for (const char* path : {"/user/oauth_token/", "/user/oauth_revoke/"}) {
+        const auto answer = shop.answer(sent{method::post, path}
+                                            .field("Content-Encoding", "gzip")
+                                            .body("\x1f\x8b", "application/x-www-form-urlencoded"));
+        check_failure(answer, status::unsupported_media_type, "invalid_request");
+        CHECK(answer.find("Accept-Encoding") == "identity");
+        CHECK(answer.body().find("Content-Encoding") != std::string::npos);
+        CHECK(shop.answer(sent{method::post, path}.field("Content-Encoding", "identity").body("", "")).status() ==
+              status::unauthorized);
     }
 }
 

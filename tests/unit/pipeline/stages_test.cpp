@@ -167,6 +167,35 @@ TEST_CASE("a body is checked only if it is read, its size always", "[pipeline][b
     CHECK(pipeline::check_body(request, false)->status == http::status::content_too_large);
 }
 
+TEST_CASE("a body with a content coding is refused with that reason", "[pipeline][body]") {
+    for (const char* coding : {"gzip", "br", "x", "identity, gzip", "identity, identity"}) {
+        CAPTURE(coding);
+        http::request request;
+        request.body = "{}";
+        request.fields.add("Content-Type", "application/json");
+        request.fields.add("content-ENCODING", coding);
+        REQUIRE(pipeline::check_body(request, true));
+        CHECK(pipeline::check_body(request, true)->status == http::status::unsupported_media_type);
+        CHECK(pipeline::check_body(request, true)->message == "Send the body without a Content-Encoding.");
+        CHECK_FALSE(pipeline::check_body(request, false));
+        request.body = {};
+        CHECK_FALSE(pipeline::check_body(request, true));
+        request.body_state = http::body_state::pending;
+        CHECK_FALSE(pipeline::check_body(request, true));
+        request.fields.add("Content-Length", "2");
+        CHECK(pipeline::check_body(request, true));
+    }
+    for (const char* none : {"identity", "IDENTITY", ""}) {
+        http::request request;
+        request.body = "{}";
+        request.fields.add("Content-Type", "application/json");
+        request.fields.add("Content-Encoding", none);
+        CHECK_FALSE(pipeline::check_body(request, true));
+        request.fields.add("Content-Encoding", "gzip");
+        CHECK(pipeline::check_body(request, true));
+    }
+}
+
 TEST_CASE("the type of a body is checked before it arrives, if there is certainly a body", "[pipeline][body]") {
     http::request request;
     request.body_state = http::body_state::pending;

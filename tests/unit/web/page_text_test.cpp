@@ -33,6 +33,7 @@ TEST_CASE("every status has a text, also unknown ones") {
     CHECK(&message_for(http::status::bad_request, texts) == &texts.malformed);
     CHECK(&message_for(http::status::method_not_allowed, texts) == &texts.method);
     CHECK(&message_for(http::status::content_too_large, texts) == &texts.too_large);
+    CHECK(&message_for(http::status::not_implemented, texts) == &texts.method);
     CHECK(&message_for(http::status::unsupported_media_type, texts) == &texts.media_type);
     CHECK(&message_for(http::status::service_unavailable, texts) == &texts.unavailable);
     CHECK(&message_for(http::status::internal_server_error, texts) == &texts.internal);

@@ -43,6 +43,11 @@ TEST_CASE("a body must declare to be a form") {
     CHECK(judge("{}", "application/json") == http::status::unsupported_media_type);
     CHECK(judge("", "multipart/form-data; boundary=x") == http::status::unsupported_media_type);
     CHECK(judge("a=1", form + "x") == http::status::unsupported_media_type);
+    for (const char* coding : {"gzip", "identity"}) {
+        sent encoded{http::method::post, "/"};
+        encoded.body("a=1", form).field("Content-Encoding", coding);
+        CHECK(judge(encoded) == (coding[0] == 'g' ? http::status::unsupported_media_type : http::status::ok));
+    }
     sent twice{http::method::post, "/"};
     twice.body("a=1", form).field("Content-Type", form);
     CHECK(judge(twice) == http::status::unsupported_media_type);

@@ -331,6 +331,16 @@ inline line_result field_line_reader::read_other(const char* begin, const char* 
     }
 }
 
+/// Whether a body is encoded (RFC 9110 section 8.4), gzip for instance. `identity` is no coding.
+[[nodiscard]] inline bool has_content_coding(const field_lines& lines) noexcept {
+    for (const field& line : lines)
+        if (ascii_iequals(line.name, "Content-Encoding") && !line.value.empty() && !ascii_iequals(line.value, "identity"))
+            return true;
+    return false;
+}
+
+inline constexpr std::string_view content_coding_reason = "Send the body without a Content-Encoding.";
+
 }  // namespace tollgate::http::detail
 
 namespace tollgate::inline v0::http {

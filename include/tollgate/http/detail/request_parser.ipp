@@ -17,6 +17,8 @@ namespace detail {
 // the longest registered method has 17; longer ones are not supported
 inline constexpr std::size_t method_bytes_max = 32;
 
+inline constexpr std::string_view unencoded_byte = "The request target holds a byte that must be percent-encoded.";
+
 /// Whether `text` is at this offset. Compared in pieces of constant size, which compilers turn into word comparisons; a
 /// comparison of ten bytes would be a call.
 template <std::size_t Size>
@@ -133,15 +135,18 @@ TOLLGATE_DECL parse_step request_parser::read_method(std::string_view bytes, req
 
 TOLLGATE_DECL parse_step request_parser::read_target(std::string_view bytes, request& into) noexcept {
     const std::size_t bound = at_ + settings_.target_bytes_max + 1;
-    const char* const end =
-        detail::find_target_end(bytes.data() + seen_, bytes.data() + (std::min)(bytes.size(), bound));
+    const char* const stop = bytes.data() + (std::min)(bytes.size(), bound);
+    const char* end = detail::find_target_end(bytes.data() + seen_, stop);
+    // Brackets enclose an IPv6 address in the host of an absolute target, and are nowhere else.
+    while (end != stop && (*end == '[' || *end == ']') && bytes[at_] != '/') [[unlikely]]
+        end = detail::find_target_end(end + 1, stop);
     seen_ = static_cast<std::size_t>(end - bytes.data());
     if (seen_ == bound) return refuse("The request target is too long.", status::uri_too_long);
     if (seen_ == bytes.size()) return parse_step::needs_more;
     if (*end != ' ') [[unlikely]] {
         if (*end == '#') return refuse("The request target holds a fragment.");
         if (*end == '\r' || *end == '\n') return refuse("The request line has no HTTP version.");
-        return refuse("The request target holds a byte that must be percent-encoded.");
+        return refuse(detail::unencoded_byte);
     }
     const std::string_view text = bytes.substr(at_, seen_ - at_);
     if (text.starts_with('/') && into.method != method::connect) [[likely]] into.target = target::from(text);
@@ -172,6 +177,7 @@ TOLLGATE_DECL parse_step request_parser::judge_absolute_target(std::string_view 
     const std::string_view rest = text.substr(colon + 3);
     const auto authority_bytes = (std::min)(rest.find_first_of("/?"), rest.size());
     if (!is_authority(rest.substr(0, authority_bytes))) return refuse("The request target does not name a valid host.");
+    if (rest.substr(authority_bytes).find_first_of("[]") != std::string_view::npos) return refuse(detail::unencoded_byte);
     into.target = target::from(rest.substr(authority_bytes));
     into.target.authority = rest.substr(0, authority_bytes);
     // An empty path is `/` (RFC 9112 section 3.2.1). The view refers to the second slash of `//`, because it must be
@@ -181,19 +187,21 @@ TOLLGATE_DECL parse_step request_parser::judge_absolute_target(std::string_view 
 }
 
 TOLLGATE_DECL parse_step request_parser::read_version(std::string_view bytes, request& into) noexcept {
-    static constexpr char newer[] = "HTTP/1.1\r\n";
-    static constexpr char older[] = "HTTP/1.0\r\n";
-    if (detail::begins_with(bytes, at_, newer)) [[likely]] {
+    static constexpr char ours[] = "HTTP/1.1\r\n";
+    static constexpr std::size_t ours_bytes = sizeof ours - 1;
+    static constexpr std::size_t minor_at = 7;
+    if (detail::begins_with(bytes, at_, ours)) [[likely]] {
         into.version = version::http_1_1;
-    } else if (detail::begins_with(bytes, at_, older)) {
-        into.version = version::http_1_0;
     } else {
-        const std::string_view rest = bytes.substr(at_);
-        if (std::string_view{newer}.starts_with(rest) || std::string_view{older}.starts_with(rest))
-            return parse_step::needs_more;
-        return refuse("The request line does not end in HTTP/1.1 or HTTP/1.0 and CRLF.");
+        const std::string_view rest = bytes.substr(at_, ours_bytes);
+        for (std::size_t i = 0; i < rest.size(); ++i)
+            if (i == minor_at ? !is_digit(rest[i]) : rest[i] != ours[i])
+                return refuse("The request line does not end in HTTP/1.1 or HTTP/1.0 and CRLF.");
+        if (rest.size() < ours_bytes) return parse_step::needs_more;
+        // A higher minor version is processed as the highest one that is known (RFC 9110 section 2.5).
+        into.version = rest[minor_at] == '0' ? version::http_1_0 : version::http_1_1;
     }
-    section_begin_ = at_ + (sizeof newer - 1);
+    section_begin_ = at_ + ours_bytes;
     lines_.start(section_begin_);
     return go_on(stage::fields, section_begin_);
 }

@@ -295,11 +295,12 @@ error.</p>
         {http::status::request_timeout, "The request did not arrive in time."},
         {http::status::content_too_large, "The body is too large."},
         {http::status::uri_too_long, "The URL is too long."},
-        {http::status::unsupported_media_type, "The body is not application/json."},
+        {http::status::unsupported_media_type, "The body is not application/json, or has a Content-Encoding."},
         {http::status::unprocessable_content, "A member of the body is missing or invalid; the message names it."},
         {http::status::too_many_requests, "The rate limit is exceeded; wait for the seconds in Retry-After."},
         {http::status::header_fields_too_large, "There are too many header fields, or they are too long."},
         {http::status::internal_server_error, "An error on our side. The request may or may not have taken effect."},
+        {http::status::not_implemented, "The request method is unknown."},
         {http::status::service_unavailable, "Temporarily overloaded or unavailable; try again after Retry-After."},
     };
     begin_table(html_, {"Status", "Meaning"});

@@ -11,6 +11,7 @@
 #include <tollgate/oauth/detail/paths.hpp>
 #include <tollgate/oauth/detail/token_endpoint.hpp>
 #include <tollgate/oauth/detail/token_response.hpp>
+#include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/policy/detail/policy_set.hpp>
 
 #include <optional>
@@ -132,10 +133,12 @@ private:
         }
         auto read = read_client_request(request);
         if (const auto* why = std::get_if<failure>(&read)) {
-            const bool too_large = request.body_state == http::body_state::too_large;
-            write_failure(response, {.status = too_large ? http::status::content_too_large : http::status::bad_request,
-                                     .why = *why,
-                                     .docs_url = docs_url});
+            const bool encoded = !request.body.empty() && http::detail::has_content_coding(request.fields);
+            const auto status = request.body_state == http::body_state::too_large ? http::status::content_too_large
+                                : encoded                                         ? http::status::unsupported_media_type
+                                                                                  : http::status::bad_request;
+            if (encoded) pipeline::add_accepted_coding(request, response);
+            write_failure(response, {.status = status, .why = *why, .docs_url = docs_url});
             return std::nullopt;
         }
         auto& [sent, credentials] = std::get<client_request>(read);

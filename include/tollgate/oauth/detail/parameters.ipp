@@ -41,6 +41,8 @@ TOLLGATE_DECL std::variant<parameters, failure> parameters::from_json(std::strin
 TOLLGATE_DECL std::variant<parameters, failure> parameters::from_body(const http::request& request) {
     const auto lines = request.fields.count(http::field_id::content_type);
     if (lines == 0 && request.body.empty()) return parameters{std::vector<http::form_member>{}};
+    if (http::detail::has_content_coding(request.fields))
+        return failure{error_code::invalid_request, std::string{http::detail::content_coding_reason}};
     const auto content_type = request.fields.find(http::field_id::content_type);
     const auto media_type = trim_ows(content_type.substr(0, content_type.find(';')));
     if (lines == 1 && ascii_iequals(media_type, "application/x-www-form-urlencoded")) return from_form(request.body);

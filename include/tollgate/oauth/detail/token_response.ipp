@@ -49,7 +49,7 @@ TOLLGATE_DECL void answer_unsupported_method(const http::request& request, http:
         return;
     }
     const failure why{error_code::invalid_request, "Method not allowed. See the Allow header."};
-    write_failure(response, {.status = http::status::method_not_allowed, .why = why, .docs_url = endpoint.docs_url});
+    write_failure(response, {.status = http::refused_method_status(request.method), .why = why, .docs_url = endpoint.docs_url});
 }
 
 TOLLGATE_DECL void write_missing_user_agent(http::response& response, const request_context& context,

@@ -68,7 +68,8 @@ inline constexpr rejection rate_limit_exceeded{
         case http::status::uri_too_long:
         case http::status::unsupported_media_type:
         case http::status::expectation_failed:
-        case http::status::header_fields_too_large: return about_requests;
+        case http::status::header_fields_too_large:
+        case http::status::not_implemented: return about_requests;
         default: return about_errors;
     }
 }
@@ -131,6 +132,11 @@ inline void add_allow(http::response& response, method_set allowed) {
         list.append(to_text(each));
     }
     if (const auto value = http::field_value::from(list)) response.add("Allow", *value);
+}
+
+/// What to send instead of a body with a content coding (RFC 9110 section 12.5.3).
+inline void add_accepted_coding(const http::request& request, http::response& response) {
+    if (http::detail::has_content_coding(request.fields)) response.add("Accept-Encoding", "identity");
 }
 
 /// `WWW-Authenticate` of a 403 for an insufficient scope (RFC 6750 section 3.1).

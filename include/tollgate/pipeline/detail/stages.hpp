@@ -133,12 +133,14 @@ inline constexpr rejection no_such_resource{http::status::not_found, "Not Found"
     return path.starts_with('/') ? path : std::string_view{};
 }
 
-/// Finds the route, and the service that its path names. 404 for a path without a route, 405 for a method that the path does not
+/// Finds the route, and the service that its path names. 501 for an unknown method, 404 for a path without a route, 405 for a method that the path does not
 /// have. OPTIONS matches every known path: it is answered from `state.route.allowed`.
 template <router Router>
 [[nodiscard]] std::optional<rejection> find_route(const Router& router, const route_table& routes,
                                                   const service_catalog& services, std::string_view root,
                                                   const http::request& request, judgement& state) {
+    if (request.method == http::method::other)
+        return rejection{http::status::not_implemented, "The request method is not one that this server knows.", about_requests};
     const auto method = request.method == http::method::head ? http::method::get : request.method;
     if (method == http::method::options && request.target.path == "*") {
         state.route.result = route_match::kind::other_method;
@@ -221,6 +223,8 @@ template <scope_checker Checker>
                               ? request.fields.count(http::field_id::content_length) != 0
                               : !request.body.empty();
     if (!reads_body || !has_body) return std::nullopt;
+    if (http::detail::has_content_coding(request.fields))
+        return rejection{http::status::unsupported_media_type, http::detail::content_coding_reason, about_requests};
     if (request.fields.count(http::field_id::content_type) != 1 ||
         !is_json_media_type(request.fields.find(http::field_id::content_type)))
         return rejection{http::status::unsupported_media_type, "Send the body with Content-Type: application/json.", about_requests};

@@ -203,6 +203,7 @@ TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http
         (request.fields.count(http::field_id::content_type) != 1 ||
          !ascii_iequals(trim_ows(type.substr(0, type.find(';'))), "application/x-www-form-urlencoded")))
         return http::status::unsupported_media_type;
+    if (!request.body.empty() && http::detail::has_content_coding(request.fields)) return http::status::unsupported_media_type;
     auto read = http::parse_form(request.body);
     if (!read) return http::status::bad_request;
     return std::move(*read);

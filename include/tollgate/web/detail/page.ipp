@@ -35,7 +35,7 @@ TOLLGATE_DECL bool page_site::answer_style_sheet(const http::request& request, h
         return true;
     }
     response.set_status(request.method == http::method::options ? http::status::no_content
-                                                                : http::status::method_not_allowed);
+                                                                : http::refused_method_status(request.method));
     response.add("Allow", "GET, HEAD, OPTIONS");
     return true;
 }
@@ -100,7 +100,8 @@ TOLLGATE_DECL const message_texts& message_for(http::status status, const error_
         case http::status::bad_request: return texts.malformed;
         case http::status::forbidden: return texts.forbidden;
         case http::status::not_found: return texts.not_found;
-        case http::status::method_not_allowed: return texts.method;
+        case http::status::method_not_allowed:
+        case http::status::not_implemented: return texts.method;
         case http::status::content_too_large: return texts.too_large;
         case http::status::unsupported_media_type: return texts.media_type;
         case http::status::too_many_requests: return texts.too_many;
