@@ -160,8 +160,8 @@ class Again(Case):
             time.sleep(0.8)
             self.assertEqual(1, len(receiver.seen))
 
-    def test_retry_after_is_heeded_up_to_twice_the_wait(self):
-        for said, least, most in (("2", 1.9, 2.5), ("3600", 1.9, 2.8), ("0", 0.7, 1.9)):
+    def test_retry_after_is_honoured_beyond_twice_the_wait(self):
+        for said, least, most in (("3", 2.9, 4.5), ("0", 0.7, 1.9)):
             with self.subTest(said):
                 def play(request, to):
                     to.sendall(answer(429, [f"Retry-After: {said}"]) if len(receiver.seen) == 1 else OK)

@@ -77,24 +77,38 @@ TEST_CASE("a wait varies randomly by a fifth") {
     }
 }
 
-TEST_CASE("Retry-After is honoured between the planned wait and twice that wait, plus jitter") {
+TEST_CASE("Retry-After is honoured up to 24 hours, and a little later by chance, but not later than the next planned attempt") {
     struct row {
+        unsigned attempts_made;
         const char* said;
         milliseconds earliest, latest;
     };
-    for (const auto& [said, earliest, latest] :
-         {row{"1", minutes{5}, minutes{6}}, {"0", minutes{5}, minutes{6}}, {"300", minutes{5}, minutes{6}},
-          {"420", minutes{7}, minutes{8}}, {"570", seconds{570}, minutes{10}}, {"600", minutes{10}, minutes{10}},
-          {"601", minutes{10}, minutes{10}}, {"999999999", minutes{10}, minutes{10}},
-          {"Tue, 14 Nov 2023 22:20:20 GMT", minutes{7}, minutes{8}},
-          {"Sun, 06 Nov 1994 08:49:37 GMT", minutes{5}, minutes{6}}, {"soon", minutes{4}, minutes{6}},
-          {"-1", minutes{4}, minutes{6}}}) {
+    // After the second attempt the plan is: in 5 min, 35 min, 2 h 35 min, 7 h 35 min, 17 h 35 min, 27 h 35 min.
+    for (const auto& [attempts_made, said, earliest, latest] :
+         {row{1, "1", minutes{5}, minutes{6}}, {1, "0", minutes{5}, minutes{6}}, {1, "300", minutes{5}, minutes{6}},
+          {1, "420", minutes{7}, seconds{504}}, {1, "601", seconds{601}, milliseconds{721'200}},
+          {1, "1920", minutes{32}, minutes{35}}, {1, "2100", minutes{35}, minutes{42}}, {1, "7200", minutes{120}, minutes{144}},
+          {1, "9000", minutes{150}, minutes{155}}, {1, "82800", hours{23}, hours{24}}, {1, "86400", hours{24}, hours{24}},
+          {1, "999999999", hours{24}, hours{24}}, {6, "39600", hours{11}, minutes{792}}, {6, "36000", hours{10}, hours{12}},
+          {1, "Tue, 14 Nov 2023 22:20:20 GMT", minutes{7}, seconds{504}},
+          {1, "Sun, 06 Nov 1994 08:49:37 GMT", minutes{5}, minutes{6}}, {1, "soon", minutes{4}, minutes{6}},
+          {1, "-1", minutes{4}, minutes{6}}}) {
         INFO(said);
         for (const unsigned status : {429U, 503U}) {
-            CHECK(is_about(judge(1, status, least, said).retry_at, earliest));
-            CHECK(is_about(judge(1, status, most, said).retry_at, latest));
-            CHECK(judge(1, status, middle, said).retry_at >= now + earliest);
+            CHECK(is_about(judge(attempts_made, status, least, said).retry_at, earliest));
+            CHECK(is_about(judge(attempts_made, status, most, said).retry_at, latest));
+            CHECK(judge(attempts_made, status, middle, said).retry_at >= now + earliest);
         }
     }
     CHECK(judge(7, 429, middle, "1").outcome == delivery_outcome::given_up);
+}
+
+TEST_CASE("a planned wait of more than 24 hours is not shortened by Retry-After") {
+    retry_schedule schedule;
+    schedule.waits = {hours{48}, hours{1}};
+    const due_delivery sent{.lease = {delivery_id{7}, 3}, .hook = hook_id{1}, .what = nullptr, .message_id = {}, .type = {},
+                            .target_url = {}, .secret = {}, .previous_secrets = {}, .attempts_made = 0};
+    const attempt made{.at = now, .end = attempt_end::answered, .status = 429, .answer = {}};
+    for (const char* said : {"1", "172000", "999999999"})
+        CHECK(judge_attempt(schedule, sent, {made, said}, now, least).retry_at >= now + hours{48});
 }

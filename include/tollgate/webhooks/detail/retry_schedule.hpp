@@ -22,6 +22,8 @@ struct retry_schedule {
     unsigned jitter_percent = 20;
     /// A hook with failures and no success for this long is disabled.
     milliseconds disable_after = std::chrono::hours{120};
+    /// The longest wait that a receiver can ask for with `Retry-After`.
+    milliseconds retry_after_max = std::chrono::hours{24};
 };
 
 /// How an attempt ended, for `judge_attempt`. Views.
@@ -30,9 +32,10 @@ struct attempt_report {
     std::string_view retry_after;  ///< of the response, or empty
 };
 
-/// The result of an attempt of `sent` that ended at `now`. A 2xx delivers; 410 (Gone) disables the hook; anything else
-/// is retried after the next planned wait, until there is none. `Retry-After` is honoured between that wait and twice
-/// that wait: a receiver can neither shorten the wait nor delay it for a year. `chance` is uniform over all values.
+/// The result of an attempt of `sent` that ended at `now`. A 2xx delivers; 410 (Gone) disables the hook; anything
+/// else is retried after the next planned wait, until there is none. A longer `Retry-After` is honoured, up to
+/// `retry_after_max`; the attempt is made then or by chance up to `jitter_percent` later, but no later than the next attempt
+/// of the plan. A shorter one does not shorten the wait. `chance` is uniform over all values.
 [[nodiscard]] TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const due_delivery& sent,
                                                      attempt_report report, instant now, std::uint32_t chance);
 

@@ -4,6 +4,8 @@
 #include <tollgate/webhooks/detail/retry_schedule.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <optional>
 #include <utility>
 
 namespace tollgate::inline v0 {
@@ -15,6 +17,14 @@ inline milliseconds jittered(milliseconds wait, unsigned jitter_percent, std::ui
     const double even = static_cast<double>(chance) / 4294967295.0;  // 0 to 1
     return milliseconds{
         static_cast<milliseconds::rep>(static_cast<double>(wait.count()) * (1 - jitter + 2 * jitter * even))};
+}
+
+/// From now to the first attempt of the plan that is later than `wait`; empty if none is.
+inline std::optional<milliseconds> planned_after(milliseconds wait, const retry_schedule& schedule, std::size_t attempts_made) {
+    milliseconds planned{0};
+    for (std::size_t i = attempts_made; i < schedule.waits.size(); ++i)
+        if (planned += schedule.waits[i]; planned > wait) return planned;
+    return std::nullopt;
 }
 
 }  // namespace detail
@@ -39,10 +49,14 @@ TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const
     milliseconds wait = detail::jittered(planned, schedule.jitter_percent, chance);
     if (const auto asked = http::parse_retry_after(report.retry_after, now)) {
         // Never earlier than requested; and deliveries refused together are not retried together.
-        const milliseconds heeded = (std::clamp)(*asked, planned, 2 * planned);
+        const milliseconds honored = (std::min)(*asked, schedule.retry_after_max);
+        const milliseconds earliest = (std::max)(honored, planned);
         constexpr std::uint32_t middle = 0x8000'0000U;
-        const milliseconds later = detail::jittered(planned, schedule.jitter_percent, chance / 2 + middle) - planned;
-        wait = (std::min)(heeded + (std::max)(later, milliseconds{0}), 2 * planned);
+        wait = (std::max)(earliest, detail::jittered(earliest, schedule.jitter_percent, chance / 2 + middle));
+        if (honored > planned) {
+            const auto next = detail::planned_after(honored, schedule, sent.attempts_made);
+            wait = (std::min)({wait, schedule.retry_after_max, next.value_or(wait)});
+        }
     }
     made.outcome = delivery_outcome::retry;
     made.retry_at = now + wait;
