@@ -67,6 +67,7 @@ server_settings to_server_settings(const settings& with) {
             const auto files = self_signed_certificate(with.data);
             made.tls = {.certificate_file = files.certificate.string(), .key_file = files.key.string()};
         }
+        made.tls.ticket_key_file = with.tls_ticket_keys.string();
     }
     made.threads = with.threads;
     // Who works on a database waits for it: more of them than connections would only wait for one of those.

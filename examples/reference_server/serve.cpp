@@ -76,8 +76,8 @@ void print_ready(const server& running, const settings& with, const public_urls&
 void expect_started(const result<void>& started, const settings& with) {
     if (started) return;
     const error& why = started.error();
-    if (why.kind == error_kind::invalid && !with.tls_cert.empty())
-        throw usage_error{"--tls-cert, --tls-key: " + why.message};
+    if (why.kind == error_kind::invalid && !(with.tls_cert.empty() && with.tls_ticket_keys.empty()))
+        throw usage_error{"--tls-cert, --tls-key, --tls-ticket-keys: " + why.message};
     throw run_error{why.message};
 }
 

@@ -155,6 +155,8 @@ constexpr flag flags[] = {
      flag_type::text, [](string_view text, settings& into) { return assign_path(text, into.tls_cert); }},
     {"tls-key", "FILE", "", "The certificate's private key, PEM.", a_path, flag_type::text,
      [](string_view text, settings& into) { return assign_path(text, into.tls_key); }},
+    {"tls-ticket-keys", "FILE", "", "Keys of TLS session tickets, for nodes that resume each other's sessions; read again on SIGHUP.",
+     a_path, flag_type::text, [](string_view text, settings& into) { return assign_path(text, into.tls_ticket_keys); }},
     {"plain", "", "", "HTTP without TLS, for use behind a proxy.", true_or_false, flag_type::toggle,
      [](string_view text, settings& into) { return assign_toggle(text, into.plain); }},
     {"threads", "N", "", "I/O threads. Default: one a core.", "a whole number from 1 to 1024", flag_type::number,
@@ -267,6 +269,8 @@ void check_together(const settings& all, const std::function<std::string(string_
     if (!all.base_url.empty() && (tollgate::path_of(all.auth_url) + "/").starts_with(api_path + "/"))
         throw usage_error{name_of("auth-url") + " must not be below the path of --base-url."};
     if (all.plain && !all.tls_cert.empty()) throw usage_error{name_of("plain") + " and --tls-cert exclude each other."};
+    if (all.plain && !all.tls_ticket_keys.empty())
+        throw usage_error{name_of("plain") + " and --tls-ticket-keys exclude each other."};
 }
 
 }  // namespace

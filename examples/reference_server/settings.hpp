@@ -35,6 +35,7 @@ struct settings {
     std::vector<listen_address> listen;
     std::filesystem::path tls_cert;  ///< empty, like `tls_key`: a self-signed one in `data`
     std::filesystem::path tls_key;
+    std::filesystem::path tls_ticket_keys;  ///< empty: random keys of this process
     bool plain = false;
     unsigned threads = 0;  ///< 0: one a core
     std::string base_url;  ///< empty: from `listen`

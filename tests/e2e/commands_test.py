@@ -36,7 +36,8 @@ class Usage(Case):
             self.assertEqual((0, ""), (done.returncode, done.stderr), command)
             self.assertIn("--help", done.stdout)
         text = run_command("serve", "--help").stdout
-        for flag in ("data", "store", "limits", "listen", "tls-cert", "tls-key", "plain", "threads", "base-url",
+        for flag in ("data", "store", "limits", "listen", "tls-cert", "tls-key",
+                     "tls-ticket-keys", "plain", "threads", "base-url",
                      "auth-url",
                      "trusted-proxy", "forwarded-by", "cors-origin", "anonymous-limit", "user-limit", "access-token-seconds", "allow-private-targets",
                      "webhook-retry",
@@ -85,6 +86,7 @@ class Usage(Case):
                 "--data": [""],
                 "--tls-cert": ["/nowhere"],
                 "--tls-key": ["/nowhere"],
+                "--tls-ticket-keys": [""],
                 "--config": ["/nowhere"],
                 "--nonsense": ["x"],
             }.items():
@@ -93,6 +95,7 @@ class Usage(Case):
             refused("--threads", "1", "--threads", "2", mentions="--threads")
             refused("--threads", mentions="--threads")
             refused("--plain", "--tls-cert", "a", "--tls-key", "b", mentions="--plain")
+            refused("--plain", "--tls-ticket-keys", "a", mentions="--tls-ticket-keys")
             refused("extra", mentions="extra")
             refused("--log", "x\ny\x1b[2J", mentions="--log")
             self.assertFalse((data / "d").exists(), "nothing was made")

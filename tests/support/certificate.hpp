@@ -17,9 +17,12 @@ struct certificate {
     std::string locked_key_pem;  ///< the same key behind the pass phrase "secret"
 };
 
+enum class key_kind { ecdsa, rsa };
+
 /// `alternative_name` as OpenSSL writes it: `DNS:example.com`, `IP:127.0.0.1`.
-inline certificate make_certificate(std::string_view common_name, const std::string& alternative_name = {}) {
-    EVP_PKEY* const key = EVP_EC_gen("P-256");
+inline certificate make_certificate(std::string_view common_name, const std::string& alternative_name = {},
+                                    key_kind kind = key_kind::ecdsa) {
+    EVP_PKEY* const key = kind == key_kind::rsa ? EVP_RSA_gen(2048) : EVP_EC_gen("P-256");
     X509* const made = X509_new();
     X509_set_version(made, 2);
     ASN1_INTEGER_set(X509_get_serialNumber(made), 1);

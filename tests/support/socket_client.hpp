@@ -138,15 +138,20 @@ private:
 };
 
 /// The same over TLS; the certificate is not checked.
+using tls_session = std::shared_ptr<SSL_SESSION>;
+
 class tls_client final : public socket_client {
 public:
-    explicit tls_client(std::uint16_t port, int version = 0, std::string_view alpn = {})
+    explicit tls_client(std::uint16_t port, int version = 0, std::string_view alpn = {}, const char* ciphers = nullptr,
+                        const tls_session& resumed = {})
         : socket_client{port}, context_{SSL_CTX_new(TLS_client_method()), &SSL_CTX_free}, ssl_{nullptr, &SSL_free} {
         if (version != 0) {
             SSL_CTX_set_min_proto_version(context_.get(), version);
             SSL_CTX_set_max_proto_version(context_.get(), version);
         }
+        if (ciphers != nullptr) SSL_CTX_set_cipher_list(context_.get(), ciphers);
         ssl_.reset(SSL_new(context_.get()));
+        if (resumed) SSL_set_session(ssl_.get(), resumed.get());
         if (!alpn.empty())
             SSL_set_alpn_protos(ssl_.get(), reinterpret_cast<const unsigned char*>(alpn.data()),
                                 static_cast<unsigned>(alpn.size()));
@@ -159,6 +164,16 @@ public:
 
     [[nodiscard]] bool connected() const noexcept { return connected_; }
     [[nodiscard]] std::string version() const { return SSL_get_version(ssl_.get()); }
+    [[nodiscard]] std::string cipher() const { return SSL_get_cipher_name(ssl_.get()); }
+    [[nodiscard]] std::string alpn() const {
+        const unsigned char* chosen = nullptr;
+        unsigned bytes = 0;
+        SSL_get0_alpn_selected(ssl_.get(), &chosen, &bytes);
+        return {reinterpret_cast<const char*>(chosen), bytes};
+    }
+    [[nodiscard]] bool resumed() const { return SSL_session_reused(ssl_.get()) == 1; }
+    /// To resume. TLS 1.3: it comes with the first response.
+    [[nodiscard]] tls_session session() const { return {SSL_get1_session(ssl_.get()), &SSL_SESSION_free}; }
     [[nodiscard]] bool received_close_notify() const { return (SSL_get_shutdown(ssl_.get()) & SSL_RECEIVED_SHUTDOWN) != 0; }
     void close_notify() { SSL_shutdown(ssl_.get()); }
     /// TLS 1.3: a record that carries nothing for the application.

@@ -78,7 +78,7 @@ public:
     /// earlier deadline.
     TOLLGATE_DECL void stop(milliseconds deadline = seconds{10});
 
-    /// Reads certificate and key again, for new connections. After an error the old ones stay in use.
+    /// Reads certificate, key and ticket keys again, for new connections. After an error the old ones stay in use.
     TOLLGATE_DECL result<void> reload_certificates();
 
     /// The addresses on which it accepts connections, with the actual ports. Empty before `start`.

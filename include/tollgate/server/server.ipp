@@ -116,7 +116,7 @@ TOLLGATE_DECL result<void> server::core::open() {
     if (auto checked = check_settings(); !checked) return checked;
     const server_settings& how = context_->settings;
     if (how.tls.enabled()) {
-        auto made = tls_context::make(how.tls);
+        auto made = tls_context::make(how.tls, context_->own_tickets);
         if (!made) return std::move(made).error();
         context_->set_tls(*std::move(made));
     }
@@ -247,7 +247,7 @@ TOLLGATE_DECL server::core::~core() {
 }
 
 TOLLGATE_DECL result<void> server::core::reload_certificates() {
-    auto made = server_detail::tls_context::make(context_->settings.tls);
+    auto made = server_detail::tls_context::make(context_->settings.tls, context_->own_tickets);
     if (!made) return std::move(made).error();
     context_->set_tls(*std::move(made));
     return {};

@@ -28,6 +28,13 @@ struct tls_settings {
     std::string key_file = {};
     std::string certificate_pem = {};
     std::string key_pem = {};
+    /// Secrets of session tickets: lines of 32 random bytes in base64, of which the first encrypts and all decrypt, at most 16.
+    /// Servers with the same file resume each other's sessions; `server::reload_certificates` reads it again. Empty: a random
+    /// secret, replaced every 2 hours.
+    std::string ticket_key_file = {};
+    /// The ciphers of TLS 1.2, as OpenSSL lists them. Empty: ECDHE with AES-GCM or ChaCha20-Poly1305 (RFC 9325 section 4.2),
+    /// which all clients of the last ten years have. TLS 1.3 has no others.
+    std::string tls12_ciphers = {};
 
     /// Whether a certificate and key are given.
     [[nodiscard]] bool enabled() const noexcept {

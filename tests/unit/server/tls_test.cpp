@@ -1,3 +1,4 @@
+#include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/server/asio_server.hpp>
 
 #include <catch2/catch.hpp>
@@ -8,7 +9,9 @@
 
 #include <chrono>
 #include <fstream>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -78,8 +81,154 @@ TEST_CASE("ALPN selects http/1.1, and a client that offers only other protocols 
     tollgate_test::echo_handler handler;
     server running{handler, with_tls()};
     REQUIRE(running.start());
-    CHECK(tls_client{running.port(), 0, "\x02h2\x08http/1.1"}.connected());
-    CHECK_FALSE(tls_client{running.port(), 0, "\x02h2"}.connected());
+    struct row {
+        std::string_view offered;
+        const char* chosen;  // null: a fatal alert
+    };
+    for (const auto& [offered, chosen] : {row{"\x02h2\x08http/1.1", "http/1.1"}, {"\x08http/1.0", "http/1.0"},
+                                          {"\x08http/1.0\x08http/1.1", "http/1.1"}, {"\x02h2\x08http/1.0", "http/1.0"}, {"", ""},
+                                          {"\x02h2", nullptr}, {"\x08http/0.9", nullptr}, {"\x04http\x07/1.1abc", nullptr},
+                                          {"\x08HTTP/1.1", nullptr}, {"\x09http/1.1x", nullptr}}) {
+        CAPTURE(offered);
+        const tls_client client{running.port(), 0, offered};
+        CHECK(client.connected() == (chosen != nullptr));
+        if (chosen != nullptr) CHECK(client.alpn() == chosen);
+    }
+}
+
+TEST_CASE("TLS 1.2 agrees only on forward secrecy with authenticated encryption, with RSA and ECDSA keys", "[server][tls]") {
+    using tollgate_test::key_kind;
+    const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> all{SSL_CTX_new(TLS_client_method()), &SSL_CTX_free};
+    REQUIRE(SSL_CTX_set_cipher_list(all.get(), "ALL:COMPLEMENTOFALL:@SECLEVEL=0") == 1);
+    for (const auto kind : {key_kind::rsa, key_kind::ecdsa}) {
+        const auto ours = tollgate_test::make_certificate("suites", {}, kind);
+        tollgate_test::echo_handler handler;
+        server_settings how = with_tls();
+        how.tls.certificate_pem = ours.certificate_pem;
+        how.tls.key_pem = ours.key_pem;
+        server running{handler, how};
+        REQUIRE(running.start());
+        const std::string good = kind == key_kind::rsa ? "ECDHE-RSA-" : "ECDHE-ECDSA-";
+        std::vector<std::string> agreed;
+        STACK_OF(SSL_CIPHER)* const ciphers = SSL_CTX_get_ciphers(all.get());
+        for (int i = 0; i < sk_SSL_CIPHER_num(ciphers); ++i) {
+            const std::string name = SSL_CIPHER_get_name(sk_SSL_CIPHER_value(ciphers, i));
+            const tls_client client{running.port(), TLS1_2_VERSION, {}, (name + ":@SECLEVEL=0").c_str()};
+            if (client.connected()) agreed.push_back(client.cipher());
+        }
+        CHECK_THAT(agreed, Catch::UnorderedEquals(std::vector{good + "AES256-GCM-SHA384", good + "AES128-GCM-SHA256",
+                                                              good + "CHACHA20-POLY1305"}));
+    }
+}
+
+TEST_CASE("other ciphers of TLS 1.2 are a setting", "[server][tls]") {
+    const auto ours = tollgate_test::make_certificate("old clients", {}, tollgate_test::key_kind::rsa);
+    tollgate_test::echo_handler handler;
+    server_settings how = with_tls();
+    how.tls.certificate_pem = ours.certificate_pem;
+    how.tls.key_pem = ours.key_pem;
+    how.tls.tls12_ciphers = "ECDHE+AESGCM:AES128-SHA";
+    {
+        server running{handler, how};
+        REQUIRE(running.start());
+        CHECK(tls_client{running.port(), TLS1_2_VERSION, {}, "AES128-SHA"}.cipher() == "AES128-SHA");
+        CHECK_FALSE(tls_client{running.port(), TLS1_2_VERSION, {}, "AES256-SHA"}.connected());
+        CHECK(tls_client{running.port(), TLS1_3_VERSION}.connected());
+    }
+    how.tls.tls12_ciphers = "none-of-these";
+    const auto started = server{handler, how}.start();
+    REQUIRE_FALSE(started);
+    CHECK(started.error().message.find("none-of-these") != std::string::npos);
+}
+
+namespace {
+
+std::string ticket_secret(char each) { return tollgate::base64_encode(std::string(32, each)) + "\n"; }
+
+/// A session that can be resumed: its ticket comes with the first response.
+tollgate_test::tls_session session_at(const server& running, int version) {
+    tls_client client{running.port(), version};
+    client.write(get);
+    CHECK(client.read_response().status == 200);
+    return client.session();
+}
+
+bool resumes(const server& running, int version, const tollgate_test::tls_session& session) {
+    tls_client client{running.port(), version, {}, nullptr, session};
+    client.write(get);
+    CHECK(client.read_response().status == 200);
+    return client.resumed();
+}
+
+}  // namespace
+
+TEST_CASE("sessions are resumed by servers that have the same ticket keys", "[server][tls][tickets]") {
+    const tollgate_test::temporary_directory directory;
+    const std::string keys = directory.file("keys");
+    write_file(keys, ticket_secret('a'));
+    tollgate_test::echo_handler handler;
+    server alone{handler, with_tls()};
+    server_settings shared = with_tls();
+    shared.tls.ticket_key_file = keys;
+    server first{handler, shared}, second{handler, shared};
+    REQUIRE(alone.start());
+    REQUIRE(first.start());
+    REQUIRE(second.start());
+    for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+        CAPTURE(version);
+        write_file(keys, ticket_secret('a'));
+        REQUIRE(first.reload_certificates());
+        REQUIRE(second.reload_certificates());
+        const auto session = session_at(first, version);
+        CHECK(resumes(first, version, session));
+        CHECK(resumes(second, version, session));
+        CHECK_FALSE(resumes(alone, version, session));
+        CHECK(resumes(alone, version, session_at(alone, version)));
+
+        // A new key in front of the old one, and then without it.
+        write_file(keys, ticket_secret('b') + ticket_secret('a'));
+        REQUIRE(second.reload_certificates());
+        CHECK(resumes(second, version, session));
+        CHECK_FALSE(resumes(first, version, session_at(second, version)));
+        write_file(keys, ticket_secret('b'));
+        REQUIRE(second.reload_certificates());
+        CHECK_FALSE(resumes(second, version, session));
+    }
+}
+
+TEST_CASE("a reload of the certificate keeps a server's own ticket keys", "[server][tls][tickets]") {
+    tollgate_test::echo_handler handler;
+    server running{handler, with_tls()};
+    REQUIRE(running.start());
+    const auto session = session_at(running, TLS1_3_VERSION);
+    REQUIRE(running.reload_certificates());
+    CHECK(resumes(running, TLS1_3_VERSION, session));
+}
+
+TEST_CASE("a file of ticket keys that cannot be used is named", "[server][tls][tickets]") {
+    const tollgate_test::temporary_directory directory;
+    const std::string keys = directory.file("keys");
+    tollgate_test::echo_handler handler;
+    server_settings how = with_tls();
+    how.tls.ticket_key_file = keys;
+    const auto refuses = [&](const std::string& what) {
+        const auto started = server{handler, how}.start();
+        CAPTURE(what);
+        REQUIRE_FALSE(started);
+        CHECK(started.error().message.find(keys) != std::string::npos);
+        CHECK(started.error().message.find(what) != std::string::npos);
+    };
+    refuses("No such file or directory");
+    write_file(keys, "");
+    refuses("no key");
+    write_file(keys, ticket_secret('a') + "garbage\n");
+    refuses("line 2 is not the base64 text of 32 bytes");
+    write_file(keys, std::string(5000, '\n'));
+    refuses("too long");
+    how.tls.ticket_key_file = directory.path();
+    const auto started = server{handler, how}.start();
+    REQUIRE_FALSE(started);
+    CHECK(started.error().message.find("Is a directory") != std::string::npos);
 }
 
 TEST_CASE("both sides send close_notify", "[server][tls]") {

@@ -32,6 +32,7 @@ public:
     worker_pool workers;
     server_counters counters;
     std::atomic<bool> stopping = false;
+    const std::shared_ptr<ticket_keys> own_tickets = std::make_shared<ticket_keys>();  // a reload keeps them
 
     [[nodiscard]] http::parser_settings parsing() const noexcept {
         http::parser_settings made;

@@ -1,16 +1,24 @@
 #pragma once
 
+#include <tollgate/base/system_sources.hpp>
 #include <tollgate/server/detail/tls_context.hpp>
 #include <tollgate/server/detail/tls_stream.hpp>
 
+#include <openssl/aes.h>
 #include <openssl/bio.h>
+#include <openssl/core_names.h>
 #include <openssl/err.h>
+#include <openssl/params.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <fstream>
 #include <new>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -54,17 +62,48 @@ struct wire_bio {
 };
 
 /// RFC 7301 section 3.2: a client that offers only other protocols gets a fatal alert.
-inline int select_http_1_1(SSL*, const unsigned char** out, unsigned char* out_bytes, const unsigned char* offered,
-                           unsigned offered_bytes, void*) noexcept {
-    constexpr std::string_view ours = "http/1.1";
-    for (unsigned at = 0; at < offered_bytes; at += 1U + offered[at]) {
-        const std::string_view name{reinterpret_cast<const char*>(offered) + at + 1, offered[at]};
-        if (name != ours) continue;
-        *out = offered + at + 1;
-        *out_bytes = offered[at];
-        return SSL_TLSEXT_ERR_OK;
+inline int select_http_1(SSL*, const unsigned char** out, unsigned char* out_bytes, const unsigned char* offered,
+                         unsigned offered_bytes, void*) noexcept {
+    for (const std::string_view ours : {"http/1.1", "http/1.0"}) {
+        for (unsigned at = 0; at < offered_bytes; at += 1U + offered[at]) {
+            const std::string_view name{reinterpret_cast<const char*>(offered) + at + 1, offered[at]};
+            if (name != ours) continue;
+            *out = offered + at + 1;
+            *out_bytes = offered[at];
+            return SSL_TLSEXT_ERR_OK;
+        }
     }
     return SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
+/// Gives OpenSSL the key of a session ticket, and the MAC its digest. Returns 1, 2 (decrypted, but issue a new ticket), 0 (no
+/// ticket, or one that cannot be decrypted: a full handshake follows) or -1.
+inline int use_ticket_key(SSL* ssl, unsigned char* name, unsigned char* iv, EVP_CIPHER_CTX* cipher, EVP_MAC_CTX* mac,
+                          int encrypts) noexcept {
+    auto& keys = *static_cast<ticket_keys*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl)));
+    const auto start = [&](ticket_key& key) {
+        OSSL_PARAM how[] = {OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_KEY, key.mac_key.data(), key.mac_key.size()),
+                            OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, const_cast<char*>("SHA256"), 0),
+                            OSSL_PARAM_construct_end()};
+        return EVP_MAC_CTX_set_params(mac, how) == 1 &&
+               EVP_CipherInit_ex(cipher, EVP_aes_256_cbc(), nullptr, key.cipher_key.data(), iv, encrypts) == 1;
+    };
+    try {
+        const auto now = std::chrono::steady_clock::now();
+        if (encrypts != 0) {
+            const system_random random;
+            auto key = keys.newest(now, random);
+            if (!key || !random.fill(std::as_writable_bytes(std::span{iv, static_cast<std::size_t>(AES_BLOCK_SIZE)}))) return 0;
+            std::copy(key->name.begin(), key->name.end(), name);
+            return start(*key) ? 1 : -1;
+        }
+        auto found = keys.find(std::span<const unsigned char, 16>{name, 16}, now);
+        if (!found) return 0;
+        if (!start(found->key)) return -1;
+        return found->is_newest ? 1 : 2;
+    } catch (...) {
+        return -1;  // out of memory, or OpenSSL without SHA-256
+    }
 }
 
 /// OpenSSL's text for the first error in its queue; clears the queue.
@@ -115,7 +154,8 @@ inline bool use_key(SSL_CTX* context, BIO* from) {
 
 }  // namespace detail
 
-TOLLGATE_DECL tls_context::tls_context() : context_{SSL_CTX_new(TLS_server_method())} {
+TOLLGATE_DECL tls_context::tls_context(std::shared_ptr<ticket_keys> tickets)
+    : tickets_{std::move(tickets)}, context_{SSL_CTX_new(TLS_server_method())} {
     transport_ = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "tollgate wire");
     if (context_ == nullptr || transport_ == nullptr) throw std::bad_alloc{};
     BIO_meth_set_read(transport_, &detail::wire_bio::read);
@@ -134,9 +174,11 @@ TOLLGATE_DECL tls_context::tls_context() : context_{SSL_CTX_new(TLS_server_metho
     // enough: a client opens few connections at once.
     SSL_CTX_set_session_cache_mode(context_, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_num_tickets(context_, 1);
-    SSL_CTX_set_timeout(context_, 2 * 60 * 60);  // lifetime of a ticket in seconds
-    SSL_CTX_set_dh_auto(context_, 1);
-    SSL_CTX_set_alpn_select_cb(context_, &detail::select_http_1_1, nullptr);
+    SSL_CTX_set_timeout(context_, std::chrono::seconds{ticket_keys::lifetime}.count());
+    SSL_CTX_set_app_data(context_, tickets_.get());
+    SSL_CTX_set_tlsext_ticket_key_evp_cb(context_, &detail::use_ticket_key);
+    SSL_CTX_set_dh_auto(context_, 1);  // for a list of ciphers with DHE; the default has none
+    SSL_CTX_set_alpn_select_cb(context_, &detail::select_http_1, nullptr);
 }
 
 TOLLGATE_DECL tls_context::~tls_context() {
@@ -144,14 +186,40 @@ TOLLGATE_DECL tls_context::~tls_context() {
     BIO_meth_free(transport_);
 }
 
-TOLLGATE_DECL result<std::shared_ptr<const tls_context>> tls_context::make(const tls_settings& settings) {
+TOLLGATE_DECL result<std::shared_ptr<ticket_keys>> tls_context::read_ticket_keys(const std::string& file) {
+    const auto wrong = [&file](const std::string& why) {
+        return invalid("The TLS ticket keys (" + file + ") cannot be used: " + why + ".");
+    };
+    constexpr std::size_t file_bytes_max = 4096;  // four times the longest that is accepted
+    std::ifstream from{file, std::ios::binary};
+    std::string text(file_bytes_max, '\0');
+    errno = 0;
+    from.read(text.data(), static_cast<std::streamsize>(text.size()));
+    if (!from.is_open() || from.bad()) return wrong(errno == 0 ? "it cannot be read" : std::generic_category().message(errno));
+    text.resize(static_cast<std::size_t>(from.gcount()));
+    if (text.size() == file_bytes_max) return wrong("it is too long");
+    auto made = ticket_keys::parse(text);
+    if (!made) return wrong(made.error().message);
+    return made;
+}
+
+TOLLGATE_DECL result<std::shared_ptr<const tls_context>> tls_context::make(const tls_settings& settings,
+                                                                           std::shared_ptr<ticket_keys> own_tickets) {
     const auto wrong = [](std::string_view what, const std::string& file) {
         const std::string place = file.empty() ? "given as text" : file;
         return invalid("The TLS " + std::string{what} + " (" + place + ") cannot be used: " + detail::take_openssl_error() + ".");
     };
     try {
         ERR_clear_error();
-        auto made = std::make_shared<tls_context>();
+        if (!settings.ticket_key_file.empty()) {
+            auto read = read_ticket_keys(settings.ticket_key_file);
+            if (!read) return std::move(read).error();
+            own_tickets = *std::move(read);
+        }
+        auto made = std::make_shared<tls_context>(std::move(own_tickets));
+        const std::string_view ciphers = settings.tls12_ciphers.empty() ? default_tls12_ciphers : settings.tls12_ciphers;
+        if (SSL_CTX_set_cipher_list(made->context_, std::string{ciphers}.c_str()) != 1)
+            return invalid("The TLS 1.2 ciphers (" + settings.tls12_ciphers + ") cannot be used: " + detail::take_openssl_error() + ".");
         {
             const detail::pem_source source = settings.certificate_file.empty()
                                                   ? detail::pem_source{std::string_view{settings.certificate_pem}}

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/encoding.hpp>
+#include <tollgate/base/digest.hpp>
+#include <tollgate/base/result.hpp>
+#include <tollgate/contract/random_source.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tollgate::inline v0::server_detail {
+
+/// What one secret of 32 bytes makes to encrypt session tickets with (RFC 5077 section 4).
+struct ticket_key {
+    std::array<unsigned char, 16> name;        ///< is in each ticket
+    std::array<unsigned char, 32> cipher_key;  ///< AES-256-CBC
+    std::array<unsigned char, 32> mac_key;     ///< HMAC-SHA-256
+
+    [[nodiscard]] static ticket_key from(std::string_view secret) {
+        const auto derive = [secret](std::string_view purpose, auto& into) {
+            const digest made = hmac_sha256({.key = secret, .message = purpose});
+            std::memcpy(into.data(), made.bytes().data(), into.size());
+        };
+        ticket_key made;
+        derive("session ticket: name", made.name);
+        derive("session ticket: cipher", made.cipher_key);
+        derive("session ticket: mac", made.mac_key);
+        return made;
+    }
+};
+
+/// The keys of session tickets. The first encrypts, all decrypt. May be used by several threads at the same time.
+///
+/// Who learns a key can decrypt the recorded TLS 1.2 connections whose tickets it encrypted, so none is used for long
+/// (RFC 9325 section 4.3.3): keys of its own are replaced after `lifetime`, those of a file by who writes the file.
+class ticket_keys {
+public:
+    using time_point = std::chrono::steady_clock::time_point;
+
+    static constexpr std::chrono::hours lifetime{2};  ///< of a ticket, and of a key that encrypts
+    static constexpr std::size_t secret_bytes = 32;
+    static constexpr std::size_t keys_max = 16;  ///< of a file; each is compared with each ticket
+
+    /// Keys of its own.
+    ticket_keys() noexcept = default;
+
+    /// The keys of a file: each line is one secret in base64, empty lines are ignored. The error names the line, never the key.
+    [[nodiscard]] static result<std::shared_ptr<ticket_keys>> parse(std::string_view text) {
+        auto made = std::make_shared<ticket_keys>();
+        for (std::size_t line = 1; !text.empty(); ++line) {
+            const std::string_view each = text.substr(0, text.find('\n'));
+            text.remove_prefix((std::min)(text.size(), each.size() + 1));
+            if (each.empty()) continue;
+            const auto secret = base64_decode(each);
+            if (!secret || secret->size() != secret_bytes)
+                return invalid("line " + std::to_string(line) + " is not the base64 text of 32 bytes");
+            if (made->keys_.size() == keys_max) return invalid("it has more than " + std::to_string(keys_max) + " keys");
+            made->keys_.push_back(ticket_key::from(*secret));
+        }
+        if (made->keys_.empty()) return invalid("it has no key");
+        made->from_file_ = true;
+        return made;
+    }
+
+    /// The key that encrypts now. Empty if a new one is due and the random source fails.
+    template <random_source Random>
+    [[nodiscard]] std::optional<ticket_key> newest(time_point now, const Random& random) {
+        const std::lock_guard hold{mutex_};
+        if (!from_file_ && (keys_.empty() || now - made_at_ >= lifetime)) {
+            std::array<std::byte, secret_bytes> secret;
+            if (!random.fill(secret)) return std::nullopt;
+            if (now - made_at_ >= 2 * lifetime) keys_.clear();
+            keys_.insert(keys_.begin(), ticket_key::from({reinterpret_cast<const char*>(secret.data()), secret.size()}));
+            keys_.resize((std::min)(keys_.size(), std::size_t{2}));
+            made_at_ = now;
+        }
+        return keys_.front();
+    }
+
+    struct found_key {
+        ticket_key key;
+        bool is_newest;  ///< otherwise the client should get a new ticket
+    };
+
+    /// The key with this name; empty for a ticket that nobody here can decrypt, or only with a key that is too old.
+    [[nodiscard]] std::optional<found_key> find(std::span<const unsigned char, 16> name, time_point now) const {
+        const std::lock_guard hold{mutex_};
+        for (std::size_t i = 0; i < keys_.size(); ++i) {
+            if (!std::equal(name.begin(), name.end(), keys_[i].name.begin())) continue;
+            // A ticket that the key before the newest has encrypted is older than the newest.
+            if (!from_file_ && now - made_at_ >= (i == 0 ? 2 * lifetime : lifetime)) return std::nullopt;
+            return found_key{keys_[i], i == 0 && (from_file_ || now - made_at_ < lifetime)};
+        }
+        return std::nullopt;
+    }
+
+private:
+    mutable std::mutex mutex_;
+    std::vector<ticket_key> keys_;  // newest first
+    time_point made_at_{};          // the first of them, if they are its own
+    bool from_file_ = false;
+};
+
+}  // namespace tollgate::server_detail
