@@ -415,6 +415,8 @@ class Consent(OAuthCase):
 class OnePage(OAuthCase):
     """The faster address for itemplatform's users."""
 
+    FORM_COOKIE = {"__Host-tollgate_form"}  # marks a browser that has the form; nobody is signed in by it
+
     def fill_in(self, visitor, app, decision="allow", **typed):
         page = app.ask(visitor, "itemplatform:read", path=FASTER, state="s")
         form = page.form_with("login", "password", "decision")
@@ -427,12 +429,12 @@ class OnePage(OAuthCase):
         told = query_of(done.location)
         self.assertEqual(({"code", "state", "iss"}, "s"), (set(told), told["state"]))
         self.assertEqual(200, app.exchange(told["code"]).status)
-        self.assertNotEqual({}, visitor.cookies, "signed in from now on")
+        self.assertLess(self.FORM_COOKIE, set(visitor.cookies), "signed in from now on")
 
     def test_a_wrong_password_agrees_to_nothing(self):
         visitor, app = Visitor(self.server), Application(self.server, 1)
         done = self.fill_in(visitor, app, password="wrong")
-        self.assertEqual((422, None, {}), (done.status, done.location, visitor.cookies))
+        self.assertEqual((422, None, self.FORM_COOKIE), (done.status, done.location, set(visitor.cookies)))
         form = done.form_with("login", "password", "decision")
         self.assertEqual(self.server.demo["login"], form.value("login"))
         self.assertFalse(form.value("password"))
@@ -474,6 +476,15 @@ class OnePage(OAuthCase):
             visitor = Visitor(self.server)
             page = visitor.post(form.url, pairs, follow=False)
             self.assertEqual((403, None, {}), (page.status, page.location, visitor.cookies))
+
+    def test_a_form_of_another_browser(self):
+        app, typed = Application(self.server, 1), {key: self.server.demo[key] for key in ("login", "password")}
+        first, second = Visitor(self.server), Visitor(self.server)
+        form = app.ask(first, "itemplatform:read", path=FASTER).form_with("login", "password", "decision")
+        app.ask(second, "itemplatform:read", path=FASTER)
+        refused = second.submit(form, typed, ("decision", "allow"), follow=False)
+        self.assertEqual((403, self.FORM_COOKIE), (refused.status, set(second.cookies)))
+        self.assertIn("code", query_of(first.submit(form, typed, ("decision", "allow"), follow=False).location))
 
     def test_there_is_none_for_sitesmaker(self):
         self.assertEqual(404, self.visitor.get("/en/sitesmaker/oauth/?client_id=x").status)

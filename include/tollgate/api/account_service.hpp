@@ -185,8 +185,7 @@ public:
           api_{service_detail::to_api_settings(std::move(settings)), users, store, std::move(policies), std::move(table)},
           parts_{api_} {}
 
-    /// API, documentation, OAuth and pages, for the people whom `sessions` signs in. Throws as the other one, and
-    /// std::runtime_error if the random source fails.
+    /// API, documentation, OAuth and pages, for the people whom `sessions` signs in. Throws as the other one.
     account_service(const account_service_settings& settings, Users& users, Store& store, Sessions& sessions,
                     Policies policies = default_policies(), route_table table = account_routes(), Theme theme = {})
         requires(session_source<Sessions> && service_detail::is_policy_set<Policies>)

@@ -51,8 +51,7 @@ public:
     /// Whether handling a request may block.
     static constexpr bool blocking = always_blocks || limiter_blocks || sign_in_source<Sessions>;
 
-    /// Throws std::invalid_argument if auth_url is not an absolute URL, and std::runtime_error if the random source
-    /// fails.
+    /// Throws std::invalid_argument if auth_url is not an absolute URL.
     authorization_server(oauth_settings settings, Sessions& sessions, Store& store,
                          Policies policies = default_policies(), Theme theme = {})
         : settings_{std::move(settings)},
@@ -65,9 +64,6 @@ public:
         while (settings_.auth_url.ends_with('/')) settings_.auth_url.pop_back();
         docs_url_ = settings_.auth_url + "/docs/";
         metadata_ = oauth::make_metadata(settings_);
-        const auto key = oauth::new_secret(secret_kind::session, policy(policies_.random));
-        if (!key) throw std::runtime_error{"tollgate: the random source failed"};
-        form_key_ = *key;
     }
 
     // The endpoints refer to members.
@@ -169,7 +165,6 @@ private:
         {.users = std::size_t{1} << 16, .addresses = 64}};  // users stand for refresh tokens
     std::string docs_url_;
     std::string metadata_;
-    secret_text form_key_;
 };
 
 template <class Sessions, class Store, class Policies, class Theme>
@@ -200,7 +195,6 @@ void authorization_server<Sessions, Store, Policies, Theme>::dispatch(const http
                                                                                                .store = store_,
                                                                                                .policies = policies_,
                                                                                                .pages = pages_,
-                                                                                               .form_key = form_key_,
                                                                                                .observed = observed(request, context)};
     switch (context.which) {
         case oauth::endpoint::token: return endpoints.answer_token(request, context, response);

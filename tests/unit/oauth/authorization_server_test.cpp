@@ -40,6 +40,12 @@ struct limiter_elsewhere {
 
 using entering_shop = oauth_shop<entering_sessions>;
 
+/// What a browser sends back of the cookie that came with a page.
+std::string cookie_of(const http::response& page) {
+    const auto set = page.find("Set-Cookie");
+    return std::string{set.substr(0, set.find(';'))};
+}
+
 parameter_list sign_in_with(const http::response& page, std::string password, std::string decision = "allow") {
     return with(hidden_fields(page), {{"login", "ann"}, {"password", std::move(password)}, {"decision", std::move(decision)}});
 }
@@ -267,9 +273,10 @@ TEST_CASE("sign-in and consent on one page", "[oauth][one_page]") {
         CHECK(page.body().find("name=\"login\"") != std::string::npos);
         CHECK(page.body().find("type=\"password\"") != std::string::npos);
         CHECK(page.body().find("value=\"deny\" formnovalidate") != std::string::npos);
-        CHECK(page.body().find("form_token") == std::string::npos);
+        CHECK(page.find("Set-Cookie").starts_with("__Host-tollgate_form=tgw_"));
+        CHECK(page.find("Set-Cookie").ends_with("; Path=/; Secure; HttpOnly; SameSite=Lax"));
 
-        const auto answer = shop.press(sign_in_with(page, "open sesame"), "", path);
+        const auto answer = shop.press(sign_in_with(page, "open sesame"), cookie_of(page), path);
         CHECK(answer.status() == status::see_other);
         CHECK(answer.find("Set-Cookie").starts_with("site=new"));
         CHECK(returned(answer, "state") == "xyz");
@@ -281,7 +288,8 @@ TEST_CASE("sign-in and consent on one page", "[oauth][one_page]") {
 TEST_CASE("a wrong password is reported at its field", "[oauth][one_page]") {
     entering_shop shop;
     const auto page = shop.open(shop.asks(), "", one_page);
-    const auto wrong = shop.press(sign_in_with(page, "open <barley>"), "", one_page);
+    const auto cookie = cookie_of(page);
+    const auto wrong = shop.press(sign_in_with(page, "open <barley>"), cookie, one_page);
     CHECK(wrong.status() == status::unprocessable_content);
     CHECK(wrong.body().find("Error: Authorize App?") != std::string::npos);
     CHECK(wrong.body().find("value=\"ann\"") != std::string::npos);
@@ -289,15 +297,15 @@ TEST_CASE("a wrong password is reported at its field", "[oauth][one_page]") {
     CHECK(wrong.body().find("Incorrect login or password") != std::string::npos);
     CHECK(wrong.find("Set-Cookie").empty());
     // The page goes on from there.
-    CHECK(returned(shop.press(sign_in_with(wrong, "open sesame"), "", one_page), "code"));
+    CHECK(returned(shop.press(sign_in_with(wrong, "open sesame"), cookie, one_page), "code"));
 
-    const auto missing = shop.press(with(sign_in_with(page, "x"), {{"password", ""}}), "", one_page);
+    const auto missing = shop.press(with(sign_in_with(page, "x"), {{"password", ""}}), cookie, one_page);
     CHECK(missing.status() == status::unprocessable_content);
     CHECK(missing.body().find("Enter your password.") != std::string::npos);
-    const auto nothing = shop.press(with(sign_in_with(page, "x"), {{"login", ""}}), "", one_page);
+    const auto nothing = shop.press(with(sign_in_with(page, "x"), {{"login", ""}}), cookie, one_page);
     CHECK(nothing.status() == status::forbidden);  // a form without the field is none of ours
     shop.sessions.throttled = true;
-    const auto throttled = shop.press(sign_in_with(page, "open sesame"), "", one_page);
+    const auto throttled = shop.press(sign_in_with(page, "open sesame"), cookie, one_page);
     CHECK(throttled.status() == status::too_many_requests);
     CHECK(throttled.find("Retry-After") == "90");
     CHECK(throttled.body().find("90 seconds") != std::string::npos);
@@ -307,24 +315,46 @@ TEST_CASE("a wrong password is reported at its field", "[oauth][one_page]") {
 TEST_CASE("a sign-in form without a valid token is a 403", "[oauth][one_page][csrf]") {
     entering_shop shop;
     const auto page = shop.open(shop.asks(), "", one_page);
-    for (const char* nonce : {"", "x", "AAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAAAAAAAAAA=="}) {
-        CAPTURE(nonce);
+    const auto good = sign_in_with(page, "open sesame");
+    const auto token = std::find_if(good.begin(), good.end(), [](const auto& each) { return each.first == "form_token"; })->second;
+    const std::string other_mac = token.substr(0, token.find('.') + 1) + (token.ends_with('A') ? "B" : "A") + token.substr(token.find('.') + 2);
+    for (const auto& made_up : {std::string{}, std::string{"x"}, token.substr(0, token.find('.')), std::string(22, 'A'),
+                                std::string(22, 'A') + token.substr(token.find('.')), other_mac}) {
+        CAPTURE(made_up);
         for (const char* decision : {"allow", "deny"}) {
-            const auto fields = with(sign_in_with(page, "open sesame", decision), {{"form_nonce", nonce}});
-            CHECK(shop.press(fields, "", one_page).status() == status::forbidden);
+            const auto fields = with(sign_in_with(page, "open sesame", decision), {{"form_token", made_up}});
+            CHECK(shop.press(fields, cookie_of(page), one_page).status() == status::forbidden);
         }
     }
+    // A token of another browser, of none, and of a form about something else.
+    CHECK(shop.press(good, "", one_page).status() == status::forbidden);
+    CHECK(shop.press(good, "__Host-tollgate_form=", one_page).status() == status::forbidden);
+    CHECK(shop.press(good, cookie_of(shop.open(shop.asks(), "", one_page)), one_page).status() == status::forbidden);
+    CHECK(shop.press(with(good, {{"state", "other"}}), cookie_of(page), one_page).status() == status::forbidden);
     CHECK(shop.sessions.entered == 0);
+    CHECK(returned(shop.press(good, cookie_of(page), one_page), "code"));
+}
+
+TEST_CASE("a browser keeps the cookie of its forms with sign-in", "[oauth][one_page][csrf]") {
+    entering_shop shop;
+    const auto first = shop.open(shop.asks(), "", one_page);
+    const auto second = shop.open(shop.asks(), cookie_of(first), one_page);
+    CHECK(second.find("Set-Cookie").empty());
+    for (const auto& page : {first, second})
+        CHECK(returned(shop.press(sign_in_with(page, "open sesame"), cookie_of(first), one_page), "code"));
+    // What is no secret of ours is replaced.
+    CHECK_FALSE(cookie_of(shop.open(shop.asks(), "__Host-tollgate_form=guessable", one_page)).empty());
 }
 
 TEST_CASE("denying needs no password", "[oauth][one_page]") {
     entering_shop shop;
     const auto page = shop.open(shop.asks(), "", one_page);
     const auto fields = to_form(with(hidden_fields(page), {{"decision", "deny"}})) + "&login=&password=";
-    const auto answer = shop.answer(sent{method::post, one_page}.body(fields, "application/x-www-form-urlencoded"));
+    const auto answer = shop.answer(
+        sent{method::post, one_page}.field("Cookie", cookie_of(page)).body(fields, "application/x-www-form-urlencoded"));
     CHECK(returned(answer, "error") == "access_denied");
     CHECK(returned(answer, "state") == "xyz");
-    CHECK(shop.press(sign_in_with(page, "open sesame", ""), "", one_page).status() == status::bad_request);
+    CHECK(shop.press(sign_in_with(page, "open sesame", ""), cookie_of(page), one_page).status() == status::bad_request);
     CHECK(shop.sessions.entered == 0);
 }
 
@@ -349,14 +379,25 @@ TEST_CASE("the combined page is never skipped, and asks signed-in users for no p
 TEST_CASE("a sign-in form submitted twice issues one code", "[oauth][one_page]") {
     entering_shop shop;
     const auto page = shop.open(shop.asks(), "", one_page);
-    const auto first = shop.press(sign_in_with(page, "open sesame"), "", one_page);
-    const auto second = shop.press(sign_in_with(page, "open sesame"), "", one_page);
+    const auto first = shop.press(sign_in_with(page, "open sesame"), cookie_of(page), one_page);
+    const auto second = shop.press(sign_in_with(page, "open sesame"), cookie_of(page), one_page);
     CHECK(returned(first, "code"));
     CHECK(first.find("Location") == second.find("Location"));
     CHECK(shop.post("/user/oauth_token/", shop.exchange_of(*returned(first, "code"))).status() == status::ok);
-    CHECK(shop.press(sign_in_with(page, "open sesame"), "", one_page).status() == status::conflict);
+    CHECK(shop.press(sign_in_with(page, "open sesame"), cookie_of(page), one_page).status() == status::conflict);
     const auto other_page = shop.open(shop.asks(), "", one_page);
-    CHECK(returned(shop.press(sign_in_with(other_page, "open sesame"), "", one_page), "code") != returned(first, "code"));
+    CHECK(returned(shop.press(sign_in_with(other_page, "open sesame"), cookie_of(other_page), one_page), "code") != returned(first, "code"));
+}
+
+TEST_CASE("a form from a clock that is ahead, or an old one, gets a new code each time", "[oauth][one_page]") {
+    entering_shop shop;
+    const auto page = shop.open(shop.asks(), "", one_page);
+    const auto press = [&] { return returned(shop.press(sign_in_with(page, "open sesame"), cookie_of(page), one_page), "code"); };
+    CHECK(press() == press());
+    shop.now -= seconds{1};
+    CHECK(press() != press());
+    shop.now += seconds{limits::spent_code_seconds + 1};
+    CHECK(press() != press());
 }
 
 TEST_CASE("another site cannot sign a user in", "[oauth][one_page]") {
@@ -375,7 +416,7 @@ TEST_CASE("a failure during sign-in is a page or is redirected to the applicatio
     for (int nth = 1; nth <= 3; ++nth) {
         CAPTURE(nth);
         shop.store.faults.start(nth);
-        const auto answer = shop.press(sign_in_with(page, "open sesame"), "", one_page);
+        const auto answer = shop.press(sign_in_with(page, "open sesame"), cookie_of(page), one_page);
         if (nth < 3) {
             CHECK(answer.status() == status::service_unavailable);
             CHECK(answer.find("Retry-After") == "2");

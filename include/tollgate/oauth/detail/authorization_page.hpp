@@ -1,8 +1,10 @@
 #pragma once
 
 #include <tollgate/base/limits.hpp>
+#include <tollgate/base/secret.hpp>
 #include <tollgate/contract/observer.hpp>
 #include <tollgate/contract/session_source.hpp>
+#include <tollgate/http/detail/cookies.hpp>
 #include <tollgate/oauth/detail/authorization_request.hpp>
 #include <tollgate/oauth/detail/consent.hpp>
 #include <tollgate/oauth/detail/paths.hpp>
@@ -35,7 +37,6 @@ struct authorization_page {
     Store& store;
     Policies& policies;
     const web::page_renderer<Theme>& pages;
-    std::string_view form_key;  ///< derives codes where there was no session yet
     pipeline::observed_request observed;
 
     static constexpr bool signs_in = sign_in_source<Sessions>;
@@ -51,7 +52,7 @@ struct authorization_page {
         if (const auto* status = std::get_if<http::status>(&read)) return pages.answer_status(response, *status);
         const auto& sent = std::get<parameters>(read);
         // A form without any token was not made by this site.
-        if (request.method == http::method::post && !has_form_token(sent, context.which))
+        if (request.method == http::method::post && !sent.holds(web::form_token_name))
             return pages.answer_status(response, http::status::forbidden);
 
         auto judged = judge_request(sent, store, settings.services);
@@ -96,10 +97,27 @@ private:
         }
     };
 
-    [[nodiscard]] static bool has_form_token(const parameters& sent, endpoint where) {
-        if (signs_in && where == endpoint::one_page && sent.holds(web::login_name))
-            return web::parse_form_nonce(sent.find(nonce_name).value_or("")).has_value();
-        return sent.holds(web::form_token_name);
+    /// Stands for the session of a browser that is not signed in, so that the form with sign-in has a token, too. The
+    /// secret is in a cookie, which other sites can neither read nor set. Without a secret if there is no such cookie.
+    [[nodiscard]] session anonymous_session_of(const http::request& request) const {
+        const auto cookie = http::find_cookie(request.fields, form_cookie_name(pages.site().secure));
+        const bool is_ours = cookie && is_well_formed(secret_kind::session, *cookie);
+        return {{}, {}, is_ours ? std::string{*cookie} : std::string{}};
+    }
+
+    /// The same; begins one if there is none. Empty after an error, which has been answered.
+    [[nodiscard]] std::optional<session> begin_anonymous_session(const authorization_call& call) const {
+        auto who = anonymous_session_of(call.request);
+        if (!who.secret.empty()) return who;
+        const auto secret = new_secret(secret_kind::session, policy(policies.random));
+        const bool secure = pages.site().secure;
+        if (!secret ||
+            !http::add_cookie(call.response, {.name = form_cookie_name(secure), .value = *secret, .secure = secure})) {
+            answer_error_page(random_source_error(), call.response);
+            return std::nullopt;
+        }
+        who.secret = *secret;
+        return who;
     }
 
     /// The session, if any; also empty after an error, which has been answered.
@@ -181,12 +199,15 @@ private:
 
     /// A form with login and password: the session that it begins counts, not an earlier one.
     void handle_sign_in_form(const authorization_call& call) const requires signs_in {
+        const auto browser = anonymous_session_of(call.request);
+        const auto signed_text = signed_text_of(call.authorization);
+        const auto form_token = call.sent.find(web::form_token_name).value_or("");
+        const auto nonce = web::check_form_token({browser, sign_in_purpose, signed_text}, form_token);
+        if (!nonce) return pages.answer_status(call.response, http::status::forbidden);
         const auto decided = read_decision(call.sent);
         if (decided == decision::none) return pages.answer_status(call.response, http::status::bad_request);
         if (decided == decision::deny) return deny(call);
 
-        const auto nonce = web::parse_form_nonce(call.sent.find(nonce_name).value_or(""));
-        if (!nonce) return pages.answer_status(call.response, http::status::forbidden);
         const auto login = call.sent.find(web::login_name).value_or("");
         auto password = call.sent.find(web::password_name).value_or("");
         const sign_in_attempt typed{.login = login, .password = password, .client = call.context.client};
@@ -206,8 +227,7 @@ private:
         const auto user = outcome->who->user;
         report(call, activity_kind::signed_in, user, {});
         call.context.who = caller{user, {}, credential_kind::other, {}};
-        const auto signed_text = signed_text_of(call.authorization);
-        issue_code(call, {.key = form_key, .nonce = *nonce, .user = user, .signed_text = signed_text});
+        issue_code(call, {.key = browser.secret, .nonce = *nonce, .user = user, .signed_text = signed_text});
     }
 
     void show_consent(const authorization_call& call, const session& who) const {
@@ -224,12 +244,14 @@ private:
                       http::status status) const {
         const auto nonce = web::new_form_nonce(policy(policies.random), call.context.now);
         if (!nonce) return answer_error_page(random_source_error(), call.response);
-        const auto text = web::form_nonce_text(*nonce);
-        const sign_in_part part{.nonce = text, .login = login, .faults = faults};
+        const auto browser = begin_anonymous_session(call);
+        if (!browser) return;
+        const auto token = web::make_form_token({*browser, sign_in_purpose, signed_text_of(call.authorization)}, *nonce);
+        const sign_in_part part{.login = login, .faults = faults};
         call.response.set_status(status);
         page_frame frame;
         frame.has_errors = !faults.empty();
-        show(call, frame, {}, &part);
+        show(call, frame, token, &part);
     }
 
     void show(const authorization_call& call, page_frame frame, std::string_view form_token,
@@ -250,7 +272,8 @@ private:
     /// new code each time: the derived one may have been disclosed by then.
     void issue_code(const authorization_call& call, const code_derivation& derivation) const {
         const auto made_at = web::made_at(derivation.nonce);
-        const bool remembered = call.context.now < made_at + seconds{limits::spent_code_seconds};
+        const bool remembered =
+            made_at <= call.context.now && call.context.now < made_at + seconds{limits::spent_code_seconds};
         if (remembered) return store_and_send_code(call, derivation.user, make_code(derivation));
         const auto code = new_secret(secret_kind::authorization_code, policy(policies.random));
         if (!code) return send_error(call, random_source_error());

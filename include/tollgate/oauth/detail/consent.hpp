@@ -30,15 +30,21 @@ enum class decision : std::uint8_t { allow, deny, none };
 /// The error page of a failure.
 [[nodiscard]] TOLLGATE_DECL const message_texts& texts_for(page_failure why, const consent_texts& texts) noexcept;
 
-/// The purpose of consent forms, for their form tokens.
+/// The purposes of consent forms, for their form tokens.
 inline constexpr std::string_view consent_purpose = "oauth/consent";
+inline constexpr std::string_view sign_in_purpose = "oauth/sign_in";
+
+/// The cookie of a browser to which a form with sign-in was sent. Over https sibling hosts cannot set it.
+[[nodiscard]] constexpr std::string_view form_cookie_name(bool secure) noexcept {
+    return secure ? "__Host-tollgate_form" : "tollgate_form";
+}
 
 /// The text that a form token of this request covers.
 [[nodiscard]] TOLLGATE_DECL std::string signed_text_of(const authorization_request& request);
 
 /// What a code is derived from, so that submitting a form twice gives the same code.
 struct code_derivation {
-    std::string_view key;   ///< secret: a session's, or the server's
+    std::string_view key;   ///< secret: a session's
     web::form_nonce nonce;  ///< the form's
     user_id user;
     std::string_view signed_text;
@@ -47,21 +53,19 @@ struct code_derivation {
 
 /// The sign-in part of a consent form.
 struct sign_in_part {
-    std::string_view nonce;
     std::string_view login;  ///< as submitted
     const web::form_faults& faults;
 };
 
-/// Fields of the consent form besides the request's parameters.
+/// The field of the consent form's buttons.
 inline constexpr std::string_view decision_name = "decision";
-inline constexpr std::string_view nonce_name = "form_nonce";
 
 struct consent_view {
     const page_texts& texts;
     const web::scope_text_list& scopes;
     const authorization_request& request;
     std::string_view url;         ///< of this page
-    std::string_view form_token;  ///< empty if the form also signs in
+    std::string_view form_token;
     const sign_in_part* sign_in;  ///< null if signed in
 };
 

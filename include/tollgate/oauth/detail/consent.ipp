@@ -56,7 +56,6 @@ TOLLGATE_DECL void write_consent(html_writer& html, const consent_view& view) {
     const auto carried = form_parameters(view.request);
     web::form_target to{.url = view.url, .form_token = view.form_token, .hidden = {}};
     for (const auto& [name, value] : carried) to.hidden.emplace_back(name, value);
-    if (view.sign_in != nullptr) to.hidden.emplace_back(nonce_name, view.sign_in->nonce);
     web::begin_form(html, to);
     if (view.sign_in != nullptr) {
         html.add("<h2>{}</h2>\n", texts.sign_in);
