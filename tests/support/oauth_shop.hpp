@@ -180,6 +180,7 @@ using parameter_list = std::vector<std::pair<std::string, std::string>>;
 
 inline oauth_settings test_oauth_settings(std::string auth_url = "https://shop.example") {
     oauth_settings made;
+    made.documentation_url = auth_url + "/docs/";
     made.auth_url = std::move(auth_url);
     made.services = shop_settings().services;
     made.one_page_services = {"itemplatform"};

@@ -57,7 +57,8 @@ inline constexpr user_id ann{1};
 inline constexpr user_id bob{2};
 
 inline api_settings shop_settings() {
-    api_settings made{.base_url = "https://shop.example/v1", .auth_url = "https://shop.example", .services = {}, .trusted_proxies = {}};
+    api_settings made{.base_url = "https://shop.example/v1", .auth_url = "https://shop.example", .services = {}, .trusted_proxies = {},
+                      .documentation_url = "https://shop.example/docs/"};
     static_cast<void>(made.services.add("sitesmaker", {"site.created", "site.published"}));
     static_cast<void>(made.services.add("itemplatform", {"item.created"}));
     return made;

@@ -135,7 +135,7 @@ account_api<Users, Store, Policies>::account_api(api_settings settings, Users& u
       table_{std::move(table)},
       patterns_{pipeline::patterns_of(table_)},
       root_{path_of(settings_.base_url)},
-      docs_url_{settings_.auth_url + "/docs/"},
+      docs_url_{documentation_url_of(settings_)},
       context_{users_, store_, policy(policies_.target_rule), policy(policies_.random), policy(policies_.observer), settings_,
                openapi_} {
     for (const auto* url : {&settings_.base_url, &settings_.auth_url})

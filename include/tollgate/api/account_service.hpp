@@ -45,6 +45,11 @@ struct account_service_settings {
 
     std::size_t hooks_per_event_max = limits::hooks_per_event_max;
 
+    /// The page that Error objects and OpenAPI link to. Where it ends in a slash, the topic of the error follows it: `errors/`.
+    /// Empty: the built-in documentation, `{auth_url}/docs/`.
+    std::string documentation_url = {};
+    api_license license = {};  ///< of your API, for OpenAPI
+
     /// Settings of OAuth and the pages alone. What they have in common with the fields above is taken from those.
     oauth_settings oauth = {};
     page_settings pages = {};
@@ -67,8 +72,9 @@ concept is_policy_set = requires(Policies& policies) { service_detail::take_poli
     return std::string{url.substr(0, url.find('/', authority + 3))};
 }
 
-[[nodiscard]] inline api_settings to_api_settings(account_service_settings from) {
+[[nodiscard]] inline api_settings to_api_settings(account_service_settings from, bool has_authorization_server) {
     if (from.auth_url.empty()) from.auth_url = origin_of(from.base_url);
+    if (from.documentation_url.empty()) from.documentation_url = from.auth_url + "/docs/";
     return {.base_url = std::move(from.base_url),
             .auth_url = std::move(from.auth_url),
             .services = std::move(from.services),
@@ -77,7 +83,10 @@ concept is_policy_set = requires(Policies& policies) { service_detail::take_poli
             .trusted_proxies = std::move(from.trusted_proxies),
             .client_named_by = from.client_named_by,
             .cors_origins = std::move(from.cors_origins),
-            .hooks_per_event_max = from.hooks_per_event_max};
+            .hooks_per_event_max = from.hooks_per_event_max,
+            .documentation_url = std::move(from.documentation_url),
+            .has_authorization_server = has_authorization_server,
+            .license = std::move(from.license)};
 }
 
 [[nodiscard]] inline oauth_settings to_oauth_settings(oauth_settings from, const api_settings& api) {
@@ -87,6 +96,7 @@ concept is_policy_set = requires(Policies& policies) { service_detail::take_poli
     from.trusted_proxies = api.trusted_proxies;
     from.client_named_by = api.client_named_by;
     from.cors_origins = api.cors_origins;
+    from.documentation_url = api.documentation_url;
     return from;
 }
 
@@ -182,7 +192,7 @@ public:
         requires(std::is_same_v<Sessions, no_sessions> && service_detail::is_policy_set<Policies>)
         : store_{store},
           hosts_{settings.allowed_hosts},
-          api_{service_detail::to_api_settings(std::move(settings)), users, store, std::move(policies), std::move(table)},
+          api_{service_detail::to_api_settings(std::move(settings), false), users, store, std::move(policies), std::move(table)},
           parts_{api_} {}
 
     /// API, documentation, OAuth and pages, for the people whom `sessions` signs in. Throws as the other one.
@@ -191,7 +201,7 @@ public:
         requires(session_source<Sessions> && service_detail::is_policy_set<Policies>)
         : store_{store},
           hosts_{settings.allowed_hosts},
-          api_{service_detail::to_api_settings(settings), users, store, std::move(policies), std::move(table)},
+          api_{service_detail::to_api_settings(settings, true), users, store, std::move(policies), std::move(table)},
           parts_{api_, users, store, sessions, service_detail::to_oauth_settings(settings.oauth, api_.settings()),
                  service_detail::to_page_settings(settings.pages, api_.settings()), std::move(theme)} {}
 

@@ -49,17 +49,17 @@ TOLLGATE_DECL route_table demonstration_routes() {
     return route_table{
         on_get<"/testservice/get">(
             open_to_all, endpoints::try_get{},
-            {.operation = "tryGet", .summary = "Answers without credentials.", .success_body = shapes::strings}),
+            {.operation = "tryGet", .summary = "Answers without credentials.", .success_body = shapes::greeting_from_get}),
 
         on_get<"/testservice/auth">(
             any_caller, endpoints::try_authentication{},
-            {.operation = "tryAuthentication", .summary = "Answers with any valid credentials.", .success_body = shapes::strings}),
+            {.operation = "tryAuthentication", .summary = "Answers with any valid credentials.", .success_body = shapes::greeting_of_caller}),
 
         on_post<"/testservice/post">(
             open_to_all, endpoints::try_post{},
             {.operation = "tryPost",
              .summary = "Answers without credentials. A JSON body is accepted and ignored.",
-             .success_body = shapes::strings,
+             .success_body = shapes::greeting_from_post,
              .request_body = shapes::any_object}),
     };
 }

@@ -62,7 +62,8 @@ public:
                  web::page_reach::other_sites},
           paths_{settings_, pages_.site().root} {
         while (settings_.auth_url.ends_with('/')) settings_.auth_url.pop_back();
-        docs_url_ = settings_.auth_url + "/docs/";
+        docs_url_ = settings_.documentation_url.empty() ? settings_.auth_url + std::string{oauth::metadata_path}
+                                                        : settings_.documentation_url;
         metadata_ = oauth::make_metadata(settings_);
     }
 

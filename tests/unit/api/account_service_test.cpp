@@ -76,6 +76,41 @@ TEST_CASE("a service without sessions is the API with documentation, one with se
     CHECK(api_alone.handle(below_en.asked()).body().find("<html") == std::string::npos);
 }
 
+TEST_CASE("errors link to a page that the service answers, or to the operator's own", "[api][account_service]") {
+    parts given;
+    const auto link_in = [](http::response answer) {
+        const std::string_view body = answer.body();
+        const auto begin = body.find("\"documentation_url\":\"") + 21;
+        return std::string{body.substr(begin, body.find('"', begin) - begin)};
+    };
+    sent missing{http::method::get, "/v1/nowhere"};
+    sent token{http::method::post, "/user/oauth_token/"};
+    {
+        account_service service{settings(), given.users, given.store, given.sessions, given.policies()};
+        for (auto* each : {&missing, &token}) {
+            const auto link = link_in(service.handle(each->asked()));
+            CAPTURE(link);
+            REQUIRE(link.starts_with("https://shop.example/docs/"));
+            CHECK(get(service, link.substr(20)) == http::status::ok);
+        }
+    }
+    {
+        auto own = settings();
+        own.documentation_url = "https://developers.example.com/accounts.html";
+        account_service service{own, given.users, given.store, given.sessions, given.policies()};
+        for (auto* each : {&missing, &token}) CHECK(link_in(service.handle(each->asked())) == own.documentation_url);
+        own.documentation_url = "https://developers.example.com/accounts/";
+        account_service by_topic{own, given.users, given.store, given.sessions, given.policies()};
+        CHECK(link_in(by_topic.handle(missing.asked())) == "https://developers.example.com/accounts/errors/");
+        CHECK(link_in(by_topic.handle(token.asked())) == "https://developers.example.com/accounts/oauth/");
+    }
+    account_api alone{{.base_url = "https://api.example.com/v1/", .auth_url = "https://example.com"}, given.users, given.store};
+    CHECK(link_in(alone.handle(missing.asked())) == "https://api.example.com/v1/openapi.json");
+    account_service api_only{settings(), given.users, given.store, given.policies()};
+    sent description{http::method::get, "/v1/openapi.json"};
+    CHECK(api_only.handle(description.asked()).body().find("oauth") == std::string::npos);
+}
+
 TEST_CASE("auth_url is the origin of base_url unless it is given", "[api][account_service]") {
     parts given;
     struct {

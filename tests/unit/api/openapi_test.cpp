@@ -18,6 +18,8 @@ api_settings shop_settings() {
     api_settings settings;
     settings.base_url = "https://api.example.com/v1";
     settings.auth_url = "https://example.com";
+    settings.documentation_url = "https://example.com/docs/";
+    settings.has_authorization_server = true;
     REQUIRE(settings.services.add("sitesmaker", {"site.created"}));
     REQUIRE(settings.services.add("itemplatform", {"item.created"}));
     return settings;
@@ -85,6 +87,8 @@ void check_document(const json& document) {
     CHECK(document["openapi"] == "3.1.0");
     CHECK(document["info"]["title"].is_string());
     CHECK(document["info"]["version"].is_string());
+    CHECK(document["info"]["license"]["name"].is_string());
+    CHECK(document["info"]["license"]["url"].is_string());
     std::set<std::string> operations;
     for (const auto& [path, item] : document["paths"].items()) {
         CHECK(path.front() == '/');
@@ -164,6 +168,39 @@ TEST_CASE("OpenAPI lists the scopes of each operation") {
     CHECK(flow["authorizationUrl"] == "https://example.com/en/user/oauth/");
     CHECK(flow["tokenUrl"] == "https://example.com/user/oauth_token/");
     CHECK(flow["scopes"].size() == 5);
+}
+
+TEST_CASE("OpenAPI names only what is mounted") {
+    auto settings = shop_settings();
+    const auto whole = json::parse(make_openapi(settings, account_routes()));
+    CHECK(whole["externalDocs"]["url"] == "https://example.com/docs/");
+    CHECK(whole["info"]["license"]["name"] == "MIT License");
+
+    settings.has_authorization_server = false;
+    settings.documentation_url = "https://developers.example.com/accounts.html";
+    settings.license = {.name = "Proprietary", .url = "https://example.com/terms"};
+    const auto text = make_openapi(settings, account_routes());
+    const auto alone = json::parse(text);
+    CHECK(alone["components"]["securitySchemes"].size() == 1);
+    CHECK(alone["paths"]["/testservice/auth"]["get"]["security"] == json::parse(R"([{"personalToken":[]}])"));
+    CHECK(scopes_of(alone["paths"]["/user/balance"]["get"], "personalToken") == std::set<std::string>{"user:balance"});
+    CHECK(text.find("oauth") == std::string::npos);
+    CHECK(text.find("https://example.com/docs") == std::string::npos);
+    CHECK(alone["externalDocs"]["url"] == "https://developers.example.com/accounts.html");
+    CHECK(alone["info"]["license"] == json::parse(R"({"name":"Proprietary","url":"https://example.com/terms"})"));
+
+    settings.documentation_url = {};
+    CHECK_FALSE(json::parse(make_openapi(settings, account_routes())).contains("externalDocs"));
+}
+
+TEST_CASE("each operation of the test service shows its own answer") {
+    const auto document = json::parse(make_openapi(shop_settings(), account_routes()));
+    const auto example = [&](const char* path, const char* method) {
+        return document["paths"][path][method]["responses"]["200"]["content"]["application/json"]["example"].dump();
+    };
+    CHECK(example("/testservice/get", "get") == R"(["hello","from","get"])");
+    CHECK(example("/testservice/auth", "get") == R"(["hello","authenticated","caller"])");
+    CHECK(example("/testservice/post", "post") == R"(["hello","from","post"])");
 }
 
 TEST_CASE("own routes are described like built-in ones") {

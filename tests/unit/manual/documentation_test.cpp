@@ -166,6 +166,37 @@ TEST_CASE("without OAuth it is not mentioned") {
         CHECK_FALSE(has(ask(documentation, path), "docs/oauth/"));
 }
 
+TEST_CASE("a reader is told where tokens come from") {
+    const auto with_pages = ask(api_documentation{shop_settings(), account_routes(), shop_oauth()}, "/people/docs/authentication/");
+    CHECK(has(with_pages, "https://example.com/people/en/user/settings/tokens/"));
+    CHECK(has(with_pages, "OAuth access token"));
+    const auto without = ask(api_documentation{shop_settings(), account_routes()}, "/people/docs/authentication/");
+    CHECK_FALSE(has(without, "settings/tokens"));
+    CHECK_FALSE(has(without, "OAuth"));
+    CHECK(has(without, "The operator of this API issues them."));
+}
+
+TEST_CASE("examples show what they are about, and end in a newline") {
+    const api_documentation documentation{shop_settings(), account_routes(), shop_oauth()};
+    const auto webhooks = ask(documentation, "/people/docs/webhooks/");
+    CHECK(has(webhooks, "curl -i -w '\\n' -X POST -u"));
+    CHECK(has(webhooks, "HTTP/1.1 201 Created\nX-Hook-Secret: ...\n\n{&quot;id&quot;: 5}"));
+    CHECK(has(webhooks, "curl -X DELETE -u"));
+    const auto endpoints = ask(documentation, "/people/docs/endpoints/");
+    for (const char* answer : {"hello&quot;, &quot;from&quot;, &quot;get", "hello&quot;, &quot;from&quot;, &quot;post",
+                               "hello&quot;, &quot;authenticated&quot;, &quot;caller"})
+        CHECK(has(endpoints, answer));
+    for (const char* slug : {"", "authentication/", "oauth/", "webhooks/", "endpoints/"}) {
+        const auto page = ask(documentation, std::string{"/people/docs/"} + slug);
+        for (auto at = page.body().find("<code>curl"); at != std::string::npos; at = page.body().find("<code>curl", at + 1)) {
+            const auto line = page.body().substr(at, page.body().find("</code>", at) - at);
+            CAPTURE(line);
+            CHECK((line.find("-w '\\n'") != std::string::npos) != (line.find("DELETE") != std::string::npos));
+        }
+    }
+    CHECK(has(ask(documentation, "/people/docs/scopes/"), "Reading the user&#39;s sitesmaker accounts, and managing their webhooks"));
+}
+
 TEST_CASE("pages show the API's settings") {
     const api_documentation documentation{shop_settings(), account_routes()};
     const auto limits = ask(documentation, "/people/docs/rate-limits/");

@@ -32,7 +32,7 @@ inline constexpr std::array refusals = {
     shared_refusal{"404", "NotFound", "Not there, or not the caller's: the two cannot be told apart."},
     shared_refusal{"405", "MethodNotAllowed", "The path does not answer to this method.", "Allow"},
     shared_refusal{"413", "ContentTooLarge", "The body is too large."},
-    shared_refusal{"415", "UnsupportedMediaType", "The body is not application/json."},
+    shared_refusal{"415", "UnsupportedMediaType", "The body is not application/json, or has a Content-Encoding."},
     shared_refusal{"422", "UnprocessableContent", "A member of the body is missing or will not do; the message names it."},
     shared_refusal{"429", "TooManyRequests", "The rate limit is exceeded.", "Retry-After"},
     shared_refusal{"503", "ServiceUnavailable", "Temporarily out of order.", "Retry-After"},
@@ -82,6 +82,7 @@ private:
     void write_alternative(std::string_view scope);
     void write_components();
     void write_security_schemes();
+    void write_oauth_scheme();
 
     void write_rate_limit_fields();
     void write_json_content(const json_shape& shape);
@@ -129,9 +130,11 @@ inline void document::write(const route_table& routes) {
     json_.member("servers").begin_array().begin_object();
     json_.member("url").string(settings_.base_url);
     json_.end_object().end_array();
-    json_.member("externalDocs").begin_object();
-    json_.member("url").string(settings_.auth_url + "/docs/");
-    json_.end_object();
+    if (!settings_.documentation_url.empty()) {
+        json_.member("externalDocs").begin_object();
+        json_.member("url").string(settings_.documentation_url);
+        json_.end_object();
+    }
     write_paths(routes);
     write_components();
     json_.end_object();
@@ -143,6 +146,10 @@ inline void document::write_info() {
     json_.member("version").string(version_of(settings_.base_url));
     json_.member("description").string("Every request carries a User-Agent field that names the program. Every answer carries the "
                                        "rate limit fields, and every one of 400 and above the Error object.");
+    json_.member("license").begin_object();
+    json_.member("name").string(settings_.license.name);
+    if (!settings_.license.url.empty()) json_.member("url").string(settings_.license.url);
+    json_.end_object();
     json_.end_object();
 }
 
@@ -257,7 +264,7 @@ inline void document::write_alternative(std::string_view scope) {
         json_.end_array().end_object();
     };
     write_one("personalToken");
-    write_one("oauth");
+    if (settings_.has_authorization_server) write_one("oauth");
 }
 
 inline void document::write_components() {
@@ -308,6 +315,11 @@ inline void document::write_security_schemes() {
     json_.member("description").string("A personal API token: its username, and its secret as the password.");
     json_.end_object();
 
+    if (settings_.has_authorization_server) write_oauth_scheme();
+    json_.end_object();
+}
+
+inline void document::write_oauth_scheme() {
     json_.member("oauth").begin_object();
     json_.member("type").string("oauth2");
     json_.member("description").string("An OAuth 2.0 access token, sent as Bearer.");
@@ -320,12 +332,10 @@ inline void document::write_security_schemes() {
     write_scope(balance_scope, "Read the user's balance.");
     for (const service& each : settings_.services.services()) {
         const std::string name{each.name.view()};
-        write_scope(each.read_scope, "Read the user's " + name + " accounts.");
+        write_scope(each.read_scope, "Read the user's " + name + " accounts, and manage their webhooks.");
         write_scope(each.write_scope, "Read and change the user's " + name + " accounts.");
     }
     json_.end_object().end_object().end_object().end_object();
-
-    json_.end_object();
 }
 
 inline void document::write_rate_limit_fields() {

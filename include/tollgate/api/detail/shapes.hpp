@@ -2,6 +2,8 @@
 
 #include <tollgate/pipeline/route_table.hpp>
 
+#include <string_view>
+
 /// What the account API sends and takes.
 namespace tollgate::inline v0::shapes {
 
@@ -46,7 +48,10 @@ inline constexpr json_shape created_hook{
     R"("id":{"type":"integer","format":"int64","description":"The new hook's id."}}})",
     R"({"id": 5})"};
 
-inline constexpr json_shape strings{R"({"type":"array","items":{"type":"string"}})", R"(["hello", "from", "get"])"};
+inline constexpr std::string_view string_list_schema = R"({"type":"array","items":{"type":"string"}})";
+inline constexpr json_shape greeting_from_get{string_list_schema, R"(["hello", "from", "get"])"};
+inline constexpr json_shape greeting_from_post{string_list_schema, R"(["hello", "from", "post"])"};
+inline constexpr json_shape greeting_of_caller{string_list_schema, R"(["hello", "authenticated", "caller"])"};
 
 inline constexpr json_shape any_object{R"({"type":"object"})"};
 

@@ -54,7 +54,7 @@ private:
     TOLLGATE_DECL void write_access(const access_rule& access);
     TOLLGATE_DECL void write_parameters(const route& of);
     TOLLGATE_DECL void write_curl(const route& of);
-    TOLLGATE_DECL void write_example(const json_shape& shape);
+    TOLLGATE_DECL void write_example(const route& of);
 
     /// The first line of the table that `wanted` is true of; null when there is none.
     template <class Wanted>

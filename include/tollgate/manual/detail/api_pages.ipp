@@ -5,6 +5,7 @@
 #include <tollgate/http/response.hpp>
 #include <tollgate/manual/detail/api_pages.hpp>
 #include <tollgate/manual/detail/writer.hpp>
+#include <tollgate/pipeline/detail/error_response.hpp>
 
 #include <utility>
 
@@ -86,14 +87,14 @@ TOLLGATE_DECL void page_writer::write_overview() {
     if (const auto* open = find_route([&](const auto& each) { return is_plain(each, access_rule::kind::open); })) {
         html_.add("<h2>A first request</h2>\n<p>This request needs no credentials:</p>\n");
         write_curl(*open);
-        write_example(open->notes.success_body);
+        write_example(*open);
     }
     if (const auto* own = find_route([&](const auto& each) { return is_plain(each, access_rule::kind::scope); })) {
         html_.add(R"(<p>This request needs a <a href="{}/authentication/">personal API token</a>:</p>
 )",
                   root_);
         write_curl(*own);
-        write_example(own->notes.success_body);
+        write_example(*own);
     }
 
     html_.add("<h2>More</h2>\n<ul class=\"cards\">\n");
@@ -123,7 +124,7 @@ information. A request with no or an empty User-Agent gets a <strong>403</strong
 <p>GET requests take parameters in the query. All others take one JSON object as the body, with
 <code>Content-Type: application/json</code>.</p>
 <ul>
-<li>Any other media type gets a <strong>415</strong>. A body above the server's limit, usually {} KiB, gets a
+<li>Any other media type and any <code>Content-Encoding</code> get a <strong>415</strong>. A body above the server's limit, usually {} KiB, gets a
 <strong>413</strong>.</li>
 <li>A body that is not a JSON object in UTF-8 gets a <strong>400</strong>. So do duplicate members, bytes after the
 object, and nesting deeper than {}.</li>
@@ -145,7 +146,7 @@ it.</td></tr>
     end_table(html_);
     html_.add(R"(<h2 id="methods">Methods</h2>
 <p>HEAD works wherever GET does. OPTIONS returns 204 with an <code>Allow</code> field. Any other method that a path does
-not support gets a <strong>405</strong> with the same field.</p>
+not support gets a <strong>405</strong> with the same field; a method that does not exist gets a <strong>501</strong>.</p>
 )");
 }
 
@@ -156,7 +157,9 @@ TOLLGATE_DECL void page_writer::write_authentication() {
     begin_table(html_, {"Credentials", "Access to", "Sent as"});
     html_.add(R"(<tr><th scope="row">Personal API token</th><td>Its owner's accounts</td><td>HTTP Basic: the token
 username, and the token secret as the password</td></tr>
-<tr><th scope="row">OAuth access token</th><td>The accounts of the user who authorized the application</td>
+)");
+    if (oauth_)
+        html_.add(R"(<tr><th scope="row">OAuth access token</th><td>The accounts of the user who authorized the application</td>
 <td><code>Authorization: Bearer</code> and the token</td></tr>
 )");
     end_table(html_);
@@ -170,26 +173,32 @@ limit</a>.</p>
                each.parameters.empty();
     });
     const auto address = settings_.base_url + (own == nullptr ? std::string{} : std::string{own->path});
-    html_.add(R"(<h2 id="personal-tokens">Personal API tokens</h2>
-<p>A token has a username and a secret. The secret is shown once, when the token is created. Treat it like a
-password: keep it out of source code and logs.</p>
-<pre tabindex="0"><code>curl -u "$TOKEN_USERNAME:$TOKEN_SECRET" {}</code></pre>
-<h2 id="access-tokens">OAuth access tokens</h2>
-<p>An access token is valid for <code>expires_in</code> seconds, or until the user revokes access.</p>
-<pre tabindex="0"><code>curl -H "Authorization: Bearer $ACCESS_TOKEN" {}</code></pre>
-)",
-              address, address);
+    html_.add("<h2 id=\"personal-tokens\">Personal API tokens</h2>\n");
     if (oauth_)
-        html_.add(R"(<p>How to get one: <a href="{}/oauth/">OAuth</a>.</p>
+        html_.add(R"(<p>Create one in your account's settings, under <a href="{}/en/user/settings/tokens/">Personal API
+tokens</a>, with the <a href="{}/scopes/">scopes</a> that it needs.</p>
 )",
-                  root_);
+                  settings_.auth_url, root_);
+    else html_.add("<p>The operator of this API issues them.</p>\n");
+    html_.add(R"(<p>A token has a username and a secret. The secret is shown once, when the token is created. Treat it like a
+password: keep it out of source code and logs.</p>
+<pre tabindex="0"><code>curl -w '\n' -u "$TOKEN_USERNAME:$TOKEN_SECRET" {}</code></pre>
+)",
+              address);
+    if (oauth_)
+        html_.add(R"(<h2 id="access-tokens">OAuth access tokens</h2>
+<p>An access token is valid for <code>expires_in</code> seconds, or until the user revokes access.</p>
+<pre tabindex="0"><code>curl -w '\n' -H "Authorization: Bearer $ACCESS_TOKEN" {}</code></pre>
+<p>How to get one: <a href="{}/oauth/">OAuth</a>.</p>
+)",
+                  address, root_);
     html_.add(R"(<h2 id="refusals">Failed authentication</h2>
 <p>A request gets a <strong>401</strong> if required credentials are missing, or if credentials are invalid, on any path.
 The <code>WWW-Authenticate</code> fields name the schemes; <code>error="invalid_token"</code> means that the credentials
 are unknown, revoked or expired.</p>
 <ul>
 <li>The scheme is not case-sensitive; the credentials are.</li>
-<li>A personal token works with Basic only, an access token with Bearer only.</li>
+<li>A personal token works with Basic only.</li>
 <li>Two <code>Authorization</code> fields get a <strong>400</strong>. Credentials in the URL are ignored.</li>
 </ul>
 )");
@@ -201,7 +210,7 @@ TOLLGATE_DECL void page_writer::write_oauth() {
 
 TOLLGATE_DECL void page_writer::write_scopes() {
     html_.add(R"(<h1>Scopes</h1>
-<p class="lead">Scopes limit what a token can do. They apply to both kinds of tokens.</p>
+<p class="lead">Scopes limit what a token can do.</p>
 )");
     begin_table(html_, {"Scope", "Grants"});
     const auto write_row = [this](std::string_view scope, const std::string& grants) {
@@ -210,7 +219,7 @@ TOLLGATE_DECL void page_writer::write_scopes() {
     write_row(balance_scope, "Reading the user's balance");
     for (const service& each : settings_.services.services()) {
         const std::string name{each.name.view()};
-        write_row(each.read_scope, "Reading the user's " + name + " accounts");
+        write_row(each.read_scope, "Reading the user's " + name + " accounts, and managing their webhooks");
         write_row(each.write_scope, "Reading and changing the user's " + name + " accounts");
     }
     end_table(html_);
@@ -274,13 +283,13 @@ TOLLGATE_DECL void page_writer::write_errors() {
 <p class="lead">Every response with a status of 400 or above has a JSON body.</p>
 <pre tabindex="0"><code>&#123;
   "message": "Not Found",
-  "documentation_url": "{}/docs/errors/"
+  "documentation_url": "{}"
 &#125;</code></pre>
 <p>The message is for people and may change; programs should use the status. The URL links to the page that explains the
 error.</p>
 <h2 id="statuses">Statuses</h2>
 )",
-              settings_.auth_url);
+              pipeline::topic_url(documentation_url_of(settings_), pipeline::about_errors));
 
     struct row {
         http::status status;
@@ -331,7 +340,7 @@ TOLLGATE_DECL void page_writer::write_webhooks() {
         if (each.path.find("/hooks") == std::string_view::npos) continue;
         html_.add("<p>{}</p>\n", each.notes.summary);
         write_curl(each);
-        write_example(each.notes.success_body);
+        write_example(each);
     }
 
     html_.add(R"(<h2 id="secret">The secret</h2>
@@ -393,7 +402,7 @@ TOLLGATE_DECL void page_writer::write_operation(const route& of) {
     html_.add("</dd></dl>\n");
     write_parameters(of);
     write_curl(of);
-    write_example(of.notes.success_body);
+    write_example(of);
     html_.add("</section>\n");
 }
 
@@ -427,6 +436,9 @@ TOLLGATE_DECL void page_writer::write_parameters(const route& of) {
 
 TOLLGATE_DECL void page_writer::write_curl(const route& of) {
     html_.add(R"(<pre tabindex="0"><code>curl)");
+    // A field of the response is shown, and the prompt of the shell goes to a line of its own.
+    if (!of.notes.success_field.empty()) html_.add(" -i");
+    if (!of.notes.success_body.empty()) html_.add(R"( -w '\n')");
     if (of.method != http::method::get) html_.add(" -X {}", http::to_text(of.method));
     if (of.access.who != access_rule::kind::open) html_.add(R"( -u "$TOKEN_USERNAME:$TOKEN_SECRET")");
     html_.add(" {}{}", settings_.base_url, sample_path(of, settings_.services));
@@ -436,11 +448,14 @@ TOLLGATE_DECL void page_writer::write_curl(const route& of) {
     html_.add("</code></pre>\n");
 }
 
-TOLLGATE_DECL void page_writer::write_example(const json_shape& shape) {
-    if (shape.example.empty()) return;
-    html_.add(R"(<pre class="answer" tabindex="0"><code>{}</code></pre>
-)",
-              fill_example(shape, settings_.services));
+TOLLGATE_DECL void page_writer::write_example(const route& of) {
+    const route_notes& notes = of.notes;
+    if (notes.success_body.example.empty()) return;
+    html_.add(R"(<pre class="answer" tabindex="0"><code>)");
+    if (!notes.success_field.empty())
+        html_.add("HTTP/1.1 {} {}\n{}: ...\n\n", notes.success_status,
+                  http::to_reason(static_cast<http::status>(notes.success_status)), notes.success_field);
+    html_.add("{}</code></pre>\n", fill_example(notes.success_body, settings_.services));
 }
 
 }  // namespace tollgate::manual

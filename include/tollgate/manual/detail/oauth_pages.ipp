@@ -55,7 +55,7 @@ page and is not redirected.</p>
 
 inline void write_tokens(html_writer& html, const api_settings& settings, const oauth_facts& facts) {
     html.add(R"(<h2 id="exchange">3. Exchange the code</h2>
-<pre tabindex="0"><code>curl {}/user/oauth_token/ \
+<pre tabindex="0"><code>curl -w '\n' {}/user/oauth_token/ \
   -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" \
   -d grant_type=authorization_code -d code="$CODE"</code></pre>
 <pre class="answer" tabindex="0"><code>&#123;"access_token": "tga_...", "expires_in": {}, "token_type": "bearer",
@@ -67,7 +67,7 @@ inline void write_tokens(html_writer& html, const api_settings& settings, const 
 revoked.</p>
 <p>Use the access token as described in <a href="../authentication/#access-tokens">Authentication</a>.</p>
 <h2 id="refresh">4. Get another access token</h2>
-<pre tabindex="0"><code>curl {}/user/oauth_token/ \
+<pre tabindex="0"><code>curl -w '\n' {}/user/oauth_token/ \
   -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" \
   -d grant_type=refresh_token -d refresh_token="$REFRESH_TOKEN"</code></pre>
 <p>The response is the same, without a <code>refresh_token</code>: yours stays valid. Add <code>scope</code> to get a
@@ -94,7 +94,7 @@ and the
 text itself as <code>code_verifier</code> with the exchange (RFC 7636). A code that was requested with a
 challenge needs the verifier; one that was requested without a challenge is refused with a verifier.</p>
 <h2 id="revocation">Revocation</h2>
-<pre tabindex="0"><code>curl {}/user/oauth_revoke/ \
+<pre tabindex="0"><code>curl -w '\n' {}/user/oauth_revoke/ \
   -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" -d token="$REFRESH_TOKEN"</code></pre>
 <p>Revokes a token of the application (RFC 7009). Revoking a refresh token also revokes the access tokens issued with it.
 The response is 200 and <code>&#123;&#125;</code> whether or not the token existed.</p>
@@ -102,13 +102,12 @@ The response is 200 and <code>&#123;&#125;</code> whether or not the token exist
              settings.auth_url);
 }
 
-inline void write_failures(html_writer& html, std::string_view auth_url) {
+inline void write_failures(html_writer& html) {
     html.add(R"(<h2 id="errors">Errors</h2>
 <p>Errors of the token endpoint have the members of RFC 6749 and those of every <a href="../errors/">Error object</a>:</p>
 <pre class="answer" tabindex="0"><code>&#123;"error": "invalid_grant", "error_description": "...",
- "message": "...", "documentation_url": "{}/docs/oauth/"&#125;</code></pre>
-)",
-             auth_url);
+ "message": "...", "documentation_url": "..."&#125;</code></pre>
+)");
 
     struct row {
         std::string_view code;
@@ -163,7 +162,7 @@ server, never in a program that you distribute.</p>
     detail::write_authorization(html, settings, facts);
     detail::write_tokens(html, settings, facts);
     detail::write_more(html, settings);
-    detail::write_failures(html, settings.auth_url);
+    detail::write_failures(html);
 }
 
 }  // namespace tollgate::manual

@@ -37,7 +37,7 @@ TOLLGATE_DECL std::string make_metadata(const oauth_settings& settings) {
     write_list("revocation_endpoint_auth_methods_supported", {"client_secret_basic", "client_secret_post"});
     write_list("code_challenge_methods_supported", {challenge_method});
     json.member("authorization_response_iss_parameter_supported").boolean(true);
-    json.member("service_documentation").string(at("/docs/"));
+    if (!settings.documentation_url.empty()) json.member("service_documentation").string(settings.documentation_url);
     write_list("ui_locales_supported", {page_locale});
     json.end_object();
     return made;

@@ -19,6 +19,9 @@ struct oauth_settings {
     /// Services with a page of their own for sign-in and consent, `{auth_url}/en/{service}/oauth/`.
     std::vector<std::string> one_page_services = {};
 
+    /// The page that errors and the metadata link to, as `api_settings::documentation_url` says. Empty: the metadata itself.
+    std::string documentation_url = {};
+
     seconds code_lifetime{60};  ///< RFC 6749 recommends at most ten minutes; a redirect takes seconds
     seconds access_token_lifetime{3600};
     seconds refresh_token_lifetime{std::chrono::days{30}};  ///< since its last use

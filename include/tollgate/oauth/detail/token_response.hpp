@@ -12,14 +12,14 @@
 
 namespace tollgate::inline v0::oauth {
 
-/// The documentation of OAuth errors: `{auth_url}/docs/oauth/`.
+/// The documentation of OAuth errors, such as `{auth_url}/docs/oauth/`.
 inline constexpr pipeline::topic about_oauth{"oauth"};
 
 /// An error response with the members of RFC 6749 section 5.2 and of the Error object.
 struct failure_response {
     http::status status = http::status::bad_request;
     const failure& why;
-    std::string_view docs_url;  ///< `{auth_url}/docs/`
+    std::string_view docs_url;  ///< see `pipeline::topic_url`
     pipeline::topic about = about_oauth;
 };
 TOLLGATE_DECL void write_failure(http::response& response, const failure_response& answer);

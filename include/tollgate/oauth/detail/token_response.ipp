@@ -26,7 +26,7 @@ TOLLGATE_DECL void write_failure(http::response& response, const failure_respons
     body.member("error").string(to_text(answer.why.code));
     body.member("error_description").string(answer.why.description);
     body.member("message").string(answer.why.description);
-    body.member("documentation_url").string(std::string{answer.docs_url}.append(answer.about.slug).append("/"));
+    body.member("documentation_url").string(pipeline::topic_url(answer.docs_url, answer.about));
     body.end_object();
 }
 

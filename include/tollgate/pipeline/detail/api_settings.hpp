@@ -12,6 +12,12 @@
 
 namespace tollgate::inline v0 {
 
+/// The license of an API and its description, as OpenAPI states it.
+struct api_license {
+    std::string name = "MIT License";  ///< of this library, whose texts the description is made of
+    std::string url = "https://opensource.org/license/mit";
+};
+
 /// What an account API has to be told.
 struct api_settings {
     /// The API's root as its clients write it, its path ending in the version: `https://api.example.com/v1`.
@@ -33,7 +39,22 @@ struct api_settings {
     std::vector<std::string> cors_origins = {"*"};
 
     std::size_t hooks_per_event_max = limits::hooks_per_event_max;
+
+    /// The page that Error objects and OpenAPI link to. Where it ends in a slash, the topic of the error follows it: `errors/`.
+    /// For `api_documentation`: `{auth_url}/docs/`. Empty: `{base_url}/openapi.json`.
+    std::string documentation_url = {};
+    /// Whether an `authorization_server` is mounted beside the API: only then OpenAPI names its URLs.
+    bool has_authorization_server = false;
+    api_license license = {};
 };
+
+/// What Error objects link to, see `api_settings::documentation_url`.
+[[nodiscard]] inline std::string documentation_url_of(const api_settings& settings) {
+    if (!settings.documentation_url.empty()) return settings.documentation_url;
+    std::string_view root = settings.base_url;
+    while (root.ends_with('/')) root.remove_suffix(1);
+    return std::string{root}.append("/openapi.json");
+}
 
 /// The path of a URL such as `https://api.example.com/v1`, without a slash at its end.
 [[nodiscard]] inline std::string path_of(std::string_view url) {

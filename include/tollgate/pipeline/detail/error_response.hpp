@@ -20,10 +20,17 @@
 /// What all API responses have in common: the Error object, the rate limit fields, `Allow` and `WWW-Authenticate`.
 namespace tollgate::inline v0::pipeline {
 
-/// A page of the documentation, `{auth_url}/docs/{slug}/`. Every Error object links to one.
+/// A page of the documentation, such as `{auth_url}/docs/{slug}/`. Every Error object links to one.
 struct topic {
     std::string_view slug;
 };
+
+/// The page about a topic, below a URL that ends in a slash; otherwise the URL is the page about everything.
+[[nodiscard]] inline std::string topic_url(std::string_view docs_url, topic about) {
+    std::string url{docs_url};
+    if (url.ends_with('/')) url.append(about.slug).append("/");
+    return url;
+}
 
 inline constexpr topic about_requests{"requests"};
 inline constexpr topic about_authentication{"authentication"};
@@ -89,7 +96,7 @@ inline void write_error(http::response& response, http::status status, std::stri
     http::json_writer body{response.body()};
     body.begin_object();
     body.member("message").string(message);
-    body.member("documentation_url").string(std::string{docs_url}.append(about.slug).append("/"));
+    body.member("documentation_url").string(topic_url(docs_url, about));
     body.end_object();
 }
 
