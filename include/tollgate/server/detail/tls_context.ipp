@@ -191,9 +191,9 @@ TOLLGATE_DECL result<std::shared_ptr<ticket_keys>> tls_context::read_ticket_keys
         return invalid("The TLS ticket keys (" + file + ") cannot be used: " + why + ".");
     };
     constexpr std::size_t file_bytes_max = 4096;  // four times the longest that is accepted
+    errno = 0;
     std::ifstream from{file, std::ios::binary};
     std::string text(file_bytes_max, '\0');
-    errno = 0;
     from.read(text.data(), static_cast<std::streamsize>(text.size()));
     if (!from.is_open() || from.bad()) return wrong(errno == 0 ? "it cannot be read" : std::generic_category().message(errno));
     text.resize(static_cast<std::size_t>(from.gcount()));
