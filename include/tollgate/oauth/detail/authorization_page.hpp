@@ -97,27 +97,22 @@ private:
         }
     };
 
-    /// Stands for the session of a browser that is not signed in, so that the form with sign-in has a token, too. The
-    /// secret is in a cookie, which other sites can neither read nor set. Without a secret if there is no such cookie.
-    [[nodiscard]] session anonymous_session_of(const http::request& request) const {
+    /// The secret of a browser that is not signed in, so that the form with sign-in has a token, too. It is in a cookie, which
+    /// other sites can neither read nor set. Empty if there is none.
+    [[nodiscard]] std::string form_secret_of(const http::request& request) const {
         const auto cookie = http::find_cookie(request.fields, form_cookie_name(pages.site().secure));
-        const bool is_ours = cookie && is_well_formed(secret_kind::session, *cookie);
-        return {{}, {}, is_ours ? std::string{*cookie} : std::string{}};
+        return cookie && is_well_formed(secret_kind::session, *cookie) ? std::string{*cookie} : std::string{};
     }
 
-    /// The same; begins one if there is none. Empty after an error, which has been answered.
-    [[nodiscard]] std::optional<session> begin_anonymous_session(const authorization_call& call) const {
-        auto who = anonymous_session_of(call.request);
-        if (!who.secret.empty()) return who;
-        const auto secret = new_secret(secret_kind::session, policy(policies.random));
+    /// The same; a new one if there is none. Empty after an error, which has been answered.
+    [[nodiscard]] std::string make_form_secret(const authorization_call& call) const {
+        if (auto known = form_secret_of(call.request); !known.empty()) return known;
+        const auto made = new_secret(secret_kind::session, policy(policies.random));
         const bool secure = pages.site().secure;
-        if (!secret ||
-            !http::add_cookie(call.response, {.name = form_cookie_name(secure), .value = *secret, .secure = secure})) {
-            answer_error_page(random_source_error(), call.response);
-            return std::nullopt;
-        }
-        who.secret = *secret;
-        return who;
+        if (made && http::add_cookie(call.response, {.name = form_cookie_name(secure), .value = *made, .secure = secure}))
+            return std::string{std::string_view{*made}};
+        answer_error_page(random_source_error(), call.response);
+        return {};
     }
 
     /// The session, if any; also empty after an error, which has been answered.
@@ -199,10 +194,10 @@ private:
 
     /// A form with login and password: the session that it begins counts, not an earlier one.
     void handle_sign_in_form(const authorization_call& call) const requires signs_in {
-        const auto browser = anonymous_session_of(call.request);
+        const auto secret = form_secret_of(call.request);
         const auto signed_text = signed_text_of(call.authorization);
         const auto form_token = call.sent.find(web::form_token_name).value_or("");
-        const auto nonce = web::check_form_token({browser, sign_in_purpose, signed_text}, form_token);
+        const auto nonce = web::check_form_token({secret, sign_in_purpose, signed_text}, form_token);
         if (!nonce) return pages.answer_status(call.response, http::status::forbidden);
         const auto decided = read_decision(call.sent);
         if (decided == decision::none) return pages.answer_status(call.response, http::status::bad_request);
@@ -227,7 +222,7 @@ private:
         const auto user = outcome->who->user;
         report(call, activity_kind::signed_in, user, {});
         call.context.who = caller{user, {}, credential_kind::other, {}};
-        issue_code(call, {.key = browser.secret, .nonce = *nonce, .user = user, .signed_text = signed_text});
+        issue_code(call, {.key = secret, .nonce = *nonce, .user = user, .signed_text = signed_text});
     }
 
     void show_consent(const authorization_call& call, const session& who) const {
@@ -244,9 +239,9 @@ private:
                       http::status status) const {
         const auto nonce = web::new_form_nonce(policy(policies.random), call.context.now);
         if (!nonce) return answer_error_page(random_source_error(), call.response);
-        const auto browser = begin_anonymous_session(call);
-        if (!browser) return;
-        const auto token = web::make_form_token({*browser, sign_in_purpose, signed_text_of(call.authorization)}, *nonce);
+        const auto secret = make_form_secret(call);
+        if (secret.empty()) return;
+        const auto token = web::make_form_token({secret, sign_in_purpose, signed_text_of(call.authorization)}, *nonce);
         const sign_in_part part{.login = login, .faults = faults};
         call.response.set_status(status);
         page_frame frame;

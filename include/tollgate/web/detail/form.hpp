@@ -49,9 +49,15 @@ template <random_source Random>
 
 /// What a form token is bound to: it is valid for this session, this purpose and this text only.
 struct form_binding {
-    const session& who;
-    std::string_view purpose;           ///< what the form does, such as `tokens/create`
-    std::string_view signed_text = {};  ///< what else must be submitted unchanged, such as the parameters of a request
+    form_binding(const session& who, std::string_view purpose_, std::string_view signed_text_ = {}) noexcept
+        : form_binding{std::string_view{who.secret}, purpose_, signed_text_} {}
+    /// Without a session: bound to a secret of the browser.
+    form_binding(std::string_view secret_, std::string_view purpose_, std::string_view signed_text_ = {}) noexcept
+        : secret{secret_}, purpose{purpose_}, signed_text{signed_text_} {}
+
+    std::string_view secret;       ///< of the session; empty: no token is valid
+    std::string_view purpose;      ///< what the form does, such as `tokens/create`
+    std::string_view signed_text;  ///< what else must be submitted unchanged, such as the parameters of a request
 };
 
 /// The name of the hidden field.

@@ -29,7 +29,7 @@ TOLLGATE_DECL void put_second(form_nonce& made, instant now) noexcept {
         .append(binding.purpose)
         .append(1, '\0')
         .append(binding.signed_text);
-    return hmac_sha256({.key = binding.who.secret, .message = message});
+    return hmac_sha256({.key = binding.secret, .message = message});
 }
 
 }  // namespace detail
@@ -59,7 +59,7 @@ TOLLGATE_DECL std::string make_form_token(const form_binding& binding, const for
 
 TOLLGATE_DECL std::optional<form_nonce> check_form_token(const form_binding& binding, std::string_view text) {
     // Without a secret anyone could make the HMAC.
-    if (binding.who.secret.empty()) return std::nullopt;
+    if (binding.secret.empty()) return std::nullopt;
     const auto dot = text.find('.');
     if (dot == std::string_view::npos || text.size() > 128) return std::nullopt;
     const auto nonce = parse_form_nonce(text.substr(0, dot));
