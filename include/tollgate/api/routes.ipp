@@ -53,7 +53,9 @@ TOLLGATE_DECL route_table demonstration_routes() {
 
         on_get<"/testservice/auth">(
             any_caller, endpoints::try_authentication{},
-            {.operation = "tryAuthentication", .summary = "Answers with any valid credentials.", .success_body = shapes::greeting_of_caller}),
+            {.operation = "tryAuthentication",
+             .summary = "Answers with any valid credentials.",
+             .success_body = shapes::greeting_of_caller}),
 
         on_post<"/testservice/post">(
             open_to_all, endpoints::try_post{},

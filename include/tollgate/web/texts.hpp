@@ -341,7 +341,8 @@ struct error_texts {
     message_texts not_found{"Page not found", "The address may be mistyped, or the page no longer exists."};
     message_texts method{"Method not allowed", "This page does not support the HTTP method of the request."};
     message_texts too_large{"Request too large", "The submitted form is too large. Nothing was changed."};
-    message_texts media_type{"Unsupported media type", "This page accepts only HTML form data without a content encoding. Nothing was changed."};
+    message_texts media_type{"Unsupported media type",
+                             "This page accepts only HTML form data without a content encoding. Nothing was changed."};
     message_texts too_many{"Too many requests", "Wait a moment, then try again."};
     message_texts unavailable{"Service unavailable", "The site is temporarily unavailable. Try again in a moment."};
     message_texts internal{"Something went wrong", "The error was logged. Try again in a moment."};

@@ -124,8 +124,8 @@ information. A request with no or an empty User-Agent gets a <strong>403</strong
 <p>GET requests take parameters in the query. All others take one JSON object as the body, with
 <code>Content-Type: application/json</code>.</p>
 <ul>
-<li>Any other media type and any <code>Content-Encoding</code> get a <strong>415</strong>. A body above the server's limit, usually {} KiB, gets a
-<strong>413</strong>.</li>
+<li>Any other media type and any <code>Content-Encoding</code> get a <strong>415</strong>. A body above the server's limit,
+usually {} KiB, gets a <strong>413</strong>.</li>
 <li>A body that is not a JSON object in UTF-8 gets a <strong>400</strong>. So do duplicate members, bytes after the
 object, and nesting deeper than {}.</li>
 <li>A missing or invalid member gets a <strong>422</strong>; the message names the member. Unknown members are

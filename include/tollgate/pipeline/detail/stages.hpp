@@ -140,7 +140,7 @@ template <router Router>
                                                   const service_catalog& services, std::string_view root,
                                                   const http::request& request, judgement& state) {
     if (request.method == http::method::other)
-        return rejection{http::status::not_implemented, "The request method is not one that this server knows.", about_requests};
+        return rejection{http::status::not_implemented, "The request method is unknown.", about_requests};
     const auto method = request.method == http::method::head ? http::method::get : request.method;
     if (method == http::method::options && request.target.path == "*") {
         state.route.result = route_match::kind::other_method;

@@ -4,7 +4,6 @@
 #include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/digest.hpp>
 #include <tollgate/base/result.hpp>
-#include <tollgate/contract/random_source.hpp>
 
 #include <algorithm>
 #include <array>
@@ -74,8 +73,8 @@ public:
         return made;
     }
 
-    /// The key that encrypts now. Empty if a new one is due and the random source fails.
-    template <random_source Random>
+    /// The key that encrypts now. Empty if a new one is due and `random.fill` fails.
+    template <class Random>
     [[nodiscard]] std::optional<ticket_key> newest(time_point now, const Random& random) {
         const std::lock_guard hold{mutex_};
         if (!from_file_ && (keys_.empty() || now - made_at_ >= lifetime)) {
