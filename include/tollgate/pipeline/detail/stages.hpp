@@ -133,8 +133,8 @@ inline constexpr rejection no_such_resource{http::status::not_found, "Not Found"
     return path.starts_with('/') ? path : std::string_view{};
 }
 
-/// Finds the route, and the service that its path names. 501 for an unknown method, 404 for a path without a route, 405 for a method that the path does not
-/// have. OPTIONS matches every known path: it is answered from `state.route.allowed`.
+/// Finds the route, and the service that its path names. 501 for an unknown method, 404 for a path without a route, 405 for a
+/// method that the path does not have. OPTIONS matches every known path: it is answered from `state.route.allowed`.
 template <router Router>
 [[nodiscard]] std::optional<rejection> find_route(const Router& router, const route_table& routes,
                                                   const service_catalog& services, std::string_view root,
@@ -155,7 +155,8 @@ template <router Router>
         if (state.route_service == nullptr) return no_such_resource;
     }
     if (state.route.result == route_match::kind::found || method == http::method::options) return std::nullopt;
-    return rejection{http::status::method_not_allowed, "This path does not answer to this method; see the Allow header.", about_requests};
+    return rejection{http::status::method_not_allowed, "This path does not answer to this method; see the Allow header.",
+                     about_requests};
 }
 
 /// The bytes of the request may have moved since its route was found, so that its body fits behind them.
