@@ -158,6 +158,7 @@ bool resumes(const server& running, int version, const tollgate_test::tls_sessio
     tls_client client{running.port(), version, {}, nullptr, session};
     client.write(get);
     CHECK(client.read_response().status == 200);
+    client.close_notify();
     return client.resumed();
 }
 
