@@ -1276,8 +1276,8 @@ namespace tollgate::inline v0::http::detail {
 /// 0x80 and above are allowed (obs-text).
 [[nodiscard]] inline const char* find_value_end(const char* at, const char* end) noexcept;
 
-/// The first byte not allowed in a request target: a control character, a blank, `#` (fragments are never sent), DEL,
-/// or any byte of 0x80 and above, which must be percent-encoded.
+/// The first byte that neither a path nor a query holds (RFC 3986 sections 3.3 and 3.4): a control character, a blank, one of
+/// `"#<>[\]^`{|}`, DEL, or any byte of 0x80 and above. A URI writes them percent-encoded.
 [[nodiscard]] inline const char* find_target_end(const char* at, const char* end) noexcept;
 
 /// The first byte that is not a tchar (RFC 9110 section 5.6.2).
@@ -1297,7 +1297,8 @@ inline constexpr byte_set value_ends = [] {
 
 inline constexpr byte_set target_ends = [] {
     byte_set made{};
-    for (std::size_t byte = 0; byte < made.size(); ++byte) made[byte] = byte <= 0x20 || byte >= 0x7f || byte == '#';
+    for (std::size_t byte = 0; byte < made.size(); ++byte) made[byte] = byte <= 0x20 || byte >= 0x7f;
+    for (const char each : std::string_view{"\"#<>[\\]^`{|}"}) made[static_cast<unsigned char>(each)] = true;
     return made;
 }();
 
@@ -1319,14 +1320,18 @@ inline constexpr std::ptrdiff_t block_bytes = 16;
     return static_cast<block_marks>(_mm_movemask_epi8(_mm_or_si128(control, del)));
 }
 
+/// Marks `!`, `_` and `~` too, which saves comparisons: they are looked up one by one.
 [[nodiscard]] inline block_marks mark_target_end(const char* at) noexcept {
     const __m128i bytes = load_block(at);
     // Signed comparison: bytes of 0x80 and above are negative, so they are marked too.
-    const __m128i visible = _mm_cmpgt_epi8(bytes, _mm_set1_epi8(0x20));
-    const __m128i del = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7f));
-    const __m128i fragment = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('#'));
-    return static_cast<block_marks>(_mm_movemask_epi8(_mm_or_si128(fragment, del))) |
-           (static_cast<block_marks>(_mm_movemask_epi8(visible)) ^ 0xffffU);
+    const __m128i above_hash = _mm_cmpgt_epi8(bytes, _mm_set1_epi8('#'));
+    // `[\]^_` and `{|}~` with DEL differ in one bit, and so do `<` and `>`.
+    const __m128i brackets = _mm_cmpgt_epi8(_mm_or_si128(bytes, _mm_set1_epi8(0x20)), _mm_set1_epi8('z'));
+    const __m128i angles = _mm_cmpeq_epi8(_mm_or_si128(bytes, _mm_set1_epi8(0x02)), _mm_set1_epi8('>'));
+    const __m128i backtick = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('`'));
+    const __m128i others = _mm_or_si128(_mm_or_si128(brackets, angles), backtick);
+    return static_cast<block_marks>(_mm_movemask_epi8(others)) |
+           (static_cast<block_marks>(_mm_movemask_epi8(above_hash)) ^ 0xffffU);
 }
 
 inline const char* find_near_colon(const char* at, const char* end) noexcept {
@@ -1371,7 +1376,11 @@ inline constexpr std::ptrdiff_t block_bytes = 8;
 
 [[nodiscard]] inline block_marks mark_target_end(const char* at) noexcept {
     const std::uint64_t word = load_block(at);
-    return mark_below(word, 0x21) | mark_equal(word, 0x7f) | mark_equal(word, '#') | (word & all_bytes(0x80));
+    // `[\]^_` and `{|}~` with DEL differ in one bit, and so do `<` and `>`. A byte of 0x80 and above is marked by its own bit.
+    const std::uint64_t folded = word | all_bytes(0x20);
+    const std::uint64_t brackets = (folded & all_bytes(0x7f)) + all_bytes(0x80 - '{');
+    return mark_below(word, '#' + 1) | mark_equal(word | all_bytes(0x02), '>') | mark_equal(word, '`') |
+           ((brackets | word) & all_bytes(0x80));
 }
 
 inline const char* find_near_colon(const char*, const char*) noexcept { return nullptr; }
@@ -1928,6 +1937,16 @@ inline line_result field_line_reader::read_other(const char* begin, const char* 
     }
 }
 
+/// Whether a body is encoded (RFC 9110 section 8.4), gzip for instance. `identity` is no coding.
+[[nodiscard]] inline bool has_content_coding(const field_lines& lines) noexcept {
+    for (const field& line : lines)
+        if (ascii_iequals(line.name, "Content-Encoding") && !line.value.empty() && !ascii_iequals(line.value, "identity"))
+            return true;
+    return false;
+}
+
+inline constexpr std::string_view content_coding_reason = "Send the body without a Content-Encoding.";
+
 }  // namespace tollgate::http::detail
 
 namespace tollgate::inline v0::http {
@@ -2005,7 +2024,7 @@ struct target {
     }
 };
 
-/// The version in the request line (RFC 9112 section 2.3).
+/// The version in the request line (RFC 9112 section 2.3). HTTP/1.2 to HTTP/1.9 are `http_1_1` (RFC 9110 section 2.5).
 enum class version : std::uint8_t { http_1_0, http_1_1 };
 
 /// How much of a request's body has arrived when a handler sees the request.
@@ -2069,6 +2088,12 @@ struct refusal {
     ip_address peer;
     bool secure = false;
 };
+
+/// What a path answers to a method that it does not have: 501 if no path of any server has it, otherwise 405, which goes with
+/// `Allow` (RFC 9110 section 9.1).
+[[nodiscard]] constexpr status refused_method_status(method sent) noexcept {
+    return sent == method::other ? status::not_implemented : status::method_not_allowed;
+}
 
 /// A function from request to response. `account_api`, `authorization_server`, `account_pages` and `site` are handlers;
 /// they are called by `server`, by another framework such as Boost.Beast, or by a unit test.
@@ -5505,6 +5530,12 @@ inline std::vector<field_fault> faults_of(const application_request& wanted) {
 
 namespace tollgate::inline v0 {
 
+/// The license of an API and its description, as OpenAPI states it.
+struct api_license {
+    std::string name = "MIT License";  ///< of this library, whose texts the description is made of
+    std::string url = "https://opensource.org/license/mit";
+};
+
 /// What an account API has to be told.
 struct api_settings {
     /// The API's root as its clients write it, its path ending in the version: `https://api.example.com/v1`.
@@ -5526,7 +5557,22 @@ struct api_settings {
     std::vector<std::string> cors_origins = {"*"};
 
     std::size_t hooks_per_event_max = limits::hooks_per_event_max;
+
+    /// The page that Error objects and OpenAPI link to. Where it ends in a slash, the topic of the error follows it: `errors/`.
+    /// For `api_documentation`: `{auth_url}/docs/`. Empty: `{base_url}/openapi.json`.
+    std::string documentation_url = {};
+    /// Whether an `authorization_server` is mounted beside the API: only then OpenAPI names its URLs.
+    bool has_authorization_server = false;
+    api_license license = {};
 };
+
+/// What Error objects link to, see `api_settings::documentation_url`.
+[[nodiscard]] inline std::string documentation_url_of(const api_settings& settings) {
+    if (!settings.documentation_url.empty()) return settings.documentation_url;
+    std::string_view root = settings.base_url;
+    while (root.ends_with('/')) root.remove_suffix(1);
+    return std::string{root}.append("/openapi.json");
+}
 
 /// The path of a URL such as `https://api.example.com/v1`, without a slash at its end.
 [[nodiscard]] inline std::string path_of(std::string_view url) {
@@ -6130,10 +6176,17 @@ inline unique_id unique_id::make() noexcept {
 /// What all API responses have in common: the Error object, the rate limit fields, `Allow` and `WWW-Authenticate`.
 namespace tollgate::inline v0::pipeline {
 
-/// A page of the documentation, `{auth_url}/docs/{slug}/`. Every Error object links to one.
+/// A page of the documentation, such as `{auth_url}/docs/{slug}/`. Every Error object links to one.
 struct topic {
     std::string_view slug;
 };
+
+/// The page about a topic, below a URL that ends in a slash; otherwise the URL is the page about everything.
+[[nodiscard]] inline std::string topic_url(std::string_view docs_url, topic about) {
+    std::string url{docs_url};
+    if (url.ends_with('/')) url.append(about.slug).append("/");
+    return url;
+}
 
 inline constexpr topic about_requests{"requests"};
 inline constexpr topic about_authentication{"authentication"};
@@ -6178,7 +6231,8 @@ inline constexpr rejection rate_limit_exceeded{
         case http::status::uri_too_long:
         case http::status::unsupported_media_type:
         case http::status::expectation_failed:
-        case http::status::header_fields_too_large: return about_requests;
+        case http::status::header_fields_too_large:
+        case http::status::not_implemented: return about_requests;
         default: return about_errors;
     }
 }
@@ -6198,7 +6252,7 @@ inline void write_error(http::response& response, http::status status, std::stri
     http::json_writer body{response.body()};
     body.begin_object();
     body.member("message").string(message);
-    body.member("documentation_url").string(std::string{docs_url}.append(about.slug).append("/"));
+    body.member("documentation_url").string(topic_url(docs_url, about));
     body.end_object();
 }
 
@@ -6241,6 +6295,11 @@ inline void add_allow(http::response& response, method_set allowed) {
         list.append(to_text(each));
     }
     if (const auto value = http::field_value::from(list)) response.add("Allow", *value);
+}
+
+/// What to send instead of a body with a content coding (RFC 9110 section 12.5.3).
+inline void add_accepted_coding(const http::request& request, http::response& response) {
+    if (http::detail::has_content_coding(request.fields)) response.add("Accept-Encoding", "identity");
 }
 
 /// `WWW-Authenticate` of a 403 for an insufficient scope (RFC 6750 section 3.1).
@@ -6909,12 +6968,14 @@ inline constexpr rejection no_such_resource{http::status::not_found, "Not Found"
     return path.starts_with('/') ? path : std::string_view{};
 }
 
-/// Finds the route, and the service that its path names. 404 for a path without a route, 405 for a method that the path does not
-/// have. OPTIONS matches every known path: it is answered from `state.route.allowed`.
+/// Finds the route, and the service that its path names. 501 for an unknown method, 404 for a path without a route, 405 for a
+/// method that the path does not have. OPTIONS matches every known path: it is answered from `state.route.allowed`.
 template <router Router>
 [[nodiscard]] std::optional<rejection> find_route(const Router& router, const route_table& routes,
                                                   const service_catalog& services, std::string_view root,
                                                   const http::request& request, judgement& state) {
+    if (request.method == http::method::other)
+        return rejection{http::status::not_implemented, "The request method is unknown.", about_requests};
     const auto method = request.method == http::method::head ? http::method::get : request.method;
     if (method == http::method::options && request.target.path == "*") {
         state.route.result = route_match::kind::other_method;
@@ -6929,7 +6990,8 @@ template <router Router>
         if (state.route_service == nullptr) return no_such_resource;
     }
     if (state.route.result == route_match::kind::found || method == http::method::options) return std::nullopt;
-    return rejection{http::status::method_not_allowed, "This path does not answer to this method; see the Allow header.", about_requests};
+    return rejection{http::status::method_not_allowed, "This path does not answer to this method; see the Allow header.",
+                     about_requests};
 }
 
 /// The bytes of the request may have moved since its route was found, so that its body fits behind them.
@@ -6997,6 +7059,8 @@ template <scope_checker Checker>
                               ? request.fields.count(http::field_id::content_length) != 0
                               : !request.body.empty();
     if (!reads_body || !has_body) return std::nullopt;
+    if (http::detail::has_content_coding(request.fields))
+        return rejection{http::status::unsupported_media_type, http::detail::content_coding_reason, about_requests};
     if (request.fields.count(http::field_id::content_type) != 1 ||
         !is_json_media_type(request.fields.find(http::field_id::content_type)))
         return rejection{http::status::unsupported_media_type, "Send the body with Content-Type: application/json.", about_requests};
@@ -7156,6 +7220,7 @@ private:
                     add_insufficient_scope(response, required_scope(routes[state.route.route].access, state.route_service));
                 break;
             case http::status::method_not_allowed: add_allow(response, state.route.allowed); break;
+            case http::status::unsupported_media_type: add_accepted_coding(request, response); break;
             case http::status::too_many_requests:
                 response.add("Retry-After", seconds_until(state.limit.resets_at, state.now));
                 break;
@@ -8077,7 +8142,8 @@ struct error_texts {
     message_texts not_found{"Page not found", "The address may be mistyped, or the page no longer exists."};
     message_texts method{"Method not allowed", "This page does not support the HTTP method of the request."};
     message_texts too_large{"Request too large", "The submitted form is too large. Nothing was changed."};
-    message_texts media_type{"Unsupported media type", "This page accepts only HTML form data. Nothing was changed."};
+    message_texts media_type{"Unsupported media type",
+                             "This page accepts only HTML form data without a content encoding. Nothing was changed."};
     message_texts too_many{"Too many requests", "Wait a moment, then try again."};
     message_texts unavailable{"Service unavailable", "The site is temporarily unavailable. Try again in a moment."};
     message_texts internal{"Something went wrong", "The error was logged. Try again in a moment."};
@@ -8420,6 +8486,8 @@ struct retry_schedule {
     unsigned jitter_percent = 20;
     /// A hook with failures and no success for this long is disabled.
     milliseconds disable_after = std::chrono::hours{120};
+    /// The longest wait that a receiver can ask for with `Retry-After`.
+    milliseconds retry_after_max = std::chrono::hours{24};
 };
 
 /// How an attempt ended, for `judge_attempt`. Views.
@@ -8428,9 +8496,10 @@ struct attempt_report {
     std::string_view retry_after;  ///< of the response, or empty
 };
 
-/// The result of an attempt of `sent` that ended at `now`. A 2xx delivers; 410 (Gone) disables the hook; anything else
-/// is retried after the next planned wait, until there is none. `Retry-After` is honoured between that wait and twice
-/// that wait: a receiver can neither shorten the wait nor delay it for a year. `chance` is uniform over all values.
+/// The result of an attempt of `sent` that ended at `now`. A 2xx delivers; 410 (Gone) disables the hook; anything
+/// else is retried after the next planned wait, until there is none. A longer `Retry-After` is honoured, up to
+/// `retry_after_max`; the attempt is made then or by chance up to `jitter_percent` later, but no later than the next attempt
+/// of the plan. A shorter one does not shorten the wait. `chance` is uniform over all values.
 [[nodiscard]] TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const due_delivery& sent,
                                                      attempt_report report, instant now, std::uint32_t chance);
 
@@ -8804,9 +8873,15 @@ template <random_source Random>
 
 /// What a form token is bound to: it is valid for this session, this purpose and this text only.
 struct form_binding {
-    const session& who;
-    std::string_view purpose;           ///< what the form does, such as `tokens/create`
-    std::string_view signed_text = {};  ///< what else must be submitted unchanged, such as the parameters of a request
+    form_binding(const session& who, std::string_view purpose_, std::string_view signed_text_ = {}) noexcept
+        : form_binding{std::string_view{who.secret}, purpose_, signed_text_} {}
+    /// Without a session: bound to a secret of the browser.
+    form_binding(std::string_view secret_, std::string_view purpose_, std::string_view signed_text_ = {}) noexcept
+        : secret{secret_}, purpose{purpose_}, signed_text{signed_text_} {}
+
+    std::string_view secret;       ///< of the session; empty: no token is valid
+    std::string_view purpose;      ///< what the form does, such as `tokens/create`
+    std::string_view signed_text;  ///< what else must be submitted unchanged, such as the parameters of a request
 };
 
 /// The name of the hidden field.
@@ -8930,7 +9005,7 @@ struct copyable_text {
 TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& text);
 
 /// The fields of a posted form, or the status to refuse it with: 413 for a body over the limit, 415 for another media
-/// type than `application/x-www-form-urlencoded`, 400 for malformed bytes. An empty body is an empty form.
+/// type than `application/x-www-form-urlencoded` or a content coding, 400 for malformed bytes. An empty body is an empty form.
 [[nodiscard]] TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http::request& request);
 
 }  // namespace tollgate::web
@@ -9125,15 +9200,21 @@ enum class decision : std::uint8_t { allow, deny, none };
 /// The error page of a failure.
 [[nodiscard]] TOLLGATE_DECL const message_texts& texts_for(page_failure why, const consent_texts& texts) noexcept;
 
-/// The purpose of consent forms, for their form tokens.
+/// The purposes of consent forms, for their form tokens.
 inline constexpr std::string_view consent_purpose = "oauth/consent";
+inline constexpr std::string_view sign_in_purpose = "oauth/sign_in";
+
+/// The cookie of a browser to which a form with sign-in was sent. Over https sibling hosts cannot set it.
+[[nodiscard]] constexpr std::string_view form_cookie_name(bool secure) noexcept {
+    return secure ? "__Host-tollgate_form" : "tollgate_form";
+}
 
 /// The text that a form token of this request covers.
 [[nodiscard]] TOLLGATE_DECL std::string signed_text_of(const authorization_request& request);
 
 /// What a code is derived from, so that submitting a form twice gives the same code.
 struct code_derivation {
-    std::string_view key;   ///< secret: a session's, or the server's
+    std::string_view key;   ///< secret: a session's
     web::form_nonce nonce;  ///< the form's
     user_id user;
     std::string_view signed_text;
@@ -9142,21 +9223,19 @@ struct code_derivation {
 
 /// The sign-in part of a consent form.
 struct sign_in_part {
-    std::string_view nonce;
     std::string_view login;  ///< as submitted
     const web::form_faults& faults;
 };
 
-/// Fields of the consent form besides the request's parameters.
+/// The field of the consent form's buttons.
 inline constexpr std::string_view decision_name = "decision";
-inline constexpr std::string_view nonce_name = "form_nonce";
 
 struct consent_view {
     const page_texts& texts;
     const web::scope_text_list& scopes;
     const authorization_request& request;
     std::string_view url;         ///< of this page
-    std::string_view form_token;  ///< empty if the form also signs in
+    std::string_view form_token;
     const sign_in_part* sign_in;  ///< null if signed in
 };
 
@@ -9177,6 +9256,9 @@ struct oauth_settings {
     service_catalog services = {};
     /// Services with a page of their own for sign-in and consent, `{auth_url}/en/{service}/oauth/`.
     std::vector<std::string> one_page_services = {};
+
+    /// The page that errors and the metadata link to, as `api_settings::documentation_url` says. Empty: the metadata itself.
+    std::string documentation_url = {};
 
     seconds code_lifetime{60};  ///< RFC 6749 recommends at most ten minutes; a redirect takes seconds
     seconds access_token_lifetime{3600};
@@ -9515,7 +9597,6 @@ struct authorization_page {
     Store& store;
     Policies& policies;
     const web::page_renderer<Theme>& pages;
-    std::string_view form_key;  ///< derives codes where there was no session yet
     pipeline::observed_request observed;
 
     static constexpr bool signs_in = sign_in_source<Sessions>;
@@ -9525,13 +9606,13 @@ struct authorization_page {
             request.method != http::method::post) {
             response.add("Allow", "GET, HEAD, POST, OPTIONS");
             if (request.method == http::method::options) return response.set_status(http::status::no_content);
-            return pages.answer_status(response, http::status::method_not_allowed);
+            return pages.answer_status(response, http::refused_method_status(request.method));
         }
         auto read = read_page_request(request, pages.site());
         if (const auto* status = std::get_if<http::status>(&read)) return pages.answer_status(response, *status);
         const auto& sent = std::get<parameters>(read);
         // A form without any token was not made by this site.
-        if (request.method == http::method::post && !has_form_token(sent, context.which))
+        if (request.method == http::method::post && !sent.holds(web::form_token_name))
             return pages.answer_status(response, http::status::forbidden);
 
         auto judged = judge_request(sent, store, settings.services);
@@ -9576,10 +9657,22 @@ private:
         }
     };
 
-    [[nodiscard]] static bool has_form_token(const parameters& sent, endpoint where) {
-        if (signs_in && where == endpoint::one_page && sent.holds(web::login_name))
-            return web::parse_form_nonce(sent.find(nonce_name).value_or("")).has_value();
-        return sent.holds(web::form_token_name);
+    /// The secret of a browser that is not signed in, so that the form with sign-in has a token, too. It is in a cookie, which
+    /// other sites can neither read nor set. Empty if there is none.
+    [[nodiscard]] std::string form_secret_of(const http::request& request) const {
+        const auto cookie = http::find_cookie(request.fields, form_cookie_name(pages.site().secure));
+        return cookie && is_well_formed(secret_kind::session, *cookie) ? std::string{*cookie} : std::string{};
+    }
+
+    /// The same; a new one if there is none. Empty after an error, which has been answered.
+    [[nodiscard]] std::string make_form_secret(const authorization_call& call) const {
+        if (auto known = form_secret_of(call.request); !known.empty()) return known;
+        const auto made = new_secret(secret_kind::session, policy(policies.random));
+        const bool secure = pages.site().secure;
+        if (made && http::add_cookie(call.response, {.name = form_cookie_name(secure), .value = *made, .secure = secure}))
+            return std::string{std::string_view{*made}};
+        answer_error_page(random_source_error(), call.response);
+        return {};
     }
 
     /// The session, if any; also empty after an error, which has been answered.
@@ -9661,12 +9754,15 @@ private:
 
     /// A form with login and password: the session that it begins counts, not an earlier one.
     void handle_sign_in_form(const authorization_call& call) const requires signs_in {
+        const auto secret = form_secret_of(call.request);
+        const auto signed_text = signed_text_of(call.authorization);
+        const auto form_token = call.sent.find(web::form_token_name).value_or("");
+        const auto nonce = web::check_form_token({secret, sign_in_purpose, signed_text}, form_token);
+        if (!nonce) return pages.answer_status(call.response, http::status::forbidden);
         const auto decided = read_decision(call.sent);
         if (decided == decision::none) return pages.answer_status(call.response, http::status::bad_request);
         if (decided == decision::deny) return deny(call);
 
-        const auto nonce = web::parse_form_nonce(call.sent.find(nonce_name).value_or(""));
-        if (!nonce) return pages.answer_status(call.response, http::status::forbidden);
         const auto login = call.sent.find(web::login_name).value_or("");
         auto password = call.sent.find(web::password_name).value_or("");
         const sign_in_attempt typed{.login = login, .password = password, .client = call.context.client};
@@ -9686,8 +9782,7 @@ private:
         const auto user = outcome->who->user;
         report(call, activity_kind::signed_in, user, {});
         call.context.who = caller{user, {}, credential_kind::other, {}};
-        const auto signed_text = signed_text_of(call.authorization);
-        issue_code(call, {.key = form_key, .nonce = *nonce, .user = user, .signed_text = signed_text});
+        issue_code(call, {.key = secret, .nonce = *nonce, .user = user, .signed_text = signed_text});
     }
 
     void show_consent(const authorization_call& call, const session& who) const {
@@ -9704,12 +9799,14 @@ private:
                       http::status status) const {
         const auto nonce = web::new_form_nonce(policy(policies.random), call.context.now);
         if (!nonce) return answer_error_page(random_source_error(), call.response);
-        const auto text = web::form_nonce_text(*nonce);
-        const sign_in_part part{.nonce = text, .login = login, .faults = faults};
+        const auto secret = make_form_secret(call);
+        if (secret.empty()) return;
+        const auto token = web::make_form_token({secret, sign_in_purpose, signed_text_of(call.authorization)}, *nonce);
+        const sign_in_part part{.login = login, .faults = faults};
         call.response.set_status(status);
         page_frame frame;
         frame.has_errors = !faults.empty();
-        show(call, frame, {}, &part);
+        show(call, frame, token, &part);
     }
 
     void show(const authorization_call& call, page_frame frame, std::string_view form_token,
@@ -9730,7 +9827,8 @@ private:
     /// new code each time: the derived one may have been disclosed by then.
     void issue_code(const authorization_call& call, const code_derivation& derivation) const {
         const auto made_at = web::made_at(derivation.nonce);
-        const bool remembered = call.context.now < made_at + seconds{limits::spent_code_seconds};
+        const bool remembered =
+            made_at <= call.context.now && call.context.now < made_at + seconds{limits::spent_code_seconds};
         if (remembered) return store_and_send_code(call, derivation.user, make_code(derivation));
         const auto code = new_secret(secret_kind::authorization_code, policy(policies.random));
         if (!code) return send_error(call, random_source_error());
@@ -9811,14 +9909,14 @@ private:
 
 namespace tollgate::inline v0::oauth {
 
-/// The documentation of OAuth errors: `{auth_url}/docs/oauth/`.
+/// The documentation of OAuth errors, such as `{auth_url}/docs/oauth/`.
 inline constexpr pipeline::topic about_oauth{"oauth"};
 
 /// An error response with the members of RFC 6749 section 5.2 and of the Error object.
 struct failure_response {
     http::status status = http::status::bad_request;
     const failure& why;
-    std::string_view docs_url;  ///< `{auth_url}/docs/`
+    std::string_view docs_url;  ///< see `pipeline::topic_url`
     pipeline::topic about = about_oauth;
 };
 TOLLGATE_DECL void write_failure(http::response& response, const failure_response& answer);
@@ -9958,10 +10056,12 @@ private:
         }
         auto read = read_client_request(request);
         if (const auto* why = std::get_if<failure>(&read)) {
-            const bool too_large = request.body_state == http::body_state::too_large;
-            write_failure(response, {.status = too_large ? http::status::content_too_large : http::status::bad_request,
-                                     .why = *why,
-                                     .docs_url = docs_url});
+            const bool encoded = !request.body.empty() && http::detail::has_content_coding(request.fields);
+            const auto status = request.body_state == http::body_state::too_large ? http::status::content_too_large
+                                : encoded                                         ? http::status::unsupported_media_type
+                                                                                  : http::status::bad_request;
+            if (encoded) pipeline::add_accepted_coding(request, response);
+            write_failure(response, {.status = status, .why = *why, .docs_url = docs_url});
             return std::nullopt;
         }
         auto& [sent, credentials] = std::get<client_request>(read);
@@ -10040,8 +10140,7 @@ public:
     /// Whether handling a request may block.
     static constexpr bool blocking = always_blocks || limiter_blocks || sign_in_source<Sessions>;
 
-    /// Throws std::invalid_argument if auth_url is not an absolute URL, and std::runtime_error if the random source
-    /// fails.
+    /// Throws std::invalid_argument if auth_url is not an absolute URL.
     authorization_server(oauth_settings settings, Sessions& sessions, Store& store,
                          Policies policies = default_policies(), Theme theme = {})
         : settings_{std::move(settings)},
@@ -10052,11 +10151,9 @@ public:
                  web::page_reach::other_sites},
           paths_{settings_, pages_.site().root} {
         while (settings_.auth_url.ends_with('/')) settings_.auth_url.pop_back();
-        docs_url_ = settings_.auth_url + "/docs/";
+        docs_url_ = settings_.documentation_url.empty() ? settings_.auth_url + std::string{oauth::metadata_path}
+                                                        : settings_.documentation_url;
         metadata_ = oauth::make_metadata(settings_);
-        const auto key = oauth::new_secret(secret_kind::session, policy(policies_.random));
-        if (!key) throw std::runtime_error{"tollgate: the random source failed"};
-        form_key_ = *key;
     }
 
     // The endpoints refer to members.
@@ -10158,7 +10255,6 @@ private:
         {.users = std::size_t{1} << 16, .addresses = 64}};  // users stand for refresh tokens
     std::string docs_url_;
     std::string metadata_;
-    secret_text form_key_;
 };
 
 template <class Sessions, class Store, class Policies, class Theme>
@@ -10189,7 +10285,6 @@ void authorization_server<Sessions, Store, Policies, Theme>::dispatch(const http
                                                                                                .store = store_,
                                                                                                .policies = policies_,
                                                                                                .pages = pages_,
-                                                                                               .form_key = form_key_,
                                                                                                .observed = observed(request, context)};
     switch (context.which) {
         case oauth::endpoint::token: return endpoints.answer_token(request, context, response);
@@ -11618,7 +11713,7 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::answer(const http::
         if (takes_forms) response.add("Allow", "GET, HEAD, POST, OPTIONS");
         else response.add("Allow", "GET, HEAD, OPTIONS");
         if (request.method == http::method::options) return response.set_status(http::status::no_content);
-        return renderer_.answer_status(response, http::status::method_not_allowed);
+        return renderer_.answer_status(response, http::refused_method_status(request.method));
     }
 
     auto done = [&]() -> result<void> {
@@ -11989,7 +12084,7 @@ account_api<Users, Store, Policies>::account_api(api_settings settings, Users& u
       table_{std::move(table)},
       patterns_{pipeline::patterns_of(table_)},
       root_{path_of(settings_.base_url)},
-      docs_url_{settings_.auth_url + "/docs/"},
+      docs_url_{documentation_url_of(settings_)},
       context_{users_, store_, policy(policies_.target_rule), policy(policies_.random), policy(policies_.observer), settings_,
                openapi_} {
     for (const auto* url : {&settings_.base_url, &settings_.auth_url})
@@ -12077,6 +12172,11 @@ struct account_service_settings {
 
     std::size_t hooks_per_event_max = limits::hooks_per_event_max;
 
+    /// The page that Error objects and OpenAPI link to. Where it ends in a slash, the topic of the error follows it: `errors/`.
+    /// Empty: the built-in documentation, `{auth_url}/docs/`.
+    std::string documentation_url = {};
+    api_license license = {};  ///< of your API, for OpenAPI
+
     /// Settings of OAuth and the pages alone. What they have in common with the fields above is taken from those.
     oauth_settings oauth = {};
     page_settings pages = {};
@@ -12099,8 +12199,9 @@ concept is_policy_set = requires(Policies& policies) { service_detail::take_poli
     return std::string{url.substr(0, url.find('/', authority + 3))};
 }
 
-[[nodiscard]] inline api_settings to_api_settings(account_service_settings from) {
+[[nodiscard]] inline api_settings to_api_settings(account_service_settings from, bool has_authorization_server) {
     if (from.auth_url.empty()) from.auth_url = origin_of(from.base_url);
+    if (from.documentation_url.empty()) from.documentation_url = from.auth_url + "/docs/";
     return {.base_url = std::move(from.base_url),
             .auth_url = std::move(from.auth_url),
             .services = std::move(from.services),
@@ -12109,7 +12210,10 @@ concept is_policy_set = requires(Policies& policies) { service_detail::take_poli
             .trusted_proxies = std::move(from.trusted_proxies),
             .client_named_by = from.client_named_by,
             .cors_origins = std::move(from.cors_origins),
-            .hooks_per_event_max = from.hooks_per_event_max};
+            .hooks_per_event_max = from.hooks_per_event_max,
+            .documentation_url = std::move(from.documentation_url),
+            .has_authorization_server = has_authorization_server,
+            .license = std::move(from.license)};
 }
 
 [[nodiscard]] inline oauth_settings to_oauth_settings(oauth_settings from, const api_settings& api) {
@@ -12119,6 +12223,7 @@ concept is_policy_set = requires(Policies& policies) { service_detail::take_poli
     from.trusted_proxies = api.trusted_proxies;
     from.client_named_by = api.client_named_by;
     from.cors_origins = api.cors_origins;
+    from.documentation_url = api.documentation_url;
     return from;
 }
 
@@ -12214,17 +12319,16 @@ public:
         requires(std::is_same_v<Sessions, no_sessions> && service_detail::is_policy_set<Policies>)
         : store_{store},
           hosts_{settings.allowed_hosts},
-          api_{service_detail::to_api_settings(std::move(settings)), users, store, std::move(policies), std::move(table)},
+          api_{service_detail::to_api_settings(std::move(settings), false), users, store, std::move(policies), std::move(table)},
           parts_{api_} {}
 
-    /// API, documentation, OAuth and pages, for the people whom `sessions` signs in. Throws as the other one, and
-    /// std::runtime_error if the random source fails.
+    /// API, documentation, OAuth and pages, for the people whom `sessions` signs in. Throws as the other one.
     account_service(const account_service_settings& settings, Users& users, Store& store, Sessions& sessions,
                     Policies policies = default_policies(), route_table table = account_routes(), Theme theme = {})
         requires(session_source<Sessions> && service_detail::is_policy_set<Policies>)
         : store_{store},
           hosts_{settings.allowed_hosts},
-          api_{service_detail::to_api_settings(settings), users, store, std::move(policies), std::move(table)},
+          api_{service_detail::to_api_settings(settings, true), users, store, std::move(policies), std::move(table)},
           parts_{api_, users, store, sessions, service_detail::to_oauth_settings(settings.oauth, api_.settings()),
                  service_detail::to_page_settings(settings.pages, api_.settings()), std::move(theme)} {}
 
@@ -13435,6 +13539,13 @@ struct tls_settings {
     std::string key_file = {};
     std::string certificate_pem = {};
     std::string key_pem = {};
+    /// Secrets of session tickets: lines of 32 random bytes in base64, of which the first encrypts and all decrypt, at most 16.
+    /// Servers with the same file resume each other's sessions; `server::reload_certificates` reads it again. Empty: a random
+    /// secret, replaced every 2 hours.
+    std::string ticket_key_file = {};
+    /// The ciphers of TLS 1.2, as OpenSSL lists them. Empty: ECDHE with AES-GCM or ChaCha20-Poly1305 (RFC 9325 section 4.2),
+    /// which all clients of the last ten years have. TLS 1.3 has no others.
+    std::string tls12_ciphers = {};
 
     /// Whether a certificate and key are given.
     [[nodiscard]] bool enabled() const noexcept {
@@ -13555,7 +13666,7 @@ public:
     /// earlier deadline.
     TOLLGATE_DECL void stop(milliseconds deadline = seconds{10});
 
-    /// Reads certificate and key again, for new connections. After an error the old ones stay in use.
+    /// Reads certificate, key and ticket keys again, for new connections. After an error the old ones stay in use.
     TOLLGATE_DECL result<void> reload_certificates();
 
     /// The addresses on which it accepts connections, with the actual ports. Empty before `start`.
@@ -14748,6 +14859,103 @@ TOLLGATE_DECL result<listening_socket> adopt_listening(socket_handle socket);
 
 }  // namespace tollgate::server_detail
 
+// <tollgate/server/detail/ticket_keys.hpp>
+
+namespace tollgate::inline v0::server_detail {
+
+/// What one secret of 32 bytes makes to encrypt session tickets with (RFC 5077 section 4).
+struct ticket_key {
+    std::array<unsigned char, 16> name;        ///< is in each ticket
+    std::array<unsigned char, 32> cipher_key;  ///< AES-256-CBC
+    std::array<unsigned char, 32> mac_key;     ///< HMAC-SHA-256
+
+    [[nodiscard]] static ticket_key from(std::string_view secret) {
+        const auto derive = [secret](std::string_view purpose, auto& into) {
+            const digest made = hmac_sha256({.key = secret, .message = purpose});
+            std::memcpy(into.data(), made.bytes().data(), into.size());
+        };
+        ticket_key made;
+        derive("session ticket: name", made.name);
+        derive("session ticket: cipher", made.cipher_key);
+        derive("session ticket: mac", made.mac_key);
+        return made;
+    }
+};
+
+/// The keys of session tickets. The first encrypts, all decrypt. May be used by several threads at the same time.
+///
+/// Who learns a key can decrypt the recorded TLS 1.2 connections whose tickets it encrypted, so none is used for long
+/// (RFC 9325 section 4.3.3): keys of its own are replaced after `lifetime`, those of a file by who writes the file.
+class ticket_keys {
+public:
+    using time_point = std::chrono::steady_clock::time_point;
+
+    static constexpr std::chrono::hours lifetime{2};  ///< of a ticket, and of a key that encrypts
+    static constexpr std::size_t secret_bytes = 32;
+    static constexpr std::size_t keys_max = 16;  ///< of a file; each is compared with each ticket
+
+    /// Keys of its own.
+    ticket_keys() noexcept = default;
+
+    /// The keys of a file: each line is one secret in base64, empty lines are ignored. The error names the line, never the key.
+    [[nodiscard]] static result<std::shared_ptr<ticket_keys>> parse(std::string_view text) {
+        auto made = std::make_shared<ticket_keys>();
+        for (std::size_t line = 1; !text.empty(); ++line) {
+            const std::string_view each = text.substr(0, text.find('\n'));
+            text.remove_prefix((std::min)(text.size(), each.size() + 1));
+            if (each.empty()) continue;
+            const auto secret = base64_decode(each);
+            if (!secret || secret->size() != secret_bytes)
+                return invalid("line " + std::to_string(line) + " is not the base64 text of 32 bytes");
+            if (made->keys_.size() == keys_max) return invalid("it has more than " + std::to_string(keys_max) + " keys");
+            made->keys_.push_back(ticket_key::from(*secret));
+        }
+        if (made->keys_.empty()) return invalid("it has no key");
+        made->from_file_ = true;
+        return made;
+    }
+
+    /// The key that encrypts now. Empty if a new one is due and `random.fill` fails.
+    template <class Random>
+    [[nodiscard]] std::optional<ticket_key> newest(time_point now, const Random& random) {
+        const std::lock_guard hold{mutex_};
+        if (!from_file_ && (keys_.empty() || now - made_at_ >= lifetime)) {
+            std::array<std::byte, secret_bytes> secret;
+            if (!random.fill(secret)) return std::nullopt;
+            if (now - made_at_ >= 2 * lifetime) keys_.clear();
+            keys_.insert(keys_.begin(), ticket_key::from({reinterpret_cast<const char*>(secret.data()), secret.size()}));
+            keys_.resize((std::min)(keys_.size(), std::size_t{2}));
+            made_at_ = now;
+        }
+        return keys_.front();
+    }
+
+    struct found_key {
+        ticket_key key;
+        bool is_newest;  ///< otherwise the client should get a new ticket
+    };
+
+    /// The key with this name; empty for a ticket that nobody here can decrypt, or only with a key that is too old.
+    [[nodiscard]] std::optional<found_key> find(std::span<const unsigned char, 16> name, time_point now) const {
+        const std::lock_guard hold{mutex_};
+        for (std::size_t i = 0; i < keys_.size(); ++i) {
+            if (!std::equal(name.begin(), name.end(), keys_[i].name.begin())) continue;
+            // A ticket that the key before the newest has encrypted is older than the newest.
+            if (!from_file_ && now - made_at_ >= (i == 0 ? 2 * lifetime : lifetime)) return std::nullopt;
+            return found_key{keys_[i], i == 0 && (from_file_ || now - made_at_ < lifetime)};
+        }
+        return std::nullopt;
+    }
+
+private:
+    mutable std::mutex mutex_;
+    std::vector<ticket_key> keys_;  // newest first
+    time_point made_at_{};          // the first of them, if they are its own
+    bool from_file_ = false;
+};
+
+}  // namespace tollgate::server_detail
+
 // <tollgate/server/detail/tls_context.hpp>
 
 struct ssl_ctx_st;
@@ -14755,14 +14963,19 @@ struct bio_method_st;
 
 namespace tollgate::inline v0::server_detail {
 
-/// Shared by all TLS connections of one certificate: TLS 1.2 and 1.3, no compression, no renegotiation, `http/1.1` by
-/// ALPN, stateless tickets. Connections keep their context alive, so a reload affects only new ones.
+/// Shared by all TLS connections of one certificate: TLS 1.2 and 1.3, no compression, no renegotiation, `http/1.1` or
+/// `http/1.0` by ALPN, stateless tickets. Connections keep their context alive, so a reload affects only new ones.
 class tls_context {
 public:
-    /// Reads the certificate chain and the key. An error names the file and says what is wrong with it.
-    static TOLLGATE_DECL result<std::shared_ptr<const tls_context>> make(const tls_settings& settings);
+    /// Forward secrecy and authenticated encryption (RFC 9325 section 4.2).
+    static constexpr std::string_view default_tls12_ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20";
 
-    TOLLGATE_DECL tls_context();
+    /// Reads the certificate chain, the key and the ticket keys. An error names the file and says what is wrong with it.
+    /// `own_tickets` are used without a file of ticket keys; contexts that share them resume each other's sessions.
+    static TOLLGATE_DECL result<std::shared_ptr<const tls_context>> make(const tls_settings& settings,
+                                                                         std::shared_ptr<ticket_keys> own_tickets);
+
+    TOLLGATE_DECL explicit tls_context(std::shared_ptr<ticket_keys> tickets);
     tls_context(const tls_context&) = delete;
     tls_context& operator=(const tls_context&) = delete;
     TOLLGATE_DECL ~tls_context();
@@ -14772,6 +14985,9 @@ public:
     [[nodiscard]] const bio_method_st* transport() const noexcept { return transport_; }
 
 private:
+    static TOLLGATE_DECL result<std::shared_ptr<ticket_keys>> read_ticket_keys(const std::string& file);
+
+    std::shared_ptr<ticket_keys> tickets_;
     ssl_ctx_st* context_ = nullptr;
     bio_method_st* transport_ = nullptr;
 };
@@ -14918,6 +15134,7 @@ public:
     worker_pool workers;
     server_counters counters;
     std::atomic<bool> stopping = false;
+    const std::shared_ptr<ticket_keys> own_tickets = std::make_shared<ticket_keys>();  // a reload keeps them
 
     [[nodiscard]] http::parser_settings parsing() const noexcept {
         http::parser_settings made;
@@ -16426,11 +16643,14 @@ private:
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <nlohmann/json.hpp>
+#include <openssl/aes.h>
 #include <openssl/bio.h>
+#include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
+#include <openssl/params.h>
 #include <openssl/pem.h>
 #include <openssl/sha.h>
 #include <poll.h>
@@ -16443,6 +16663,7 @@ private:
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
+#include <fstream>
 #include <list>
 #include <system_error>
 
@@ -19286,6 +19507,14 @@ inline milliseconds jittered(milliseconds wait, unsigned jitter_percent, std::ui
         static_cast<milliseconds::rep>(static_cast<double>(wait.count()) * (1 - jitter + 2 * jitter * even))};
 }
 
+/// From now to the first attempt of the plan that is later than `wait`; empty if none is.
+inline std::optional<milliseconds> planned_after(milliseconds wait, const retry_schedule& schedule, std::size_t attempts_made) {
+    milliseconds planned{0};
+    for (std::size_t i = attempts_made; i < schedule.waits.size(); ++i)
+        if (planned += schedule.waits[i]; planned > wait) return planned;
+    return std::nullopt;
+}
+
 }  // namespace detail
 
 TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const due_delivery& sent, attempt_report report,
@@ -19308,10 +19537,14 @@ TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const
     milliseconds wait = detail::jittered(planned, schedule.jitter_percent, chance);
     if (const auto asked = http::parse_retry_after(report.retry_after, now)) {
         // Never earlier than requested; and deliveries refused together are not retried together.
-        const milliseconds heeded = (std::clamp)(*asked, planned, 2 * planned);
+        const milliseconds honored = (std::min)(*asked, schedule.retry_after_max);
+        const milliseconds earliest = (std::max)(honored, planned);
         constexpr std::uint32_t middle = 0x8000'0000U;
-        const milliseconds later = detail::jittered(planned, schedule.jitter_percent, chance / 2 + middle) - planned;
-        wait = (std::min)(heeded + (std::max)(later, milliseconds{0}), 2 * planned);
+        wait = (std::max)(earliest, detail::jittered(earliest, schedule.jitter_percent, chance / 2 + middle));
+        if (honored > planned) {
+            const auto next = detail::planned_after(honored, schedule, sent.attempts_made);
+            wait = (std::min)({wait, schedule.retry_after_max, next.value_or(wait)});
+        }
     }
     made.outcome = delivery_outcome::retry;
     made.retry_at = now + wait;
@@ -19534,6 +19767,8 @@ TOLLGATE_DECL std::variant<parameters, failure> parameters::from_json(std::strin
 TOLLGATE_DECL std::variant<parameters, failure> parameters::from_body(const http::request& request) {
     const auto lines = request.fields.count(http::field_id::content_type);
     if (lines == 0 && request.body.empty()) return parameters{std::vector<http::form_member>{}};
+    if (http::detail::has_content_coding(request.fields))
+        return failure{error_code::invalid_request, std::string{http::detail::content_coding_reason}};
     const auto content_type = request.fields.find(http::field_id::content_type);
     const auto media_type = trim_ows(content_type.substr(0, content_type.find(';')));
     if (lines == 1 && ascii_iequals(media_type, "application/x-www-form-urlencoded")) return from_form(request.body);
@@ -19719,7 +19954,7 @@ TOLLGATE_DECL void put_second(form_nonce& made, instant now) noexcept {
         .append(binding.purpose)
         .append(1, '\0')
         .append(binding.signed_text);
-    return hmac_sha256({.key = binding.who.secret, .message = message});
+    return hmac_sha256({.key = binding.secret, .message = message});
 }
 
 }  // namespace detail
@@ -19749,7 +19984,7 @@ TOLLGATE_DECL std::string make_form_token(const form_binding& binding, const for
 
 TOLLGATE_DECL std::optional<form_nonce> check_form_token(const form_binding& binding, std::string_view text) {
     // Without a secret anyone could make the HMAC.
-    if (binding.who.secret.empty()) return std::nullopt;
+    if (binding.secret.empty()) return std::nullopt;
     const auto dot = text.find('.');
     if (dot == std::string_view::npos || text.size() > 128) return std::nullopt;
     const auto nonce = parse_form_nonce(text.substr(0, dot));
@@ -19893,6 +20128,7 @@ TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http
         (request.fields.count(http::field_id::content_type) != 1 ||
          !ascii_iequals(trim_ows(type.substr(0, type.find(';'))), "application/x-www-form-urlencoded")))
         return http::status::unsupported_media_type;
+    if (!request.body.empty() && http::detail::has_content_coding(request.fields)) return http::status::unsupported_media_type;
     auto read = http::parse_form(request.body);
     if (!read) return http::status::bad_request;
     return std::move(*read);
@@ -19929,7 +20165,7 @@ TOLLGATE_DECL bool page_site::answer_style_sheet(const http::request& request, h
         return true;
     }
     response.set_status(request.method == http::method::options ? http::status::no_content
-                                                                : http::status::method_not_allowed);
+                                                                : http::refused_method_status(request.method));
     response.add("Allow", "GET, HEAD, OPTIONS");
     return true;
 }
@@ -19994,7 +20230,8 @@ TOLLGATE_DECL const message_texts& message_for(http::status status, const error_
         case http::status::bad_request: return texts.malformed;
         case http::status::forbidden: return texts.forbidden;
         case http::status::not_found: return texts.not_found;
-        case http::status::method_not_allowed: return texts.method;
+        case http::status::method_not_allowed:
+        case http::status::not_implemented: return texts.method;
         case http::status::content_too_large: return texts.too_large;
         case http::status::unsupported_media_type: return texts.media_type;
         case http::status::too_many_requests: return texts.too_many;
@@ -20083,7 +20320,6 @@ TOLLGATE_DECL void write_consent(html_writer& html, const consent_view& view) {
     const auto carried = form_parameters(view.request);
     web::form_target to{.url = view.url, .form_token = view.form_token, .hidden = {}};
     for (const auto& [name, value] : carried) to.hidden.emplace_back(name, value);
-    if (view.sign_in != nullptr) to.hidden.emplace_back(nonce_name, view.sign_in->nonce);
     web::begin_form(html, to);
     if (view.sign_in != nullptr) {
         html.add("<h2>{}</h2>\n", texts.sign_in);
@@ -20356,7 +20592,7 @@ TOLLGATE_DECL void write_failure(http::response& response, const failure_respons
     body.member("error").string(to_text(answer.why.code));
     body.member("error_description").string(answer.why.description);
     body.member("message").string(answer.why.description);
-    body.member("documentation_url").string(std::string{answer.docs_url}.append(answer.about.slug).append("/"));
+    body.member("documentation_url").string(pipeline::topic_url(answer.docs_url, answer.about));
     body.end_object();
 }
 
@@ -20379,7 +20615,7 @@ TOLLGATE_DECL void answer_unsupported_method(const http::request& request, http:
         return;
     }
     const failure why{error_code::invalid_request, "Method not allowed. See the Allow header."};
-    write_failure(response, {.status = http::status::method_not_allowed, .why = why, .docs_url = endpoint.docs_url});
+    write_failure(response, {.status = http::refused_method_status(request.method), .why = why, .docs_url = endpoint.docs_url});
 }
 
 TOLLGATE_DECL void write_missing_user_agent(http::response& response, const request_context& context,
@@ -20533,7 +20769,7 @@ TOLLGATE_DECL std::string make_metadata(const oauth_settings& settings) {
     write_list("revocation_endpoint_auth_methods_supported", {"client_secret_basic", "client_secret_post"});
     write_list("code_challenge_methods_supported", {challenge_method});
     json.member("authorization_response_iss_parameter_supported").boolean(true);
-    json.member("service_documentation").string(at("/docs/"));
+    if (!settings.documentation_url.empty()) json.member("service_documentation").string(settings.documentation_url);
     write_list("ui_locales_supported", {page_locale});
     json.end_object();
     return made;
@@ -21691,7 +21927,7 @@ page and is not redirected.</p>
 
 inline void write_tokens(html_writer& html, const api_settings& settings, const oauth_facts& facts) {
     html.add(R"(<h2 id="exchange">3. Exchange the code</h2>
-<pre tabindex="0"><code>curl {}/user/oauth_token/ \
+<pre tabindex="0"><code>curl -w '\n' {}/user/oauth_token/ \
   -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" \
   -d grant_type=authorization_code -d code="$CODE"</code></pre>
 <pre class="answer" tabindex="0"><code>&#123;"access_token": "tga_...", "expires_in": {}, "token_type": "bearer",
@@ -21703,7 +21939,7 @@ inline void write_tokens(html_writer& html, const api_settings& settings, const 
 revoked.</p>
 <p>Use the access token as described in <a href="../authentication/#access-tokens">Authentication</a>.</p>
 <h2 id="refresh">4. Get another access token</h2>
-<pre tabindex="0"><code>curl {}/user/oauth_token/ \
+<pre tabindex="0"><code>curl -w '\n' {}/user/oauth_token/ \
   -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" \
   -d grant_type=refresh_token -d refresh_token="$REFRESH_TOKEN"</code></pre>
 <p>The response is the same, without a <code>refresh_token</code>: yours stays valid. Add <code>scope</code> to get a
@@ -21730,7 +21966,7 @@ and the
 text itself as <code>code_verifier</code> with the exchange (RFC 7636). A code that was requested with a
 challenge needs the verifier; one that was requested without a challenge is refused with a verifier.</p>
 <h2 id="revocation">Revocation</h2>
-<pre tabindex="0"><code>curl {}/user/oauth_revoke/ \
+<pre tabindex="0"><code>curl -w '\n' {}/user/oauth_revoke/ \
   -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" -d token="$REFRESH_TOKEN"</code></pre>
 <p>Revokes a token of the application (RFC 7009). Revoking a refresh token also revokes the access tokens issued with it.
 The response is 200 and <code>&#123;&#125;</code> whether or not the token existed.</p>
@@ -21738,13 +21974,12 @@ The response is 200 and <code>&#123;&#125;</code> whether or not the token exist
              settings.auth_url);
 }
 
-inline void write_failures(html_writer& html, std::string_view auth_url) {
+inline void write_failures(html_writer& html) {
     html.add(R"(<h2 id="errors">Errors</h2>
 <p>Errors of the token endpoint have the members of RFC 6749 and those of every <a href="../errors/">Error object</a>:</p>
 <pre class="answer" tabindex="0"><code>&#123;"error": "invalid_grant", "error_description": "...",
- "message": "...", "documentation_url": "{}/docs/oauth/"&#125;</code></pre>
-)",
-             auth_url);
+ "message": "...", "documentation_url": "..."&#125;</code></pre>
+)");
 
     struct row {
         std::string_view code;
@@ -21799,7 +22034,7 @@ server, never in a program that you distribute.</p>
     detail::write_authorization(html, settings, facts);
     detail::write_tokens(html, settings, facts);
     detail::write_more(html, settings);
-    detail::write_failures(html, settings.auth_url);
+    detail::write_failures(html);
 }
 
 }  // namespace tollgate::manual
@@ -21849,7 +22084,7 @@ private:
     TOLLGATE_DECL void write_access(const access_rule& access);
     TOLLGATE_DECL void write_parameters(const route& of);
     TOLLGATE_DECL void write_curl(const route& of);
-    TOLLGATE_DECL void write_example(const json_shape& shape);
+    TOLLGATE_DECL void write_example(const route& of);
 
     /// The first line of the table that `wanted` is true of; null when there is none.
     template <class Wanted>
@@ -22049,7 +22284,7 @@ TOLLGATE_DECL void api_documentation::answer(const http::request& asked, http::r
         return;
     }
     if (asked.method != http::method::get && asked.method != http::method::head) {
-        out.set_status(http::status::method_not_allowed);
+        out.set_status(http::refused_method_status(asked.method));
         out.add("Allow", "GET, HEAD, OPTIONS");
         out.add_prepared_lines(manual::page_field_lines);
         out.body() = method_not_allowed_;
@@ -22099,7 +22334,7 @@ inline constexpr std::array refusals = {
     shared_refusal{"404", "NotFound", "Not there, or not the caller's: the two cannot be told apart."},
     shared_refusal{"405", "MethodNotAllowed", "The path does not answer to this method.", "Allow"},
     shared_refusal{"413", "ContentTooLarge", "The body is too large."},
-    shared_refusal{"415", "UnsupportedMediaType", "The body is not application/json."},
+    shared_refusal{"415", "UnsupportedMediaType", "The body is not application/json, or has a Content-Encoding."},
     shared_refusal{"422", "UnprocessableContent", "A member of the body is missing or will not do; the message names it."},
     shared_refusal{"429", "TooManyRequests", "The rate limit is exceeded.", "Retry-After"},
     shared_refusal{"503", "ServiceUnavailable", "Temporarily out of order.", "Retry-After"},
@@ -22149,6 +22384,7 @@ private:
     void write_alternative(std::string_view scope);
     void write_components();
     void write_security_schemes();
+    void write_oauth_scheme();
 
     void write_rate_limit_fields();
     void write_json_content(const json_shape& shape);
@@ -22196,9 +22432,11 @@ inline void document::write(const route_table& routes) {
     json_.member("servers").begin_array().begin_object();
     json_.member("url").string(settings_.base_url);
     json_.end_object().end_array();
-    json_.member("externalDocs").begin_object();
-    json_.member("url").string(settings_.auth_url + "/docs/");
-    json_.end_object();
+    if (!settings_.documentation_url.empty()) {
+        json_.member("externalDocs").begin_object();
+        json_.member("url").string(settings_.documentation_url);
+        json_.end_object();
+    }
     write_paths(routes);
     write_components();
     json_.end_object();
@@ -22210,6 +22448,10 @@ inline void document::write_info() {
     json_.member("version").string(version_of(settings_.base_url));
     json_.member("description").string("Every request carries a User-Agent field that names the program. Every answer carries the "
                                        "rate limit fields, and every one of 400 and above the Error object.");
+    json_.member("license").begin_object();
+    json_.member("name").string(settings_.license.name);
+    if (!settings_.license.url.empty()) json_.member("url").string(settings_.license.url);
+    json_.end_object();
     json_.end_object();
 }
 
@@ -22324,7 +22566,7 @@ inline void document::write_alternative(std::string_view scope) {
         json_.end_array().end_object();
     };
     write_one("personalToken");
-    write_one("oauth");
+    if (settings_.has_authorization_server) write_one("oauth");
 }
 
 inline void document::write_components() {
@@ -22375,6 +22617,11 @@ inline void document::write_security_schemes() {
     json_.member("description").string("A personal API token: its username, and its secret as the password.");
     json_.end_object();
 
+    if (settings_.has_authorization_server) write_oauth_scheme();
+    json_.end_object();
+}
+
+inline void document::write_oauth_scheme() {
     json_.member("oauth").begin_object();
     json_.member("type").string("oauth2");
     json_.member("description").string("An OAuth 2.0 access token, sent as Bearer.");
@@ -22387,12 +22634,10 @@ inline void document::write_security_schemes() {
     write_scope(balance_scope, "Read the user's balance.");
     for (const service& each : settings_.services.services()) {
         const std::string name{each.name.view()};
-        write_scope(each.read_scope, "Read the user's " + name + " accounts.");
+        write_scope(each.read_scope, "Read the user's " + name + " accounts, and manage their webhooks.");
         write_scope(each.write_scope, "Read and change the user's " + name + " accounts.");
     }
     json_.end_object().end_object().end_object().end_object();
-
-    json_.end_object();
 }
 
 inline void document::write_rate_limit_fields() {
@@ -22643,7 +22888,10 @@ inline constexpr json_shape created_hook{
     R"("id":{"type":"integer","format":"int64","description":"The new hook's id."}}})",
     R"({"id": 5})"};
 
-inline constexpr json_shape strings{R"({"type":"array","items":{"type":"string"}})", R"(["hello", "from", "get"])"};
+inline constexpr std::string_view string_list_schema = R"({"type":"array","items":{"type":"string"}})";
+inline constexpr json_shape greeting_from_get{string_list_schema, R"(["hello", "from", "get"])"};
+inline constexpr json_shape greeting_from_post{string_list_schema, R"(["hello", "from", "post"])"};
+inline constexpr json_shape greeting_of_caller{string_list_schema, R"(["hello", "authenticated", "caller"])"};
 
 inline constexpr json_shape any_object{R"({"type":"object"})"};
 
@@ -22696,17 +22944,19 @@ TOLLGATE_DECL route_table demonstration_routes() {
     return route_table{
         on_get<"/testservice/get">(
             open_to_all, endpoints::try_get{},
-            {.operation = "tryGet", .summary = "Answers without credentials.", .success_body = shapes::strings}),
+            {.operation = "tryGet", .summary = "Answers without credentials.", .success_body = shapes::greeting_from_get}),
 
         on_get<"/testservice/auth">(
             any_caller, endpoints::try_authentication{},
-            {.operation = "tryAuthentication", .summary = "Answers with any valid credentials.", .success_body = shapes::strings}),
+            {.operation = "tryAuthentication",
+             .summary = "Answers with any valid credentials.",
+             .success_body = shapes::greeting_of_caller}),
 
         on_post<"/testservice/post">(
             open_to_all, endpoints::try_post{},
             {.operation = "tryPost",
              .summary = "Answers without credentials. A JSON body is accepted and ignored.",
-             .success_body = shapes::strings,
+             .success_body = shapes::greeting_from_post,
              .request_body = shapes::any_object}),
     };
 }
@@ -24120,7 +24370,7 @@ TOLLGATE_DECL result<void> server::core::open() {
     if (auto checked = check_settings(); !checked) return checked;
     const server_settings& how = context_->settings;
     if (how.tls.enabled()) {
-        auto made = tls_context::make(how.tls);
+        auto made = tls_context::make(how.tls, context_->own_tickets);
         if (!made) return std::move(made).error();
         context_->set_tls(*std::move(made));
     }
@@ -24251,7 +24501,7 @@ TOLLGATE_DECL server::core::~core() {
 }
 
 TOLLGATE_DECL result<void> server::core::reload_certificates() {
-    auto made = server_detail::tls_context::make(context_->settings.tls);
+    auto made = server_detail::tls_context::make(context_->settings.tls, context_->own_tickets);
     if (!made) return std::move(made).error();
     context_->set_tls(*std::move(made));
     return {};
@@ -24396,6 +24646,8 @@ namespace detail {
 // the longest registered method has 17; longer ones are not supported
 inline constexpr std::size_t method_bytes_max = 32;
 
+inline constexpr std::string_view unencoded_byte = "The request target holds a byte that must be percent-encoded.";
+
 /// Whether `text` is at this offset. Compared in pieces of constant size, which compilers turn into word comparisons; a
 /// comparison of ten bytes would be a call.
 template <std::size_t Size>
@@ -24512,15 +24764,18 @@ TOLLGATE_DECL parse_step request_parser::read_method(std::string_view bytes, req
 
 TOLLGATE_DECL parse_step request_parser::read_target(std::string_view bytes, request& into) noexcept {
     const std::size_t bound = at_ + settings_.target_bytes_max + 1;
-    const char* const end =
-        detail::find_target_end(bytes.data() + seen_, bytes.data() + (std::min)(bytes.size(), bound));
+    const char* const stop = bytes.data() + (std::min)(bytes.size(), bound);
+    const char* end = detail::find_target_end(bytes.data() + seen_, stop);
+    // Brackets enclose an IPv6 address in the host of an absolute target, and are nowhere else.
+    while (end != stop && (*end == '[' || *end == ']') && bytes[at_] != '/') [[unlikely]]
+        end = detail::find_target_end(end + 1, stop);
     seen_ = static_cast<std::size_t>(end - bytes.data());
     if (seen_ == bound) return refuse("The request target is too long.", status::uri_too_long);
     if (seen_ == bytes.size()) return parse_step::needs_more;
     if (*end != ' ') [[unlikely]] {
         if (*end == '#') return refuse("The request target holds a fragment.");
         if (*end == '\r' || *end == '\n') return refuse("The request line has no HTTP version.");
-        return refuse("The request target holds a byte that must be percent-encoded.");
+        return refuse(detail::unencoded_byte);
     }
     const std::string_view text = bytes.substr(at_, seen_ - at_);
     if (text.starts_with('/') && into.method != method::connect) [[likely]] into.target = target::from(text);
@@ -24551,6 +24806,7 @@ TOLLGATE_DECL parse_step request_parser::judge_absolute_target(std::string_view 
     const std::string_view rest = text.substr(colon + 3);
     const auto authority_bytes = (std::min)(rest.find_first_of("/?"), rest.size());
     if (!is_authority(rest.substr(0, authority_bytes))) return refuse("The request target does not name a valid host.");
+    if (rest.substr(authority_bytes).find_first_of("[]") != std::string_view::npos) return refuse(detail::unencoded_byte);
     into.target = target::from(rest.substr(authority_bytes));
     into.target.authority = rest.substr(0, authority_bytes);
     // An empty path is `/` (RFC 9112 section 3.2.1). The view refers to the second slash of `//`, because it must be
@@ -24560,19 +24816,21 @@ TOLLGATE_DECL parse_step request_parser::judge_absolute_target(std::string_view 
 }
 
 TOLLGATE_DECL parse_step request_parser::read_version(std::string_view bytes, request& into) noexcept {
-    static constexpr char newer[] = "HTTP/1.1\r\n";
-    static constexpr char older[] = "HTTP/1.0\r\n";
-    if (detail::begins_with(bytes, at_, newer)) [[likely]] {
+    static constexpr char ours[] = "HTTP/1.1\r\n";
+    static constexpr std::size_t ours_bytes = sizeof ours - 1;
+    static constexpr std::size_t minor_at = 7;
+    if (detail::begins_with(bytes, at_, ours)) [[likely]] {
         into.version = version::http_1_1;
-    } else if (detail::begins_with(bytes, at_, older)) {
-        into.version = version::http_1_0;
     } else {
-        const std::string_view rest = bytes.substr(at_);
-        if (std::string_view{newer}.starts_with(rest) || std::string_view{older}.starts_with(rest))
-            return parse_step::needs_more;
-        return refuse("The request line does not end in HTTP/1.1 or HTTP/1.0 and CRLF.");
+        const std::string_view rest = bytes.substr(at_, ours_bytes);
+        for (std::size_t i = 0; i < rest.size(); ++i)
+            if (i == minor_at ? !is_digit(rest[i]) : rest[i] != ours[i])
+                return refuse("The request line does not end in HTTP/1.1 or HTTP/1.0 and CRLF.");
+        if (rest.size() < ours_bytes) return parse_step::needs_more;
+        // A higher minor version is processed as the highest one that is known (RFC 9110 section 2.5).
+        into.version = rest[minor_at] == '0' ? version::http_1_0 : version::http_1_1;
     }
-    section_begin_ = at_ + (sizeof newer - 1);
+    section_begin_ = at_ + ours_bytes;
     lines_.start(section_begin_);
     return go_on(stage::fields, section_begin_);
 }
@@ -25245,17 +25503,48 @@ struct wire_bio {
 };
 
 /// RFC 7301 section 3.2: a client that offers only other protocols gets a fatal alert.
-inline int select_http_1_1(SSL*, const unsigned char** out, unsigned char* out_bytes, const unsigned char* offered,
-                           unsigned offered_bytes, void*) noexcept {
-    constexpr std::string_view ours = "http/1.1";
-    for (unsigned at = 0; at < offered_bytes; at += 1U + offered[at]) {
-        const std::string_view name{reinterpret_cast<const char*>(offered) + at + 1, offered[at]};
-        if (name != ours) continue;
-        *out = offered + at + 1;
-        *out_bytes = offered[at];
-        return SSL_TLSEXT_ERR_OK;
+inline int select_http_1(SSL*, const unsigned char** out, unsigned char* out_bytes, const unsigned char* offered,
+                         unsigned offered_bytes, void*) noexcept {
+    for (const std::string_view ours : {"http/1.1", "http/1.0"}) {
+        for (unsigned at = 0; at < offered_bytes; at += 1U + offered[at]) {
+            const std::string_view name{reinterpret_cast<const char*>(offered) + at + 1, offered[at]};
+            if (name != ours) continue;
+            *out = offered + at + 1;
+            *out_bytes = offered[at];
+            return SSL_TLSEXT_ERR_OK;
+        }
     }
     return SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
+/// Gives OpenSSL the key of a session ticket, and the MAC its digest. Returns 1, 2 (decrypted, but issue a new ticket), 0 (no
+/// ticket, or one that cannot be decrypted: a full handshake follows) or -1.
+inline int use_ticket_key(SSL* ssl, unsigned char* name, unsigned char* iv, EVP_CIPHER_CTX* cipher, EVP_MAC_CTX* mac,
+                          int encrypts) noexcept {
+    auto& keys = *static_cast<ticket_keys*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl)));
+    const auto start = [&](ticket_key& key) {
+        OSSL_PARAM how[] = {OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_KEY, key.mac_key.data(), key.mac_key.size()),
+                            OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, const_cast<char*>("SHA256"), 0),
+                            OSSL_PARAM_construct_end()};
+        return EVP_MAC_CTX_set_params(mac, how) == 1 &&
+               EVP_CipherInit_ex(cipher, EVP_aes_256_cbc(), nullptr, key.cipher_key.data(), iv, encrypts) == 1;
+    };
+    try {
+        const auto now = std::chrono::steady_clock::now();
+        if (encrypts != 0) {
+            const system_random random;
+            auto key = keys.newest(now, random);
+            if (!key || !random.fill(std::as_writable_bytes(std::span{iv, static_cast<std::size_t>(AES_BLOCK_SIZE)}))) return 0;
+            std::copy(key->name.begin(), key->name.end(), name);
+            return start(*key) ? 1 : -1;
+        }
+        auto found = keys.find(std::span<const unsigned char, 16>{name, 16}, now);
+        if (!found) return 0;
+        if (!start(found->key)) return -1;
+        return found->is_newest ? 1 : 2;
+    } catch (...) {
+        return -1;  // out of memory, or OpenSSL without SHA-256
+    }
 }
 
 /// OpenSSL's text for the first error in its queue; clears the queue.
@@ -25306,7 +25595,8 @@ inline bool use_key(SSL_CTX* context, BIO* from) {
 
 }  // namespace detail
 
-TOLLGATE_DECL tls_context::tls_context() : context_{SSL_CTX_new(TLS_server_method())} {
+TOLLGATE_DECL tls_context::tls_context(std::shared_ptr<ticket_keys> tickets)
+    : tickets_{std::move(tickets)}, context_{SSL_CTX_new(TLS_server_method())} {
     transport_ = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "tollgate wire");
     if (context_ == nullptr || transport_ == nullptr) throw std::bad_alloc{};
     BIO_meth_set_read(transport_, &detail::wire_bio::read);
@@ -25325,9 +25615,11 @@ TOLLGATE_DECL tls_context::tls_context() : context_{SSL_CTX_new(TLS_server_metho
     // enough: a client opens few connections at once.
     SSL_CTX_set_session_cache_mode(context_, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_num_tickets(context_, 1);
-    SSL_CTX_set_timeout(context_, 2 * 60 * 60);  // lifetime of a ticket in seconds
-    SSL_CTX_set_dh_auto(context_, 1);
-    SSL_CTX_set_alpn_select_cb(context_, &detail::select_http_1_1, nullptr);
+    SSL_CTX_set_timeout(context_, std::chrono::seconds{ticket_keys::lifetime}.count());
+    SSL_CTX_set_app_data(context_, tickets_.get());
+    SSL_CTX_set_tlsext_ticket_key_evp_cb(context_, &detail::use_ticket_key);
+    SSL_CTX_set_dh_auto(context_, 1);  // for a list of ciphers with DHE; the default has none
+    SSL_CTX_set_alpn_select_cb(context_, &detail::select_http_1, nullptr);
 }
 
 TOLLGATE_DECL tls_context::~tls_context() {
@@ -25335,14 +25627,40 @@ TOLLGATE_DECL tls_context::~tls_context() {
     BIO_meth_free(transport_);
 }
 
-TOLLGATE_DECL result<std::shared_ptr<const tls_context>> tls_context::make(const tls_settings& settings) {
+TOLLGATE_DECL result<std::shared_ptr<ticket_keys>> tls_context::read_ticket_keys(const std::string& file) {
+    const auto wrong = [&file](const std::string& why) {
+        return invalid("The TLS ticket keys (" + file + ") cannot be used: " + why + ".");
+    };
+    constexpr std::size_t file_bytes_max = 4096;  // four times the longest that is accepted
+    errno = 0;
+    std::ifstream from{file, std::ios::binary};
+    std::string text(file_bytes_max, '\0');
+    from.read(text.data(), static_cast<std::streamsize>(text.size()));
+    if (!from.is_open() || from.bad()) return wrong(errno == 0 ? "it cannot be read" : std::generic_category().message(errno));
+    text.resize(static_cast<std::size_t>(from.gcount()));
+    if (text.size() == file_bytes_max) return wrong("it is too long");
+    auto made = ticket_keys::parse(text);
+    if (!made) return wrong(made.error().message);
+    return made;
+}
+
+TOLLGATE_DECL result<std::shared_ptr<const tls_context>> tls_context::make(const tls_settings& settings,
+                                                                           std::shared_ptr<ticket_keys> own_tickets) {
     const auto wrong = [](std::string_view what, const std::string& file) {
         const std::string place = file.empty() ? "given as text" : file;
         return invalid("The TLS " + std::string{what} + " (" + place + ") cannot be used: " + detail::take_openssl_error() + ".");
     };
     try {
         ERR_clear_error();
-        auto made = std::make_shared<tls_context>();
+        if (!settings.ticket_key_file.empty()) {
+            auto read = read_ticket_keys(settings.ticket_key_file);
+            if (!read) return std::move(read).error();
+            own_tickets = *std::move(read);
+        }
+        auto made = std::make_shared<tls_context>(std::move(own_tickets));
+        const std::string_view ciphers = settings.tls12_ciphers.empty() ? default_tls12_ciphers : settings.tls12_ciphers;
+        if (SSL_CTX_set_cipher_list(made->context_, std::string{ciphers}.c_str()) != 1)
+            return invalid("The TLS 1.2 ciphers (" + settings.tls12_ciphers + ") cannot be used: " + detail::take_openssl_error() + ".");
         {
             const detail::pem_source source = settings.certificate_file.empty()
                                                   ? detail::pem_source{std::string_view{settings.certificate_pem}}
@@ -26559,14 +26877,14 @@ TOLLGATE_DECL void page_writer::write_overview() {
     if (const auto* open = find_route([&](const auto& each) { return is_plain(each, access_rule::kind::open); })) {
         html_.add("<h2>A first request</h2>\n<p>This request needs no credentials:</p>\n");
         write_curl(*open);
-        write_example(open->notes.success_body);
+        write_example(*open);
     }
     if (const auto* own = find_route([&](const auto& each) { return is_plain(each, access_rule::kind::scope); })) {
         html_.add(R"(<p>This request needs a <a href="{}/authentication/">personal API token</a>:</p>
 )",
                   root_);
         write_curl(*own);
-        write_example(own->notes.success_body);
+        write_example(*own);
     }
 
     html_.add("<h2>More</h2>\n<ul class=\"cards\">\n");
@@ -26596,8 +26914,8 @@ information. A request with no or an empty User-Agent gets a <strong>403</strong
 <p>GET requests take parameters in the query. All others take one JSON object as the body, with
 <code>Content-Type: application/json</code>.</p>
 <ul>
-<li>Any other media type gets a <strong>415</strong>. A body above the server's limit, usually {} KiB, gets a
-<strong>413</strong>.</li>
+<li>Any other media type and any <code>Content-Encoding</code> get a <strong>415</strong>. A body above the server's limit,
+usually {} KiB, gets a <strong>413</strong>.</li>
 <li>A body that is not a JSON object in UTF-8 gets a <strong>400</strong>. So do duplicate members, bytes after the
 object, and nesting deeper than {}.</li>
 <li>A missing or invalid member gets a <strong>422</strong>; the message names the member. Unknown members are
@@ -26618,7 +26936,7 @@ it.</td></tr>
     end_table(html_);
     html_.add(R"(<h2 id="methods">Methods</h2>
 <p>HEAD works wherever GET does. OPTIONS returns 204 with an <code>Allow</code> field. Any other method that a path does
-not support gets a <strong>405</strong> with the same field.</p>
+not support gets a <strong>405</strong> with the same field; a method that does not exist gets a <strong>501</strong>.</p>
 )");
 }
 
@@ -26629,7 +26947,9 @@ TOLLGATE_DECL void page_writer::write_authentication() {
     begin_table(html_, {"Credentials", "Access to", "Sent as"});
     html_.add(R"(<tr><th scope="row">Personal API token</th><td>Its owner's accounts</td><td>HTTP Basic: the token
 username, and the token secret as the password</td></tr>
-<tr><th scope="row">OAuth access token</th><td>The accounts of the user who authorized the application</td>
+)");
+    if (oauth_)
+        html_.add(R"(<tr><th scope="row">OAuth access token</th><td>The accounts of the user who authorized the application</td>
 <td><code>Authorization: Bearer</code> and the token</td></tr>
 )");
     end_table(html_);
@@ -26643,26 +26963,32 @@ limit</a>.</p>
                each.parameters.empty();
     });
     const auto address = settings_.base_url + (own == nullptr ? std::string{} : std::string{own->path});
-    html_.add(R"(<h2 id="personal-tokens">Personal API tokens</h2>
-<p>A token has a username and a secret. The secret is shown once, when the token is created. Treat it like a
-password: keep it out of source code and logs.</p>
-<pre tabindex="0"><code>curl -u "$TOKEN_USERNAME:$TOKEN_SECRET" {}</code></pre>
-<h2 id="access-tokens">OAuth access tokens</h2>
-<p>An access token is valid for <code>expires_in</code> seconds, or until the user revokes access.</p>
-<pre tabindex="0"><code>curl -H "Authorization: Bearer $ACCESS_TOKEN" {}</code></pre>
-)",
-              address, address);
+    html_.add("<h2 id=\"personal-tokens\">Personal API tokens</h2>\n");
     if (oauth_)
-        html_.add(R"(<p>How to get one: <a href="{}/oauth/">OAuth</a>.</p>
+        html_.add(R"(<p>Create one in your account's settings, under <a href="{}/en/user/settings/tokens/">Personal API
+tokens</a>, with the <a href="{}/scopes/">scopes</a> that it needs.</p>
 )",
-                  root_);
+                  settings_.auth_url, root_);
+    else html_.add("<p>The operator of this API issues them.</p>\n");
+    html_.add(R"(<p>A token has a username and a secret. The secret is shown once, when the token is created. Treat it like a
+password: keep it out of source code and logs.</p>
+<pre tabindex="0"><code>curl -w '\n' -u "$TOKEN_USERNAME:$TOKEN_SECRET" {}</code></pre>
+)",
+              address);
+    if (oauth_)
+        html_.add(R"(<h2 id="access-tokens">OAuth access tokens</h2>
+<p>An access token is valid for <code>expires_in</code> seconds, or until the user revokes access.</p>
+<pre tabindex="0"><code>curl -w '\n' -H "Authorization: Bearer $ACCESS_TOKEN" {}</code></pre>
+<p>How to get one: <a href="{}/oauth/">OAuth</a>.</p>
+)",
+                  address, root_);
     html_.add(R"(<h2 id="refusals">Failed authentication</h2>
 <p>A request gets a <strong>401</strong> if required credentials are missing, or if credentials are invalid, on any path.
 The <code>WWW-Authenticate</code> fields name the schemes; <code>error="invalid_token"</code> means that the credentials
 are unknown, revoked or expired.</p>
 <ul>
 <li>The scheme is not case-sensitive; the credentials are.</li>
-<li>A personal token works with Basic only, an access token with Bearer only.</li>
+<li>A personal token works with Basic only.</li>
 <li>Two <code>Authorization</code> fields get a <strong>400</strong>. Credentials in the URL are ignored.</li>
 </ul>
 )");
@@ -26674,7 +27000,7 @@ TOLLGATE_DECL void page_writer::write_oauth() {
 
 TOLLGATE_DECL void page_writer::write_scopes() {
     html_.add(R"(<h1>Scopes</h1>
-<p class="lead">Scopes limit what a token can do. They apply to both kinds of tokens.</p>
+<p class="lead">Scopes limit what a token can do.</p>
 )");
     begin_table(html_, {"Scope", "Grants"});
     const auto write_row = [this](std::string_view scope, const std::string& grants) {
@@ -26683,7 +27009,7 @@ TOLLGATE_DECL void page_writer::write_scopes() {
     write_row(balance_scope, "Reading the user's balance");
     for (const service& each : settings_.services.services()) {
         const std::string name{each.name.view()};
-        write_row(each.read_scope, "Reading the user's " + name + " accounts");
+        write_row(each.read_scope, "Reading the user's " + name + " accounts, and managing their webhooks");
         write_row(each.write_scope, "Reading and changing the user's " + name + " accounts");
     }
     end_table(html_);
@@ -26747,13 +27073,13 @@ TOLLGATE_DECL void page_writer::write_errors() {
 <p class="lead">Every response with a status of 400 or above has a JSON body.</p>
 <pre tabindex="0"><code>&#123;
   "message": "Not Found",
-  "documentation_url": "{}/docs/errors/"
+  "documentation_url": "{}"
 &#125;</code></pre>
 <p>The message is for people and may change; programs should use the status. The URL links to the page that explains the
 error.</p>
 <h2 id="statuses">Statuses</h2>
 )",
-              settings_.auth_url);
+              pipeline::topic_url(documentation_url_of(settings_), pipeline::about_errors));
 
     struct row {
         http::status status;
@@ -26768,11 +27094,12 @@ error.</p>
         {http::status::request_timeout, "The request did not arrive in time."},
         {http::status::content_too_large, "The body is too large."},
         {http::status::uri_too_long, "The URL is too long."},
-        {http::status::unsupported_media_type, "The body is not application/json."},
+        {http::status::unsupported_media_type, "The body is not application/json, or has a Content-Encoding."},
         {http::status::unprocessable_content, "A member of the body is missing or invalid; the message names it."},
         {http::status::too_many_requests, "The rate limit is exceeded; wait for the seconds in Retry-After."},
         {http::status::header_fields_too_large, "There are too many header fields, or they are too long."},
         {http::status::internal_server_error, "An error on our side. The request may or may not have taken effect."},
+        {http::status::not_implemented, "The request method is unknown."},
         {http::status::service_unavailable, "Temporarily overloaded or unavailable; try again after Retry-After."},
     };
     begin_table(html_, {"Status", "Meaning"});
@@ -26803,7 +27130,7 @@ TOLLGATE_DECL void page_writer::write_webhooks() {
         if (each.path.find("/hooks") == std::string_view::npos) continue;
         html_.add("<p>{}</p>\n", each.notes.summary);
         write_curl(each);
-        write_example(each.notes.success_body);
+        write_example(each);
     }
 
     html_.add(R"(<h2 id="secret">The secret</h2>
@@ -26865,7 +27192,7 @@ TOLLGATE_DECL void page_writer::write_operation(const route& of) {
     html_.add("</dd></dl>\n");
     write_parameters(of);
     write_curl(of);
-    write_example(of.notes.success_body);
+    write_example(of);
     html_.add("</section>\n");
 }
 
@@ -26899,6 +27226,9 @@ TOLLGATE_DECL void page_writer::write_parameters(const route& of) {
 
 TOLLGATE_DECL void page_writer::write_curl(const route& of) {
     html_.add(R"(<pre tabindex="0"><code>curl)");
+    // A field of the response is shown, and the prompt of the shell goes to a line of its own.
+    if (!of.notes.success_field.empty()) html_.add(" -i");
+    if (!of.notes.success_body.empty()) html_.add(R"( -w '\n')");
     if (of.method != http::method::get) html_.add(" -X {}", http::to_text(of.method));
     if (of.access.who != access_rule::kind::open) html_.add(R"( -u "$TOKEN_USERNAME:$TOKEN_SECRET")");
     html_.add(" {}{}", settings_.base_url, sample_path(of, settings_.services));
@@ -26908,11 +27238,14 @@ TOLLGATE_DECL void page_writer::write_curl(const route& of) {
     html_.add("</code></pre>\n");
 }
 
-TOLLGATE_DECL void page_writer::write_example(const json_shape& shape) {
-    if (shape.example.empty()) return;
-    html_.add(R"(<pre class="answer" tabindex="0"><code>{}</code></pre>
-)",
-              fill_example(shape, settings_.services));
+TOLLGATE_DECL void page_writer::write_example(const route& of) {
+    const route_notes& notes = of.notes;
+    if (notes.success_body.example.empty()) return;
+    html_.add(R"(<pre class="answer" tabindex="0"><code>)");
+    if (!notes.success_field.empty())
+        html_.add("HTTP/1.1 {} {}\n{}: ...\n\n", notes.success_status,
+                  http::to_reason(static_cast<http::status>(notes.success_status)), notes.success_field);
+    html_.add("{}</code></pre>\n", fill_example(notes.success_body, settings_.services));
 }
 
 }  // namespace tollgate::manual
