@@ -489,3 +489,28 @@ TEST_CASE("requests without a store or limiter call never wait", "[oauth][metada
     sent wrong{method::post, "/user/oauth_token/"};
     CHECK(oauth.handle(wrong.asked()).find("X-RateLimit-Remaining") == "7");
 }
+
+TEST_CASE("pages, passwords and the token endpoint have workers of their own", "[oauth]") {
+    using http::work_kind;
+    struct row {
+        method verb;
+        const char* path;
+        work_kind waits_for;
+    };
+    store_elsewhere store;
+    site_sessions sessions{&store.faults};
+    limiter_elsewhere limiter;
+    authorization_server oauth{test_oauth_settings(), sessions, store, default_policies().with_limiter(std::ref(limiter))};
+    for (const row& each : {row{method::get, oauth_shop<>::page_path, work_kind::pages},
+                            row{method::post, oauth_shop<>::page_path, work_kind::forms},
+                            row{method::get, one_page, work_kind::pages}, row{method::post, one_page, work_kind::sign_in},
+                            row{method::post, "/user/oauth_token/", work_kind::token_endpoint},
+                            row{method::post, revocation_path, work_kind::token_endpoint}}) {
+        CAPTURE(each.path);
+        sent request{each.verb, each.path};
+        http::response response;
+        http::handler_state state;
+        CHECK(oauth.advance(request.asked(), response, state, http::thread_kind::io) == http::handle_step::needs_worker);
+        CHECK(state.waits_for() == each.waits_for);
+    }
+}

@@ -316,6 +316,28 @@ TEST_CASE("pages block if a dependency may block") {
     static_assert(!decltype(basic_page_shop<sessions_elsewhere>::pages)::blocking);
 }
 
+TEST_CASE("checks of passwords, other forms and pages have workers of their own") {
+    using http::work_kind;
+    struct row {
+        http::method method;
+        const char* path;
+        work_kind waits_for;
+    };
+    basic_page_shop<slow_sessions> shop;
+    for (const row& each : {row{http::method::get, "/en/user/sign_in/", work_kind::pages},
+                            row{http::method::post, "/en/user/sign_in/", work_kind::sign_in},
+                            row{http::method::get, "/en/user/settings/tokens/", work_kind::pages},
+                            row{http::method::post, "/en/user/settings/tokens/", work_kind::forms}}) {
+        CAPTURE(each.path, each.method);
+        sent asked{each.method, each.path};
+        http::response answer;
+        http::handler_state state;
+        CHECK(shop.pages.advance(asked.asked(), answer, state, http::thread_kind::io) == http::handle_step::needs_worker);
+        CHECK(state.waits_for() == each.waits_for);
+        CHECK(shop.pages.advance(asked.asked(), answer, state, http::thread_kind::worker) == http::handle_step::done);
+    }
+}
+
 TEST_CASE("on a site the pages take only their own paths") {
     struct echo {
         void handle(const http::request&, http::response& out) noexcept { out.body() = "elsewhere"; }
