@@ -274,6 +274,26 @@ TEST_CASE("an item that comes to wait for another kind goes on when that has a p
     occupying.wait_for(1);
 }
 
+TEST_CASE("after all items were withdrawn, one that is under way begins no further call", "[worker_pool]") {
+    counter completed;
+    worker_pool pool{10};
+    tollgate_test::gate gate;
+    std::atomic<int> steps = 0;
+    wanderer one{completed, {work_kind::users, work_kind::limits}, [&] {
+                     ++steps;
+                     gate.wait();
+                 }};
+    pool.start(1);
+    REQUIRE(pool.submit(one, work_kind::credentials, start));
+    gate.wait_for_calls(1);
+    pool.withdraw_all();
+    CHECK(completed.withdrawn() == 0);
+    gate.open();
+    pool.stop();
+    CHECK(completed.withdrawn() == 1);
+    CHECK(steps == 1);
+}
+
 TEST_CASE("each kind has a queue of its own", "[worker_pool]") {
     counter completed;
     worker_pool pool{1};

@@ -96,8 +96,9 @@ public:
 
     /// Completes the queued items that were submitted before `limit`, without working on them.
     TOLLGATE_DECL void withdraw_older_than(time_point limit) noexcept;
-    /// Completes all queued items without working on them.
-    void withdraw_all() noexcept { withdraw_older_than((time_point::max)()); }
+    /// Completes all queued items without working on them, and from then on those under way when they have to wait for
+    /// something else: for a server that stops.
+    TOLLGATE_DECL void withdraw_all() noexcept;
 
     /// Finishes the queued work and ends the threads. Must not be called by a worker.
     TOLLGATE_DECL void stop() noexcept;
@@ -128,6 +129,7 @@ private:
     std::size_t last_kind_ = 0;  // that had its turn
     std::size_t idle_ = 0;
     bool waking_ = false;  // one worker has been notified or started and does not run yet
+    bool withdraws_all_ = false;
     bool stopping_ = false;
 };
 

@@ -75,6 +75,14 @@ TOLLGATE_DECL void worker_pool::withdraw_older_than(time_point limit) noexcept {
     }
 }
 
+TOLLGATE_DECL void worker_pool::withdraw_all() noexcept {
+    {
+        const std::lock_guard hold{mutex_};
+        withdraws_all_ = true;
+    }
+    withdraw_older_than((time_point::max)());
+}
+
 TOLLGATE_DECL void worker_pool::run() noexcept {
     std::unique_lock hold{mutex_};
     waking_ = false;
@@ -100,6 +108,12 @@ TOLLGATE_DECL void worker_pool::run() noexcept {
             hold.lock();
             --kind->occupied;
             if (!next) break;
+            if (withdraws_all_) {
+                hold.unlock();
+                one->complete(false);
+                hold.lock();
+                break;
+            }
             // It goes on at once if there is a place; otherwise before those that came after it.
             kind = &of(*next);
             has_place = kind->occupied < kind->workers_max && kind->waiting.size() == 0;
