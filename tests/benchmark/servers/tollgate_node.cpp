@@ -20,6 +20,8 @@
 
 #include <unistd.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -91,12 +93,12 @@ void add_tokens(tollgate::memory_store& store, const char* file) {
     std::ifstream lines{file};
     std::string username, digits;
     for (std::int64_t user = 1; lines >> username >> digits; ++user) {
-        tollgate::digest digest{};
+        std::array<std::uint8_t, tollgate::digest::size_bytes> digest{};
         for (std::size_t i = 0; i < digest.size(); ++i)
-            digest[i] = static_cast<std::byte>(std::stoi(digits.substr(2 * i, 2), nullptr, 16));
+            digest[i] = static_cast<std::uint8_t>(std::stoi(digits.substr(2 * i, 2), nullptr, 16));
         (void)expect(store.create_personal_token({.user = tollgate::user_id{user},
                                                   .username = *tollgate::token_username::from(username),
-                                                  .secret_digest = digest,
+                                                  .secret_digest = tollgate::digest::from_bytes(digest),
                                                   .description = "benchmark",
                                                   .scopes = *tollgate::scope_set::parse("user:balance"),
                                                   .created_at = tollgate::system_clock{}.now()},
