@@ -27,7 +27,7 @@ struct postgres_database::state {
           clock{std::make_shared<postgres::server_clock>(settings_.callers_clock)},
           pool{{.name = "PostgreSQL", .connections_max = settings_.connections_max, .probes_at_once = true},
                [this]() -> result<std::unique_ptr<postgres::connection>> {
-                   auto made = connect();
+                   auto made = connect(settings.each);
                    if (!made) return std::move(made).error();
                    return std::make_unique<postgres::connection>(*std::move(made));
                }} {}
@@ -37,7 +37,7 @@ struct postgres_database::state {
         return settings;
     }
 
-    result<postgres::connection> connect();
+    result<postgres::connection> connect(const postgres::connection_settings& each);
     result<void> check_requirements(postgres::connection& made);
     void require(std::string_view component, std::int64_t version);
     static void end(connections::lease& lost, const postgres::run_failure& why) noexcept {
@@ -61,7 +61,7 @@ struct postgres::transaction::leased {
     reconnecting_pool<connection>::lease held;
 };
 
-inline result<postgres::connection> postgres_database::state::connect() {
+inline result<postgres::connection> postgres_database::state::connect(const postgres::connection_settings& each) {
     std::size_t first = 0;
     {
         const std::scoped_lock lock{mutex};
@@ -70,7 +70,7 @@ inline result<postgres::connection> postgres_database::state::connect() {
     std::optional<error> why;
     for (std::size_t i = 0; i < servers.size(); ++i) {
         const std::size_t which = (first + i) % servers.size();
-        auto made = postgres::connection::open(servers[which], settings.each, *clock);
+        auto made = postgres::connection::open(servers[which], each, *clock);
         if (made) {
             if (auto fits = check_requirements(*made); !fits) return std::move(fits).error();
             const std::scoped_lock lock{mutex};
@@ -157,7 +157,12 @@ TOLLGATE_DECL const std::shared_ptr<postgres::server_clock>& postgres_database::
     return state_->clock;
 }
 
-TOLLGATE_DECL result<postgres::connection> postgres_database::open_another() const { return state_->connect(); }
+TOLLGATE_DECL result<postgres::connection> postgres_database::open_another() const {
+    // Its time-outs may be much shorter than those of the pool: they say nothing about the other connections.
+    postgres::connection_settings each = state_->settings.each;
+    each.hung_connections.reset();
+    return state_->connect(each);
+}
 
 TOLLGATE_DECL result<postgres::answers> postgres_database::run(const postgres::batch& batch,
                                                                 postgres::repeat when_lost) {
