@@ -4,9 +4,7 @@
 #include <tollgate/store/detail/postgres/store_impl.hpp>
 #include <tollgate/store/postgres.hpp>
 
-#include <atomic>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -14,28 +12,20 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<std::unique_ptr<postgres_store::impl>> postgres_store::open_impl(
     const std::string& connection_string, const postgres_settings& settings) {
-    constexpr std::size_t connections_for_lookups = 2;
-    const bool looks_up_apart = settings.connections_max >= 2 * connections_for_lookups;
-    postgres_database_settings how{
-        .connections_max = settings.connections_max - (looks_up_apart ? connections_for_lookups : 0),
+    constexpr std::size_t for_lookups = 2;  // one for either kind of token
+    const postgres_database_settings how{
+        .connections_max = settings.connections_max,
+        .connections_for_lookups = settings.connections_max >= 2 * for_lookups ? for_lookups : 0,
         .connection_wait_max = settings.connection_wait_max,
         .each = {.connect_wait_max = settings.connect_wait_max,
                  .answer_wait_max = settings.answer_wait_max,
-                 .lock_wait_max = settings.lock_wait_max,
-                 .hung_connections = std::make_shared<std::atomic<unsigned>>(0)},
+                 .lock_wait_max = settings.lock_wait_max},
         .callers_clock = settings.callers_clock};
     auto opened = postgres_database::open(connection_string, how);
     if (!opened) return std::move(opened).error();
     if (auto done = opened->migrate(postgres::store_component, postgres::store_steps); !done)
         return std::move(done).error();
-    std::optional<postgres_database> for_lookups;
-    if (looks_up_apart) {
-        how.connections_max = connections_for_lookups;
-        auto also_opened = postgres_database::open(connection_string, how);
-        if (!also_opened) return std::move(also_opened).error();
-        for_lookups.emplace(*std::move(also_opened));
-    }
-    auto made = std::make_unique<impl>(*std::move(opened), std::move(for_lookups), settings);
+    auto made = std::make_unique<impl>(*std::move(opened), settings);
     // An invalid query is reported now, not by the first request.
     if (!settings.owner_quota_query.empty())
         if (auto tried = made->database.ask(made->lookup.personal(), std::vector<token_username>{}); !tried)

@@ -29,6 +29,9 @@ struct postgres_database_settings {
     /// Connections per process. Each is a process at the server, which gets no faster beyond about twice its cores, and
     /// by default allows 100 for all nodes (max_connections).
     std::size_t connections_max = 8;
+    /// Of these, how many are for look-ups with `postgres_lookup` only, so that calls that wait for something else do not
+    /// delay them.
+    std::size_t connections_for_lookups = 0;
     /// How long a call waits for one of them.
     milliseconds connection_wait_max{1000};
     postgres::connection_settings each{};
@@ -132,7 +135,12 @@ public:
     [[nodiscard]] TOLLGATE_DECL const std::shared_ptr<postgres::server_clock>& clock() const noexcept;
 
 private:
+    template <class Key, class Row>
+    friend class postgres_lookup;
     struct state;
+    [[nodiscard]] TOLLGATE_DECL result<postgres::answers> run(const postgres::batch& batch, postgres::repeat when_lost,
+                                                               milliseconds connection_wait_max, bool is_lookup);
+    [[nodiscard]] TOLLGATE_DECL result<postgres::rows> look_up(const postgres::batch& batch);
     explicit postgres_database(std::unique_ptr<state> made) noexcept;
     TOLLGATE_DECL result<postgres::rows> run_one(const postgres::batch& batch, postgres::repeat when_lost);
 
@@ -210,7 +218,9 @@ private:
         std::vector<Key> keys;
         keys.reserve(all.size());
         for (const auto* const each : all) keys.push_back(each->question);
-        auto found = why ? result<postgres::rows>{*why} : on.ask(text, keys);
+        postgres::batch query = on.make_batch();
+        query.add(text, keys);
+        auto found = why ? result<postgres::rows>{*why} : on.look_up(query);
         if (!found) why = std::move(found).error();
         while (!why) {
             auto row = read(*found);

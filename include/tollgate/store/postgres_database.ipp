@@ -25,7 +25,10 @@ struct postgres_database::state {
         : servers{std::move(servers_)},
           settings{with_hung_count(settings_)},
           clock{std::make_shared<postgres::server_clock>(settings_.callers_clock)},
-          pool{{.name = "PostgreSQL", .connections_max = settings_.connections_max, .probes_at_once = true},
+          pool{{.name = "PostgreSQL",
+                .connections_max = settings_.connections_max,
+                .connections_reserved = settings_.connections_for_lookups,
+                .probes_at_once = true},
                [this]() -> result<std::unique_ptr<postgres::connection>> {
                    auto made = connect(settings.each);
                    if (!made) return std::move(made).error();
@@ -172,10 +175,22 @@ TOLLGATE_DECL result<postgres::answers> postgres_database::run(const postgres::b
 TOLLGATE_DECL result<postgres::answers> postgres_database::run(const postgres::batch& batch,
                                                                 postgres::repeat when_lost,
                                                                 milliseconds connection_wait_max) {
+    return run(batch, when_lost, connection_wait_max, false);
+}
+
+TOLLGATE_DECL result<postgres::rows> postgres_database::look_up(const postgres::batch& batch) {
+    auto answered = run(batch, postgres::repeat::allowed, state_->settings.connection_wait_max, true);
+    if (!answered) return std::move(answered).error();
+    return std::move(answered->front());
+}
+
+TOLLGATE_DECL result<postgres::answers> postgres_database::run(const postgres::batch& batch,
+                                                                postgres::repeat when_lost,
+                                                                milliseconds connection_wait_max, bool is_lookup) {
     using enum postgres::aftermath;
     constexpr int tries_max = 3;
     for (int tries = 1;; ++tries) {
-        auto on = state_->pool.take(connection_wait_max);
+        auto on = is_lookup ? state_->pool.take_reserved(connection_wait_max) : state_->pool.take(connection_wait_max);
         if (!on) return std::move(on).error();
         auto done = (*on)->run(batch);
         if (!done.failed) return std::move(done.given);

@@ -133,3 +133,34 @@ TEST_CASE("a connection that breaks alone is replaced, and the breaker stays clo
     CHECK(attempts == 3);
     CHECK(states.empty());
 }
+
+TEST_CASE("reserved connections are lent to those for whom they are, and the others to all") {
+    auto settings = settings_of(3);
+    settings.connections_reserved = 1;
+    pool connections{settings, sound_connection};
+    {
+        const auto first = connections.take(milliseconds{0}), second = connections.take(milliseconds{0});
+        CHECK((first && second));
+        CHECK_FALSE(connections.take(milliseconds{0}));
+        const auto reserved = connections.take_reserved(milliseconds{0});
+        CHECK(reserved);
+        CHECK_FALSE(connections.take_reserved(milliseconds{0}));
+    }
+    // All three are open and idle now.
+    for (int i = 0; i < 3; ++i) {
+        const auto first = connections.take(milliseconds{0}), second = connections.take(milliseconds{0});
+        CHECK((first && second));
+        CHECK_FALSE(connections.take(milliseconds{0}));
+    }
+    {
+        std::vector<result<pool::lease>> all;
+        for (int i = 0; i < 3; ++i) all.push_back(connections.take_reserved(milliseconds{0}));
+        for (const auto& each : all) CHECK(each);
+        CHECK_FALSE(connections.take(milliseconds{0}));
+    }
+    auto dropped = connections.take(milliseconds{0});
+    REQUIRE(dropped);
+    dropped->drop("broken");
+    const auto first = connections.take(milliseconds{0}), second = connections.take(milliseconds{0});
+    CHECK((first && second));
+}

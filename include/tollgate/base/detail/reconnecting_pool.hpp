@@ -39,6 +39,8 @@ struct reconnecting_pool_settings {
     /// Prefix of every error message, such as "PostgreSQL".
     std::string name;
     std::size_t connections_max = 8;
+    /// Of these, how many are lent to callers of `take_reserved` only. Less than `connections_max`.
+    std::size_t connections_reserved = 0;
     /// The first and the longest pause between attempts to connect. Zero: every caller tries, and there is no breaker.
     milliseconds first_pause{100};
     milliseconds longest_pause{2000};
@@ -69,12 +71,13 @@ public:
               lent_{std::move(other.lent_)},
               generation_{other.generation_},
               is_probe_{other.is_probe_},
+              is_reserved_{other.is_reserved_},
               since_{other.since_} {}
         lease& operator=(lease&&) = delete;
         ~lease() {
             if (from_ == nullptr) return;
             from_->count_call(since_);
-            from_->put(std::move(lent_), generation_, is_probe_);
+            from_->put(std::move(lent_), generation_, is_probe_, is_reserved_);
         }
 
         [[nodiscard]] Connection& operator*() const noexcept { return *lent_; }
@@ -89,27 +92,34 @@ public:
     private:
         friend class reconnecting_pool;
         lease(reconnecting_pool& from, std::unique_ptr<Connection> lent, std::uint64_t generation,
-              bool is_probe) noexcept
-            : from_{&from}, lent_{std::move(lent)}, generation_{generation}, is_probe_{is_probe}, since_{from.now()} {}
+              bool is_probe, bool is_reserved) noexcept
+            : from_{&from},
+              lent_{std::move(lent)},
+              generation_{generation},
+              is_probe_{is_probe},
+              is_reserved_{is_reserved},
+              since_{from.now()} {}
 
         void end(bool all, std::string_view why) noexcept {
             lent_.reset();
             if (from_ == nullptr) return;
             from_->count_call(since_);
             from_->errors_.fetch_add(1, std::memory_order_relaxed);
-            std::exchange(from_, nullptr)->lose(generation_, is_probe_, all, why);
+            std::exchange(from_, nullptr)->lose(generation_, is_probe_, is_reserved_, all, why);
         }
 
         reconnecting_pool* from_;
         std::unique_ptr<Connection> lent_;
         std::uint64_t generation_;
         bool is_probe_;
+        bool is_reserved_;
         steady::rep since_;
     };
 
     reconnecting_pool(reconnecting_pool_settings settings, opener open)
         : settings_{std::move(settings)}, open_{std::move(open)} {
         settings_.connections_max = (std::max)(settings_.connections_max, std::size_t{1});
+        settings_.connections_reserved = (std::min)(settings_.connections_reserved, settings_.connections_max - 1);
         idle_.reserve(settings_.connections_max);  // so that returning a connection never throws
     }
     reconnecting_pool(const reconnecting_pool&) = delete;
@@ -117,13 +127,9 @@ public:
 
     /// Error (unavailable): the breaker is open, or no connection became free in time. Otherwise the error of the
     /// opener.
-    [[nodiscard]] result<lease> take(milliseconds wait_max) {
-        const auto began = now();
-        auto taken = take_uncounted(wait_max);
-        waited_.fetch_add(now() - began, std::memory_order_relaxed);
-        if (!taken) errors_.fetch_add(1, std::memory_order_relaxed);
-        return taken;
-    }
+    [[nodiscard]] result<lease> take(milliseconds wait_max) { return take_counted(wait_max, false); }
+    /// The same for callers that may use the reserved connections, too.
+    [[nodiscard]] result<lease> take_reserved(milliseconds wait_max) { return take_counted(wait_max, true); }
 
     /// What the connections were used for since the pool was made.
     [[nodiscard]] backend_statistics statistics() const noexcept {
@@ -152,7 +158,14 @@ private:
     };
 
     [[nodiscard]] steady::rep now() const noexcept { return settings_.now().time_since_epoch().count(); }
-    [[nodiscard]] result<lease> take_uncounted(milliseconds wait_max);
+    [[nodiscard]] result<lease> take_counted(milliseconds wait_max, bool is_reserved) {
+        const auto began = now();
+        auto taken = take_uncounted(wait_max, is_reserved);
+        waited_.fetch_add(now() - began, std::memory_order_relaxed);
+        if (!taken) errors_.fetch_add(1, std::memory_order_relaxed);
+        return taken;
+    }
+    [[nodiscard]] result<lease> take_uncounted(milliseconds wait_max, bool is_reserved);
     void count_call(steady::rep since) noexcept {
         calls_.fetch_add(1, std::memory_order_relaxed);
         busy_.fetch_add(now() - since, std::memory_order_relaxed);
@@ -161,9 +174,14 @@ private:
     [[nodiscard]] error refusal() const {
         return unavailable(settings_.name + ": not connected; retrying shortly: " + last_failure_);
     }
-    void put(std::unique_ptr<Connection> returned, std::uint64_t generation, bool is_probe) noexcept;
-    void lose(std::uint64_t generation, bool is_probe, bool all, std::string_view why) noexcept;
+    void put(std::unique_ptr<Connection> returned, std::uint64_t generation, bool is_probe, bool is_reserved) noexcept;
+    void lose(std::uint64_t generation, bool is_probe, bool is_reserved, bool all, std::string_view why) noexcept;
     // The functions below require the lock to be held.
+    void count_lent(bool is_reserved, bool is_lent) noexcept {
+        if (is_reserved) return;
+        if (is_lent) ++lent_unreserved_;
+        else --lent_unreserved_;
+    }
     void back_off() noexcept;
     void note_failure(bool opens, bool is_probe, std::string_view why) noexcept;
     void close_breaker() noexcept;
@@ -185,6 +203,7 @@ private:
     std::mutex mutex_;
     std::condition_variable came_free_;
     std::vector<idle_connection> idle_;
+    std::size_t lent_unreserved_ = 0;  // to callers of `take`, including those that are being opened
     std::size_t opened_ = 0;  // including those being opened and those lent
     std::uint64_t generation_ = 0;
     unsigned failures_ = 0;  // consecutive
@@ -194,15 +213,19 @@ private:
 };
 
 template <class Connection>
-auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max) -> result<lease> {
+auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max, bool is_reserved) -> result<lease> {
     const auto end = settings_.now() + wait_max;
     std::unique_lock lock{mutex_};
     bool is_probe = false;
     for (;;) {
-        while (!idle_.empty()) {
+        const bool has_share = is_reserved || lent_unreserved_ < settings_.connections_max - settings_.connections_reserved;
+        while (has_share && !idle_.empty()) {
             auto chosen = std::move(idle_.back());
             idle_.pop_back();
-            if (chosen.held->is_sound()) return lease{*this, std::move(chosen.held), chosen.generation, false};
+            if (chosen.held->is_sound()) {
+                count_lent(is_reserved, true);
+                return lease{*this, std::move(chosen.held), chosen.generation, false, is_reserved};
+            }
             --opened_;
         }
         const bool may_try = now() >= retry_at_.load(std::memory_order_relaxed);
@@ -211,7 +234,7 @@ auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max) -> res
             is_probe = true;
             break;
         }
-        const bool has_place = opened_ < settings_.connections_max;
+        const bool has_place = has_share && opened_ < settings_.connections_max;
         if (has_place && may_try) break;
         if (settings_.now() >= end)
             return unavailable(settings_.name + ": no connection came free within " +
@@ -220,6 +243,7 @@ auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max) -> res
         came_free_.wait_until(lock, has_place ? (std::min)(end, retry_at) : end);
     }
     ++opened_;
+    count_lent(is_reserved, true);
     const std::uint64_t generation = generation_;
     is_probing_.store(is_probe, std::memory_order_relaxed);
     if (failures_ > 0) back_off();  // one caller at a time probes a server that did not respond
@@ -231,6 +255,7 @@ auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max) -> res
     } catch (...) {  // out of memory; the slot must be released
         lock.lock();
         --opened_;
+        count_lent(is_reserved, false);
         if (is_probe) is_probing_.store(false, std::memory_order_relaxed);
         came_free_.notify_all();
         throw;
@@ -238,6 +263,7 @@ auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max) -> res
     lock.lock();
     if (!*made) {
         --opened_;
+        count_lent(is_reserved, false);
         note_failure(opened_ == 0, is_probe, made->error().cause);
         came_free_.notify_all();
         return std::move(*made).error();
@@ -246,29 +272,32 @@ auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max) -> res
         failures_ = 0;
         retry_at_.store(0, std::memory_order_relaxed);
     }
-    return lease{*this, **std::move(made), generation, is_probe};
+    return lease{*this, **std::move(made), generation, is_probe, is_reserved};
 }
 
 template <class Connection>
 void reconnecting_pool<Connection>::put(std::unique_ptr<Connection> returned, std::uint64_t generation,
-                                        bool is_probe) noexcept {
+                                        bool is_probe, bool is_reserved) noexcept {
     {
         const std::scoped_lock lock{mutex_};
+        count_lent(is_reserved, false);
         if (is_probe) close_breaker();
         if (generation == generation_) idle_.push_back({std::move(returned), generation});
         else --opened_;
     }
-    if (is_probe) came_free_.notify_all();
+    // One that waits without a reservation may not be allowed to take it.
+    if (is_probe || settings_.connections_reserved > 0) came_free_.notify_all();
     else came_free_.notify_one();
 }
 
 template <class Connection>
-void reconnecting_pool<Connection>::lose(std::uint64_t generation, bool is_probe, bool all,
+void reconnecting_pool<Connection>::lose(std::uint64_t generation, bool is_probe, bool is_reserved, bool all,
                                          std::string_view why) noexcept {
     std::vector<idle_connection> closed;  // destroyed after the lock is released: closing may be slow
     {
         const std::scoped_lock lock{mutex_};
         --opened_;
+        count_lent(is_reserved, false);
         if (is_probe) {
             note_failure(true, true, why);
         } else if (all && generation == generation_) {

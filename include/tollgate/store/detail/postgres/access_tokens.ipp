@@ -17,7 +17,7 @@ TOLLGATE_DECL void postgres::trim_access_tokens(batch& in, const digest& newest)
 TOLLGATE_DECL result<std::optional<token_credential>> postgres_store::find_access_token(const digest& token) noexcept {
     return detail::without_exceptions([&]() -> result<std::optional<token_credential>> {
         return impl_->access_tokens.find(token, [&] {
-            return impl_->access_lookups.find(impl_->for_lookups(), impl_->lookup.access(), token,
+            return impl_->access_lookups.find(impl_->database, impl_->lookup.access(), token,
                                               postgres::credential_lookup::read_access);
         });
     });

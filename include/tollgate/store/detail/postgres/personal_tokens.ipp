@@ -13,7 +13,7 @@ TOLLGATE_DECL result<std::optional<token_credential>> postgres_store::find_perso
         // no such token can exist
         if (!name || !postgres::is_storable(username)) return std::optional<token_credential>{};
         return impl_->personal_tokens.find(*name, [&] {
-            return impl_->personal_lookups.find(impl_->for_lookups(), impl_->lookup.personal(), *name,
+            return impl_->personal_lookups.find(impl_->database, impl_->lookup.personal(), *name,
                                                 postgres::credential_lookup::read_personal);
         });
     });

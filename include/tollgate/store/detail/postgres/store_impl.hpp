@@ -21,11 +21,10 @@ namespace tollgate::inline v0 {
 /// The state that the verbs use. Each verb is defined in the file of its family: personal_tokens.ipp,
 /// access_tokens.ipp, hooks.ipp, applications.ipp, grants.ipp, sessions.ipp, outbox.ipp, leases.ipp and completions.ipp.
 struct postgres_store::impl {
-    impl(postgres_database opened, std::optional<postgres_database> opened_for_lookups, const postgres_settings& settings)
+    impl(postgres_database opened, const postgres_settings& settings)
         : lookup{settings.owner_quota_query},
           database{std::move(opened)},
           keys{settings.hook_secret_keys.value_or(secret_keys{})},
-          lookup_database{std::move(opened_for_lookups)},
           changes{std::make_shared<cache_invalidation_feed>(
               cache_invalidation_feed_settings{.row_lifetime = settings.cached_for})},
           personal_tokens{*changes, settings.cached_credentials_max},
@@ -44,15 +43,9 @@ struct postgres_store::impl {
     /// Encrypts the webhook secrets that are not encrypted with the first key.
     TOLLGATE_DECL result<void> encrypt_hook_secrets();
 
-    /// Where credentials are looked up.
-    [[nodiscard]] postgres_database& for_lookups() noexcept { return lookup_database ? *lookup_database : database; }
-
     postgres::credential_lookup lookup;  // outlives the connections, which prepare its texts
     postgres_database database;
     secret_keys keys;
-    // One connection for either kind of token, so that requests which wait for something else do not hold up those that
-    // only need a credential, nor the reverse. None where there are too few connections for that.
-    std::optional<postgres_database> lookup_database;
     postgres_lookup<token_username, token_credential> personal_lookups;
     postgres_lookup<digest, token_credential> access_lookups;
     std::shared_ptr<cache_invalidation_feed> changes;
