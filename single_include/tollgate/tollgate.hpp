@@ -13807,6 +13807,8 @@ struct reconnecting_pool_settings {
     /// Prefix of every error message, such as "PostgreSQL".
     std::string name;
     std::size_t connections_max = 8;
+    /// Of these, how many are lent to callers of `take_reserved` only. Less than `connections_max`.
+    std::size_t connections_reserved = 0;
     /// The first and the longest pause between attempts to connect. Zero: every caller tries, and there is no breaker.
     milliseconds first_pause{100};
     milliseconds longest_pause{2000};
@@ -13837,12 +13839,13 @@ public:
               lent_{std::move(other.lent_)},
               generation_{other.generation_},
               is_probe_{other.is_probe_},
+              is_reserved_{other.is_reserved_},
               since_{other.since_} {}
         lease& operator=(lease&&) = delete;
         ~lease() {
             if (from_ == nullptr) return;
             from_->count_call(since_);
-            from_->put(std::move(lent_), generation_, is_probe_);
+            from_->put(std::move(lent_), generation_, is_probe_, is_reserved_);
         }
 
         [[nodiscard]] Connection& operator*() const noexcept { return *lent_; }
@@ -13857,27 +13860,34 @@ public:
     private:
         friend class reconnecting_pool;
         lease(reconnecting_pool& from, std::unique_ptr<Connection> lent, std::uint64_t generation,
-              bool is_probe) noexcept
-            : from_{&from}, lent_{std::move(lent)}, generation_{generation}, is_probe_{is_probe}, since_{from.now()} {}
+              bool is_probe, bool is_reserved) noexcept
+            : from_{&from},
+              lent_{std::move(lent)},
+              generation_{generation},
+              is_probe_{is_probe},
+              is_reserved_{is_reserved},
+              since_{from.now()} {}
 
         void end(bool all, std::string_view why) noexcept {
             lent_.reset();
             if (from_ == nullptr) return;
             from_->count_call(since_);
             from_->errors_.fetch_add(1, std::memory_order_relaxed);
-            std::exchange(from_, nullptr)->lose(generation_, is_probe_, all, why);
+            std::exchange(from_, nullptr)->lose(generation_, is_probe_, is_reserved_, all, why);
         }
 
         reconnecting_pool* from_;
         std::unique_ptr<Connection> lent_;
         std::uint64_t generation_;
         bool is_probe_;
+        bool is_reserved_;
         steady::rep since_;
     };
 
     reconnecting_pool(reconnecting_pool_settings settings, opener open)
         : settings_{std::move(settings)}, open_{std::move(open)} {
         settings_.connections_max = (std::max)(settings_.connections_max, std::size_t{1});
+        settings_.connections_reserved = (std::min)(settings_.connections_reserved, settings_.connections_max - 1);
         idle_.reserve(settings_.connections_max);  // so that returning a connection never throws
     }
     reconnecting_pool(const reconnecting_pool&) = delete;
@@ -13885,13 +13895,9 @@ public:
 
     /// Error (unavailable): the breaker is open, or no connection became free in time. Otherwise the error of the
     /// opener.
-    [[nodiscard]] result<lease> take(milliseconds wait_max) {
-        const auto began = now();
-        auto taken = take_uncounted(wait_max);
-        waited_.fetch_add(now() - began, std::memory_order_relaxed);
-        if (!taken) errors_.fetch_add(1, std::memory_order_relaxed);
-        return taken;
-    }
+    [[nodiscard]] result<lease> take(milliseconds wait_max) { return take_counted(wait_max, false); }
+    /// The same for callers that may use the reserved connections, too.
+    [[nodiscard]] result<lease> take_reserved(milliseconds wait_max) { return take_counted(wait_max, true); }
 
     /// What the connections were used for since the pool was made.
     [[nodiscard]] backend_statistics statistics() const noexcept {
@@ -13920,7 +13926,14 @@ private:
     };
 
     [[nodiscard]] steady::rep now() const noexcept { return settings_.now().time_since_epoch().count(); }
-    [[nodiscard]] result<lease> take_uncounted(milliseconds wait_max);
+    [[nodiscard]] result<lease> take_counted(milliseconds wait_max, bool is_reserved) {
+        const auto began = now();
+        auto taken = take_uncounted(wait_max, is_reserved);
+        waited_.fetch_add(now() - began, std::memory_order_relaxed);
+        if (!taken) errors_.fetch_add(1, std::memory_order_relaxed);
+        return taken;
+    }
+    [[nodiscard]] result<lease> take_uncounted(milliseconds wait_max, bool is_reserved);
     void count_call(steady::rep since) noexcept {
         calls_.fetch_add(1, std::memory_order_relaxed);
         busy_.fetch_add(now() - since, std::memory_order_relaxed);
@@ -13929,9 +13942,14 @@ private:
     [[nodiscard]] error refusal() const {
         return unavailable(settings_.name + ": not connected; retrying shortly: " + last_failure_);
     }
-    void put(std::unique_ptr<Connection> returned, std::uint64_t generation, bool is_probe) noexcept;
-    void lose(std::uint64_t generation, bool is_probe, bool all, std::string_view why) noexcept;
+    void put(std::unique_ptr<Connection> returned, std::uint64_t generation, bool is_probe, bool is_reserved) noexcept;
+    void lose(std::uint64_t generation, bool is_probe, bool is_reserved, bool all, std::string_view why) noexcept;
     // The functions below require the lock to be held.
+    void count_lent(bool is_reserved, bool is_lent) noexcept {
+        if (is_reserved) return;
+        if (is_lent) ++lent_unreserved_;
+        else --lent_unreserved_;
+    }
     void back_off() noexcept;
     void note_failure(bool opens, bool is_probe, std::string_view why) noexcept;
     void close_breaker() noexcept;
@@ -13953,6 +13971,7 @@ private:
     std::mutex mutex_;
     std::condition_variable came_free_;
     std::vector<idle_connection> idle_;
+    std::size_t lent_unreserved_ = 0;  // to callers of `take`, including those that are being opened
     std::size_t opened_ = 0;  // including those being opened and those lent
     std::uint64_t generation_ = 0;
     unsigned failures_ = 0;  // consecutive
@@ -13962,15 +13981,19 @@ private:
 };
 
 template <class Connection>
-auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max) -> result<lease> {
+auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max, bool is_reserved) -> result<lease> {
     const auto end = settings_.now() + wait_max;
     std::unique_lock lock{mutex_};
     bool is_probe = false;
     for (;;) {
-        while (!idle_.empty()) {
+        const bool has_share = is_reserved || lent_unreserved_ < settings_.connections_max - settings_.connections_reserved;
+        while (has_share && !idle_.empty()) {
             auto chosen = std::move(idle_.back());
             idle_.pop_back();
-            if (chosen.held->is_sound()) return lease{*this, std::move(chosen.held), chosen.generation, false};
+            if (chosen.held->is_sound()) {
+                count_lent(is_reserved, true);
+                return lease{*this, std::move(chosen.held), chosen.generation, false, is_reserved};
+            }
             --opened_;
         }
         const bool may_try = now() >= retry_at_.load(std::memory_order_relaxed);
@@ -13979,7 +14002,7 @@ auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max) -> res
             is_probe = true;
             break;
         }
-        const bool has_place = opened_ < settings_.connections_max;
+        const bool has_place = has_share && opened_ < settings_.connections_max;
         if (has_place && may_try) break;
         if (settings_.now() >= end)
             return unavailable(settings_.name + ": no connection came free within " +
@@ -13988,6 +14011,7 @@ auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max) -> res
         came_free_.wait_until(lock, has_place ? (std::min)(end, retry_at) : end);
     }
     ++opened_;
+    count_lent(is_reserved, true);
     const std::uint64_t generation = generation_;
     is_probing_.store(is_probe, std::memory_order_relaxed);
     if (failures_ > 0) back_off();  // one caller at a time probes a server that did not respond
@@ -13999,6 +14023,7 @@ auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max) -> res
     } catch (...) {  // out of memory; the slot must be released
         lock.lock();
         --opened_;
+        count_lent(is_reserved, false);
         if (is_probe) is_probing_.store(false, std::memory_order_relaxed);
         came_free_.notify_all();
         throw;
@@ -14006,6 +14031,7 @@ auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max) -> res
     lock.lock();
     if (!*made) {
         --opened_;
+        count_lent(is_reserved, false);
         note_failure(opened_ == 0, is_probe, made->error().cause);
         came_free_.notify_all();
         return std::move(*made).error();
@@ -14014,29 +14040,32 @@ auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max) -> res
         failures_ = 0;
         retry_at_.store(0, std::memory_order_relaxed);
     }
-    return lease{*this, **std::move(made), generation, is_probe};
+    return lease{*this, **std::move(made), generation, is_probe, is_reserved};
 }
 
 template <class Connection>
 void reconnecting_pool<Connection>::put(std::unique_ptr<Connection> returned, std::uint64_t generation,
-                                        bool is_probe) noexcept {
+                                        bool is_probe, bool is_reserved) noexcept {
     {
         const std::scoped_lock lock{mutex_};
+        count_lent(is_reserved, false);
         if (is_probe) close_breaker();
         if (generation == generation_) idle_.push_back({std::move(returned), generation});
         else --opened_;
     }
-    if (is_probe) came_free_.notify_all();
+    // One that waits without a reservation may not be allowed to take it.
+    if (is_probe || settings_.connections_reserved > 0) came_free_.notify_all();
     else came_free_.notify_one();
 }
 
 template <class Connection>
-void reconnecting_pool<Connection>::lose(std::uint64_t generation, bool is_probe, bool all,
+void reconnecting_pool<Connection>::lose(std::uint64_t generation, bool is_probe, bool is_reserved, bool all,
                                          std::string_view why) noexcept {
     std::vector<idle_connection> closed;  // destroyed after the lock is released: closing may be slow
     {
         const std::scoped_lock lock{mutex_};
         --opened_;
+        count_lent(is_reserved, false);
         if (is_probe) {
             note_failure(true, true, why);
         } else if (all && generation == generation_) {
@@ -15080,8 +15109,9 @@ public:
 
     /// Completes the queued items that were submitted before `limit`, without working on them.
     TOLLGATE_DECL void withdraw_older_than(time_point limit) noexcept;
-    /// Completes all queued items without working on them.
-    void withdraw_all() noexcept { withdraw_older_than((time_point::max)()); }
+    /// Completes all queued items without working on them, and from then on those under way when they have to wait for
+    /// something else: for a server that stops.
+    TOLLGATE_DECL void withdraw_all() noexcept;
 
     /// Finishes the queued work and ends the threads. Must not be called by a worker.
     TOLLGATE_DECL void stop() noexcept;
@@ -15112,6 +15142,7 @@ private:
     std::size_t last_kind_ = 0;  // that had its turn
     std::size_t idle_ = 0;
     bool waking_ = false;  // one worker has been notified or started and does not run yet
+    bool withdraws_all_ = false;
     bool stopping_ = false;
 };
 
@@ -25756,6 +25787,14 @@ TOLLGATE_DECL void worker_pool::withdraw_older_than(time_point limit) noexcept {
     }
 }
 
+TOLLGATE_DECL void worker_pool::withdraw_all() noexcept {
+    {
+        const std::lock_guard hold{mutex_};
+        withdraws_all_ = true;
+    }
+    withdraw_older_than((time_point::max)());
+}
+
 TOLLGATE_DECL void worker_pool::run() noexcept {
     std::unique_lock hold{mutex_};
     waking_ = false;
@@ -25781,6 +25820,12 @@ TOLLGATE_DECL void worker_pool::run() noexcept {
             hold.lock();
             --kind->occupied;
             if (!next) break;
+            if (withdraws_all_) {
+                hold.unlock();
+                one->complete(false);
+                hold.lock();
+                break;
+            }
             // It goes on at once if there is a place; otherwise before those that came after it.
             kind = &of(*next);
             has_place = kind->occupied < kind->workers_max && kind->waiting.size() == 0;
@@ -33777,6 +33822,9 @@ struct postgres_database_settings {
     /// Connections per process. Each is a process at the server, which gets no faster beyond about twice its cores, and
     /// by default allows 100 for all nodes (max_connections).
     std::size_t connections_max = 8;
+    /// Of these, how many are for look-ups with `postgres_lookup` only, so that calls that wait for something else do not
+    /// delay them.
+    std::size_t connections_for_lookups = 0;
     /// How long a call waits for one of them.
     milliseconds connection_wait_max{1000};
     postgres::connection_settings each{};
@@ -33880,7 +33928,12 @@ public:
     [[nodiscard]] TOLLGATE_DECL const std::shared_ptr<postgres::server_clock>& clock() const noexcept;
 
 private:
+    template <class Key, class Row>
+    friend class postgres_lookup;
     struct state;
+    [[nodiscard]] TOLLGATE_DECL result<postgres::answers> run(const postgres::batch& batch, postgres::repeat when_lost,
+                                                               milliseconds connection_wait_max, bool is_lookup);
+    [[nodiscard]] TOLLGATE_DECL result<postgres::rows> look_up(const postgres::batch& batch);
     explicit postgres_database(std::unique_ptr<state> made) noexcept;
     TOLLGATE_DECL result<postgres::rows> run_one(const postgres::batch& batch, postgres::repeat when_lost);
 
@@ -33958,7 +34011,9 @@ private:
         std::vector<Key> keys;
         keys.reserve(all.size());
         for (const auto* const each : all) keys.push_back(each->question);
-        auto found = why ? result<postgres::rows>{*why} : on.ask(text, keys);
+        postgres::batch query = on.make_batch();
+        query.add(text, keys);
+        auto found = why ? result<postgres::rows>{*why} : on.look_up(query);
         if (!found) why = std::move(found).error();
         while (!why) {
             auto row = read(*found);
@@ -34210,11 +34265,10 @@ namespace tollgate::inline v0 {
 /// The state that the verbs use. Each verb is defined in the file of its family: personal_tokens.ipp,
 /// access_tokens.ipp, hooks.ipp, applications.ipp, grants.ipp, sessions.ipp, outbox.ipp, leases.ipp and completions.ipp.
 struct postgres_store::impl {
-    impl(postgres_database opened, std::optional<postgres_database> opened_for_lookups, const postgres_settings& settings)
+    impl(postgres_database opened, const postgres_settings& settings)
         : lookup{settings.owner_quota_query},
           database{std::move(opened)},
           keys{settings.hook_secret_keys.value_or(secret_keys{})},
-          lookup_database{std::move(opened_for_lookups)},
           changes{std::make_shared<cache_invalidation_feed>(
               cache_invalidation_feed_settings{.row_lifetime = settings.cached_for})},
           personal_tokens{*changes, settings.cached_credentials_max},
@@ -34233,15 +34287,9 @@ struct postgres_store::impl {
     /// Encrypts the webhook secrets that are not encrypted with the first key.
     TOLLGATE_DECL result<void> encrypt_hook_secrets();
 
-    /// Where credentials are looked up.
-    [[nodiscard]] postgres_database& for_lookups() noexcept { return lookup_database ? *lookup_database : database; }
-
     postgres::credential_lookup lookup;  // outlives the connections, which prepare its texts
     postgres_database database;
     secret_keys keys;
-    // One connection for either kind of token, so that requests which wait for something else do not hold up those that
-    // only need a credential, nor the reverse. None where there are too few connections for that.
-    std::optional<postgres_database> lookup_database;
     postgres_lookup<token_username, token_credential> personal_lookups;
     postgres_lookup<digest, token_credential> access_lookups;
     std::shared_ptr<cache_invalidation_feed> changes;
@@ -34294,7 +34342,7 @@ TOLLGATE_DECL void postgres::trim_access_tokens(batch& in, const digest& newest)
 TOLLGATE_DECL result<std::optional<token_credential>> postgres_store::find_access_token(const digest& token) noexcept {
     return detail::without_exceptions([&]() -> result<std::optional<token_credential>> {
         return impl_->access_tokens.find(token, [&] {
-            return impl_->access_lookups.find(impl_->for_lookups(), impl_->lookup.access(), token,
+            return impl_->access_lookups.find(impl_->database, impl_->lookup.access(), token,
                                               postgres::credential_lookup::read_access);
         });
     });
@@ -35650,7 +35698,7 @@ TOLLGATE_DECL result<std::optional<token_credential>> postgres_store::find_perso
         // no such token can exist
         if (!name || !postgres::is_storable(username)) return std::optional<token_credential>{};
         return impl_->personal_tokens.find(*name, [&] {
-            return impl_->personal_lookups.find(impl_->for_lookups(), impl_->lookup.personal(), *name,
+            return impl_->personal_lookups.find(impl_->database, impl_->lookup.personal(), *name,
                                                 postgres::credential_lookup::read_personal);
         });
     });
@@ -36115,28 +36163,20 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<std::unique_ptr<postgres_store::impl>> postgres_store::open_impl(
     const std::string& connection_string, const postgres_settings& settings) {
-    constexpr std::size_t connections_for_lookups = 2;
-    const bool looks_up_apart = settings.connections_max >= 2 * connections_for_lookups;
-    postgres_database_settings how{
-        .connections_max = settings.connections_max - (looks_up_apart ? connections_for_lookups : 0),
+    constexpr std::size_t for_lookups = 2;  // one for either kind of token
+    const postgres_database_settings how{
+        .connections_max = settings.connections_max,
+        .connections_for_lookups = settings.connections_max >= 2 * for_lookups ? for_lookups : 0,
         .connection_wait_max = settings.connection_wait_max,
         .each = {.connect_wait_max = settings.connect_wait_max,
                  .answer_wait_max = settings.answer_wait_max,
-                 .lock_wait_max = settings.lock_wait_max,
-                 .hung_connections = std::make_shared<std::atomic<unsigned>>(0)},
+                 .lock_wait_max = settings.lock_wait_max},
         .callers_clock = settings.callers_clock};
     auto opened = postgres_database::open(connection_string, how);
     if (!opened) return std::move(opened).error();
     if (auto done = opened->migrate(postgres::store_component, postgres::store_steps); !done)
         return std::move(done).error();
-    std::optional<postgres_database> for_lookups;
-    if (looks_up_apart) {
-        how.connections_max = connections_for_lookups;
-        auto also_opened = postgres_database::open(connection_string, how);
-        if (!also_opened) return std::move(also_opened).error();
-        for_lookups.emplace(*std::move(also_opened));
-    }
-    auto made = std::make_unique<impl>(*std::move(opened), std::move(for_lookups), settings);
+    auto made = std::make_unique<impl>(*std::move(opened), settings);
     // An invalid query is reported now, not by the first request.
     if (!settings.owner_quota_query.empty())
         if (auto tried = made->database.ask(made->lookup.personal(), std::vector<token_username>{}); !tried)
@@ -36917,9 +36957,12 @@ struct postgres_database::state {
         : servers{std::move(servers_)},
           settings{with_hung_count(settings_)},
           clock{std::make_shared<postgres::server_clock>(settings_.callers_clock)},
-          pool{{.name = "PostgreSQL", .connections_max = settings_.connections_max, .probes_at_once = true},
+          pool{{.name = "PostgreSQL",
+                .connections_max = settings_.connections_max,
+                .connections_reserved = settings_.connections_for_lookups,
+                .probes_at_once = true},
                [this]() -> result<std::unique_ptr<postgres::connection>> {
-                   auto made = connect();
+                   auto made = connect(settings.each);
                    if (!made) return std::move(made).error();
                    return std::make_unique<postgres::connection>(*std::move(made));
                }} {}
@@ -36929,7 +36972,7 @@ struct postgres_database::state {
         return settings;
     }
 
-    result<postgres::connection> connect();
+    result<postgres::connection> connect(const postgres::connection_settings& each);
     result<void> check_requirements(postgres::connection& made);
     void require(std::string_view component, std::int64_t version);
     static void end(connections::lease& lost, const postgres::run_failure& why) noexcept {
@@ -36953,7 +36996,7 @@ struct postgres::transaction::leased {
     reconnecting_pool<connection>::lease held;
 };
 
-inline result<postgres::connection> postgres_database::state::connect() {
+inline result<postgres::connection> postgres_database::state::connect(const postgres::connection_settings& each) {
     std::size_t first = 0;
     {
         const std::scoped_lock lock{mutex};
@@ -36962,7 +37005,7 @@ inline result<postgres::connection> postgres_database::state::connect() {
     std::optional<error> why;
     for (std::size_t i = 0; i < servers.size(); ++i) {
         const std::size_t which = (first + i) % servers.size();
-        auto made = postgres::connection::open(servers[which], settings.each, *clock);
+        auto made = postgres::connection::open(servers[which], each, *clock);
         if (made) {
             if (auto fits = check_requirements(*made); !fits) return std::move(fits).error();
             const std::scoped_lock lock{mutex};
@@ -37049,7 +37092,12 @@ TOLLGATE_DECL const std::shared_ptr<postgres::server_clock>& postgres_database::
     return state_->clock;
 }
 
-TOLLGATE_DECL result<postgres::connection> postgres_database::open_another() const { return state_->connect(); }
+TOLLGATE_DECL result<postgres::connection> postgres_database::open_another() const {
+    // Its time-outs may be much shorter than those of the pool: they say nothing about the other connections.
+    postgres::connection_settings each = state_->settings.each;
+    each.hung_connections.reset();
+    return state_->connect(each);
+}
 
 TOLLGATE_DECL result<postgres::answers> postgres_database::run(const postgres::batch& batch,
                                                                 postgres::repeat when_lost) {
@@ -37059,10 +37107,22 @@ TOLLGATE_DECL result<postgres::answers> postgres_database::run(const postgres::b
 TOLLGATE_DECL result<postgres::answers> postgres_database::run(const postgres::batch& batch,
                                                                 postgres::repeat when_lost,
                                                                 milliseconds connection_wait_max) {
+    return run(batch, when_lost, connection_wait_max, false);
+}
+
+TOLLGATE_DECL result<postgres::rows> postgres_database::look_up(const postgres::batch& batch) {
+    auto answered = run(batch, postgres::repeat::allowed, state_->settings.connection_wait_max, true);
+    if (!answered) return std::move(answered).error();
+    return std::move(answered->front());
+}
+
+TOLLGATE_DECL result<postgres::answers> postgres_database::run(const postgres::batch& batch,
+                                                                postgres::repeat when_lost,
+                                                                milliseconds connection_wait_max, bool is_lookup) {
     using enum postgres::aftermath;
     constexpr int tries_max = 3;
     for (int tries = 1;; ++tries) {
-        auto on = state_->pool.take(connection_wait_max);
+        auto on = is_lookup ? state_->pool.take_reserved(connection_wait_max) : state_->pool.take(connection_wait_max);
         if (!on) return std::move(on).error();
         auto done = (*on)->run(batch);
         if (!done.failed) return std::move(done.given);
