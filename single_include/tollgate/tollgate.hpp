@@ -36228,7 +36228,12 @@ TOLLGATE_DECL std::optional<std::uint64_t> postgres_store::changes_seen() const 
     return impl_->listener.changes_seen();
 }
 
-TOLLGATE_DECL backend_statistics postgres_store::statistics() const { return impl_->database.statistics(); }
+TOLLGATE_DECL backend_statistics postgres_store::statistics() const noexcept {
+    auto made = impl_->database.statistics();
+    made.cache_hits = impl_->personal_tokens.hits() + impl_->access_tokens.hits();
+    made.cache_misses = impl_->personal_tokens.misses() + impl_->access_tokens.misses();
+    return made;
+}
 
 }  // namespace tollgate
 
