@@ -149,7 +149,7 @@ int main() {
     const auto app = register_application(
         store,
         {.owner = user_id{1}, .name = "Book keeper", .website = "https://books.example",
-         .redirect_url = "https://books.example/back"},
+         .redirect_urls = {"https://books.example/back"}},
         system_clock{}.now());
     if (!app) return 1;
     const std::string client_id{app->client_id.view()};

@@ -33,7 +33,7 @@ public:
         const std::lock_guard transaction{mutex_};
         for (const auto& [id, row] : personal_tokens_)
             if (row.username == username)
-                return std::optional{token_credential{row.user, row.secret_digest, row.scopes, {}, {}}};
+                return std::optional{token_credential{row.user, row.secret_digest, row.scopes, row.expires_at, {}}};
         return std::optional<token_credential>{};
     }
 
@@ -57,8 +57,19 @@ public:
         std::vector<personal_token> found;
         for (const auto& [id, row] : personal_tokens_)  // in the order of ids, which is the order of creation
             if (row.user == user)
-                found.push_back({id, row.user, row.username, row.description, row.scopes, row.created_at, {}});
+                found.push_back({id, row.user, row.username, row.description, row.scopes, row.created_at, {},
+                                 row.expires_at, {}});
         return found;
+    }
+
+    result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed) {
+        const std::lock_guard transaction{mutex_};
+        const auto found = personal_tokens_.find(id);
+        if (found == personal_tokens_.end() || found->second.user != user) return false;
+        found->second.secret_digest = renewed.secret_digest;
+        found->second.created_at = renewed.created_at;
+        found->second.expires_at = renewed.expires_at;
+        return true;
     }
 
     result<bool> revoke_personal_token(token_id id) {
@@ -96,7 +107,8 @@ public:
         if (there >= applications_per_user_max) return invalid("You have as many applications as you may.");
         const auto id = application_id{++last_application_};
         applications_.emplace(id, application{id, made.owner, made.client_id, made.secret_digest, made.name,
-                                              made.website, made.description, made.redirect_url, made.created_at});
+                                              made.website, made.description, made.redirect_urls, made.created_at,
+                                              made.type, {}, false, 0});
         return id;
     }
 
@@ -110,16 +122,50 @@ public:
     result<std::vector<application>> applications_of(user_id owner) {
         const std::lock_guard transaction{mutex_};
         std::vector<application> found;
-        for (const auto& [id, row] : applications_)
-            if (row.owner == owner) found.push_back(row);
+        for (const auto& [id, row] : applications_) {
+            if (row.owner != owner) continue;
+            auto& listed = found.emplace_back(row);
+            for (const auto& [number, granted] : grants_) listed.users += granted.application == listed.id ? 1 : 0;
+        }
         return found;
     }
 
-    result<bool> replace_client_secret(user_id owner, application_id id, const digest& secret) {
+    result<bool> update_application(user_id owner, application_id id, const application_change& changed) {
         const std::lock_guard transaction{mutex_};
-        const auto found = applications_.find(id);
-        if (found == applications_.end() || found->second.owner != owner) return false;
-        found->second.secret_digest = secret;
+        application* const found = find_application_of(owner, id);
+        if (found == nullptr) return false;
+        found->name = changed.name;
+        found->website = changed.website;
+        found->description = changed.description;
+        found->redirect_urls = changed.redirect_urls;
+        found->acts_for_owner = changed.acts_for_owner;
+        for (auto& [number, row] : grants_)
+            if (row.application == id) {
+                row.application_name = changed.name;
+                row.application_website = changed.website;
+            }
+        if (!changed.acts_for_owner)
+            std::erase_if(access_tokens_, [&](const auto& each) {
+                const access_row& row = each.second;
+                return row.made.application == id && row.made.user == owner && !row.refresh_token;
+            });
+        return true;
+    }
+
+    result<bool> add_client_secret(user_id owner, application_id id, const digest& secret) {
+        const std::lock_guard transaction{mutex_};
+        application* const found = find_application_of(owner, id);
+        if (found == nullptr) return false;
+        found->older_secret_digest = found->secret_digest;
+        found->secret_digest = secret;
+        return true;
+    }
+
+    result<bool> remove_older_secret(user_id owner, application_id id) {
+        const std::lock_guard transaction{mutex_};
+        application* const found = find_application_of(owner, id);
+        if (found == nullptr || !found->older_secret_digest) return false;
+        found->older_secret_digest.reset();
         return true;
     }
 
@@ -128,6 +174,7 @@ public:
         const auto found = applications_.find(id);
         if (found == applications_.end() || found->second.owner != owner) return false;
         applications_.erase(found);
+        std::erase_if(device_codes_, [&](const auto& each) { return each.second.found.application == id; });
         std::erase_if(grants_, [&](const auto& each) { return each.second.application == id; });
         forget_of([&](user_id, application_id of) { return of == id; });
         return true;
@@ -189,46 +236,122 @@ public:
         if (refresh_tokens_.contains(refresh_digest) || access_tokens_.contains(access_digest))
             return error{error_kind::conflict, "The token exists.", {}};
         const auto expires_at = std::min(tokens.refresh_expires_at, tokens.refresh_ends_at);
-        refresh_tokens_.emplace(
-            refresh_digest, refresh_row{code.user, code.application, code.scopes, expires_at, tokens.refresh_ends_at});
+        const auto id = ++last_refresh_token_;
+        refresh_tokens_.emplace(refresh_digest, refresh_row{id, code.user, code.application, code.scopes, expires_at,
+                                                            tokens.refresh_ends_at});
         access_tokens_.emplace(access_digest, access_row{{code.user, code.application, tokens.access_digest,
                                                           code.scopes, shown.now, tokens.access_expires_at},
-                                                         refresh_digest});
-        refresh_token = refresh_digest;  // spent, and kept so that reuse is detected
+                                                         id});
+        refresh_token = id;  // spent, and kept so that reuse is detected
         return redeemed_code{redemption_result::redeemed, code.user, code.scopes};
     }
     // [/codes]
 
     result<refreshed_token> refresh_access_token(const token_refresh& shown) {
         const std::lock_guard transaction{mutex_};
-        const auto found = refresh_tokens_.find(shown.refresh_digest.bytes());
+        const auto& rotation = shown.rotation;
+        auto found = refresh_tokens_.find(shown.refresh_digest.bytes());
+        const bool is_current = found != refresh_tokens_.end();
+        if (!is_current && rotation) found = find_family(rotation->family_digest);
         if (found == refresh_tokens_.end() || found->second.application != shown.application ||
             found->second.expires_at <= shown.now)
             return refreshed_token{};
         refresh_row& token = found->second;
+        if (!is_current &&
+            (token.replaced != shown.refresh_digest || shown.now >= token.replaced_at + rotation->grace)) {
+            revoke_all_of(user_id{token.user}, shown.application);  // somebody has it who should not
+            return refreshed_token{refresh_result::reused, {}};
+        }
         const scope_set scopes = shown.narrowed.value_or(token.scopes);
         if (!scopes.for_each([&](std::string_view each) { return token.scopes.contains(each); }))
             return refreshed_token{refresh_result::too_wide, {}};
+        if (rotation && is_current && refresh_tokens_.contains(rotation->successor_digest.bytes()))
+            return error{error_kind::conflict, "The token exists.", {}};
         const bool is_new =
             access_tokens_
                 .emplace(shown.access_digest.bytes(), access_row{{token.user, token.application, shown.access_digest,
                                                                   scopes, shown.now, shown.access_expires_at},
-                                                                 found->first})
+                                                                 token.id})
                 .second;
         if (!is_new) return error{error_kind::conflict, "The token exists.", {}};
         token.expires_at = std::min<instant>(shown.now + shown.refresh_lifetime, token.ends_at);
-        return refreshed_token{refresh_result::refreshed, scopes};
+        if (!rotation) return refreshed_token{refresh_result::refreshed, scopes, {}};
+        if (is_current) {
+            token.family = rotation->family_digest;
+            token.replaced = shown.refresh_digest;
+            token.replaced_at = shown.now;
+            token.successor_seed = rotation->successor_seed;
+            auto row = refresh_tokens_.extract(found);
+            row.key() = rotation->successor_digest.bytes();
+            refresh_tokens_.insert(std::move(row));
+        }
+        return refreshed_token{refresh_result::refreshed, scopes, token.successor_seed};
     }
 
     result<void> revoke_oauth_token(application_id application, const digest& token) {
         const std::lock_guard transaction{mutex_};
-        const auto refresh = refresh_tokens_.find(token.bytes());
+        auto refresh = refresh_tokens_.find(token.bytes());
+        if (refresh == refresh_tokens_.end()) refresh = find_family(token);
         if (refresh != refresh_tokens_.end() && refresh->second.application == application)
-            revoke_refresh_token(digest_bytes{refresh->first});
+            revoke_refresh_token(refresh->second.id);
         const auto access = access_tokens_.find(token.bytes());
         if (access != access_tokens_.end() && access->second.made.application == application)
             access_tokens_.erase(access);
         return {};
+    }
+
+    result<std::optional<oauth_token>> find_oauth_token(const digest& token) {
+        const std::lock_guard transaction{mutex_};
+        std::optional<oauth_token> told;
+        if (const auto found = access_tokens_.find(token.bytes()); found != access_tokens_.end()) {
+            const auto& is = found->second.made;
+            told = oauth_token{false, is.user, is.application, {}, is.scopes, is.created_at, is.expires_at};
+        } else if (const auto refresh = refresh_tokens_.find(token.bytes()); refresh != refresh_tokens_.end()) {
+            const auto& is = refresh->second;
+            told = oauth_token{true, is.user, is.application, {}, is.scopes, {}, is.expires_at};
+        }
+        if (!told) return told;
+        const auto of = applications_.find(told->application);
+        if (of != applications_.end()) told->client_id = of->second.client_id;
+        return told;
+    }
+
+    result<bool> create_owner_token(const new_access_token& made) {
+        const std::lock_guard transaction{mutex_};
+        const application* const of = find_application_of(made.user, made.application);
+        if (of == nullptr || !of->acts_for_owner || of->type != client_type::confidential) return false;
+        if (!access_tokens_.emplace(made.token_digest.bytes(), access_row{made, {}}).second)
+            return error{error_kind::conflict, "The token exists.", {}};
+        return true;
+    }
+
+    result<void> create_device_code(const new_device_code& made) {
+        const std::lock_guard transaction{mutex_};
+        const auto of = applications_.find(made.application);
+        if (of == applications_.end()) return not_found();
+        if (find_device(made.device_digest) != device_codes_.end() || find_device(made.user_digest) != device_codes_.end())
+            return error{error_kind::conflict, "The code exists.", {}};
+        device_codes_.emplace(made.device_digest.bytes(),
+                              device_row{made.user_digest,
+                                         {made.device_digest, made.application, of->second.client_id, made.scopes,
+                                          made.requested_from, made.created_at, made.expires_at}});
+        return {};
+    }
+
+    result<std::optional<device_code>> find_device_code(const digest& code) {
+        const std::lock_guard transaction{mutex_};
+        const auto found = find_device(code);
+        return found == device_codes_.end() ? std::nullopt : std::optional{found->second.found};
+    }
+
+    result<bool> answer_device_code(const digest& user_code, device_code_state answer) {
+        const std::lock_guard transaction{mutex_};
+        const auto found = find_device(user_code);
+        if (found == device_codes_.end() || found->second.user_digest != user_code ||
+            found->second.found.state != device_code_state::pending)
+            return false;
+        found->second.found.state = answer;
+        return true;
     }
 
     result<std::vector<grant>> grants_of(user_id user) {
@@ -241,10 +364,7 @@ public:
 
     result<bool> revoke_grant(user_id user, application_id application) {
         const std::lock_guard transaction{mutex_};
-        forget_of([&](user_id whose, application_id of) { return whose == user && of == application; });
-        return std::erase_if(grants_, [&](const auto& each) {
-                   return each.second.user == user && each.second.application == application;
-               }) != 0;
+        return revoke_all_of(user, application);
     }
 
     result<std::size_t> sweep_expired(instant now, std::size_t rows_max) {
@@ -265,6 +385,7 @@ public:
         });
         sweep(access_tokens_, [](const access_row& each) { return each.made.expires_at; });
         sweep(refresh_tokens_, [](const refresh_row& each) { return each.expires_at; });
+        sweep(device_codes_, [](const device_row& each) { return each.found.expires_at; });
         return swept;
     }
 
@@ -403,28 +524,64 @@ private:
 
     struct access_row {
         new_access_token made;
-        std::optional<digest_bytes> refresh_token;  // the one that it was issued with
+        std::optional<std::int64_t> refresh_token;  // the number of the one that it was issued with
     };
     struct refresh_row {
+        std::int64_t id = 0;  // stays where its use replaces the token
         user_id user;
         application_id application;
         scope_set scopes;
         instant expires_at;
         instant ends_at;
+        // Of the last replacement.
+        std::optional<digest> family = {};
+        digest replaced = {};
+        instant replaced_at = {};
+        digest successor_seed = {};
+    };
+    struct device_row {
+        digest user_digest;
+        device_code found;
     };
     struct code_row {
         new_authorization_code made;
-        std::optional<digest_bytes> refresh_token;  // made from it when it was redeemed
+        std::optional<std::int64_t> refresh_token;  // made from it when it was redeemed
     };
+
+    application* find_application_of(user_id owner, application_id id) {
+        const auto found = applications_.find(id);
+        return found == applications_.end() || found->second.owner != owner ? nullptr : &found->second;
+    }
+
+    auto find_device(const digest& code) -> std::map<digest_bytes, device_row>::iterator {
+        auto found = device_codes_.find(code.bytes());
+        if (found != device_codes_.end()) return found;
+        found = device_codes_.begin();
+        while (found != device_codes_.end() && found->second.user_digest != code) ++found;
+        return found;
+    }
 
     hook_row* find_hook(const account_ref& account, hook_id id) {
         const auto found = hooks_.find(id);
         return found == hooks_.end() || found->second.made.account != account ? nullptr : &found->second;
     }
 
-    void revoke_refresh_token(const digest_bytes& token) {
-        std::erase_if(access_tokens_, [&](const auto& each) { return each.second.refresh_token == token; });
-        refresh_tokens_.erase(token);
+    auto find_family(const digest& family) -> std::map<digest_bytes, refresh_row>::iterator {
+        auto found = refresh_tokens_.begin();
+        while (found != refresh_tokens_.end() && found->second.family != family) ++found;
+        return found;
+    }
+
+    void revoke_refresh_token(std::int64_t id) {
+        std::erase_if(access_tokens_, [&](const auto& each) { return each.second.refresh_token == id; });
+        std::erase_if(refresh_tokens_, [&](const auto& each) { return each.second.id == id; });
+    }
+
+    bool revoke_all_of(user_id user, application_id application) {
+        forget_of([&](user_id whose, application_id of) { return whose == user && of == application; });
+        return std::erase_if(grants_, [&](const auto& each) {
+                   return each.second.user == user && each.second.application == application;
+               }) != 0;
     }
 
     /// Deletes the codes and tokens for which `chosen` returns true.
@@ -445,10 +602,12 @@ private:
     std::map<digest_bytes, access_row> access_tokens_;
     std::int64_t last_application_ = 0;
     std::int64_t last_grant_ = 0;
+    std::int64_t last_refresh_token_ = 0;
     std::map<application_id, application> applications_;
     std::map<grant_id, grant> grants_;
     std::map<digest_bytes, code_row> codes_;
     std::map<digest_bytes, refresh_row> refresh_tokens_;
+    std::map<digest_bytes, device_row> device_codes_;
     std::map<hook_id, hook_row> hooks_;
     delivery_tables deliveries_{hooks_};
     std::map<digest_bytes, stored_session> sessions_;

@@ -22,11 +22,6 @@ nlohmann::ordered_json to_json(const std::optional<instant>& at) {
     return to_iso8601(*at).view();
 }
 
-nlohmann::ordered_json to_json(const std::optional<std::string>& text) {
-    if (!text) return nullptr;
-    return *text;
-}
-
 std::string_view name_of(delivery_state state) {
     switch (state) {
         case delivery_state::waiting: return "waiting";
@@ -71,7 +66,9 @@ nlohmann::ordered_json to_json(const personal_token& row) {
             {"description", row.description},
             {"scopes", row.scopes.text()},
             {"created_at", to_iso8601(row.created_at).view()},
-            {"last_used_at", to_json(row.last_used_at)}};
+            {"expires_at", to_json(row.expires_at)},
+            {"last_used_at", to_json(row.last_used_at)},
+            {"last_used_from", row.last_used_from}};
 }
 
 nlohmann::ordered_json to_json(const application& row) {
@@ -80,7 +77,9 @@ nlohmann::ordered_json to_json(const application& row) {
             {"name", row.name},
             {"website", row.website},
             {"description", row.description},
-            {"redirect_url", to_json(row.redirect_url)},
+            {"type", to_text(row.type)},
+            {"redirect_urls", row.redirect_urls},
+            {"users", row.users},
             {"created_at", to_iso8601(row.created_at).view()}};
 }
 

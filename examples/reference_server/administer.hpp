@@ -154,7 +154,9 @@ public:
         const auto made = expect(tollgate::register_application(store, wanted.application, at_.now(store)),
                                  "cannot register the application");
         record(users, store, activity_kind::application_registered, wanted.application.owner, wanted.application.name);
-        return {{"client_id", made.client_id.view()}, {"client_secret", made.client_secret.view()}};
+        nlohmann::ordered_json shown{{"client_id", made.client_id.view()}};
+        if (!made.client_secret.view().empty()) shown["client_secret"] = made.client_secret.view();
+        return shown;
     }
 
     nlohmann::ordered_json operator()(const list_apps& wanted) const {

@@ -105,10 +105,24 @@ create_token read_create_token(const std::string& user, const std::string& descr
     return {read_id<tollgate::user_id>("--user", user), description, *set};
 }
 
-register_app read_register_app(const std::string& user, const std::string& name, const std::string& website,
-                               const std::string& description, const std::string& redirect_url) {
-    tollgate::application_request wanted{read_id<tollgate::user_id>("--user", user), name, website, description,
-                                         redirect_url.empty() ? std::nullopt : std::optional{redirect_url}};
+struct register_app_flags {
+    const std::string& user;
+    const std::string& name;
+    const std::string& website;
+    const std::string& description;
+    const std::string& redirect_url;
+    bool is_public;
+    bool is_resource_server;
+};
+
+register_app read_register_app(const register_app_flags& flags) {
+    if (flags.is_public && flags.is_resource_server)
+        throw usage_error{"--resource-server: a public client cannot keep the secret that a resource server needs."};
+    tollgate::application_request wanted{
+        read_id<tollgate::user_id>("--user", flags.user), flags.name, flags.website, flags.description, {}};
+    if (!flags.redirect_url.empty()) wanted.redirect_urls.push_back(flags.redirect_url);
+    if (flags.is_public) wanted.type = tollgate::client_type::public_client;
+    if (flags.is_resource_server) wanted.type = tollgate::client_type::resource_server;
     const auto faults = tollgate::faults_of(wanted);
     if (faults.empty()) return {std::move(wanted)};
     std::string flag{"--"};
@@ -208,7 +222,13 @@ void declare_register_app(declared_command& made) {
     const auto& website = made.text("--website", "URL", "Where users learn more.");
     const auto& description = made.text("--description", "TEXT", "What it does.", "");
     const auto& redirect_url = made.text("--redirect-url", "URL", "Where users come back to.", "");
-    made.makes([&] { return read_register_app(user, name, website, description, redirect_url); });
+    const auto& is_public = made.toggle("--public", "It runs on its users' devices and gets no secret: PKCE instead.");
+    const auto& is_resource_server =
+        made.toggle("--resource-server", "It is a service of the operator that introspects access tokens.");
+    made.makes([&] {
+        return read_register_app(
+            {user, name, website, description, redirect_url, is_public, is_resource_server});
+    });
 }
 
 void declare_list_apps(declared_command& made) {

@@ -1,6 +1,9 @@
 """An OAuth application as somebody else would write it, in Python's standard library: what tests of OAuth look through."""
 
+import base64
+import hashlib
 import json
+import secrets
 import urllib.parse
 
 from harness import basic
@@ -11,6 +14,7 @@ FASTER = "/en/itemplatform/oauth/"
 TOKEN = "/user/oauth_token/"
 REVOKE = "/user/oauth_revoke/"
 BACK = "https://app.example/back"
+LOOPBACK = "http://127.0.0.1:49152/back"
 
 
 def form_of(pairs):
@@ -70,6 +74,29 @@ class Application:
         answer = self.exchange(self.code(visitor, scope, **more))
         assert answer.status == 200, answer
         return answer.json()
+
+
+class PublicClient(Application):
+    """One without a secret."""
+
+    def __init__(self, server, owner, redirect_url="http://127.0.0.1/back"):
+        flags = ["--redirect-url", redirect_url] if redirect_url else []
+        made = server.run("app", "register", "--user", owner, "--name", "Pocket", "--website", "https://app.example",
+                          "--public", *flags)
+        assert list(made) == ["client_id"], made
+        self.server, self.id, self.name = server, made["client_id"], "Pocket"
+        self.verifier = secrets.token_urlsafe(32)
+        digest = hashlib.sha256(self.verifier.encode()).digest()
+        self.pkce = {"code_challenge": base64.urlsafe_b64encode(digest).rstrip(b"=").decode(),
+                     "code_challenge_method": "S256"}
+
+    def post(self, path, sent):
+        return self.server.ask("POST", path, {"Content-Type": "application/x-www-form-urlencoded"},
+                               form_of({"client_id": self.id, **sent}))
+
+    def tokens(self, visitor, scope="user:balance"):
+        code = self.code(visitor, scope, redirect_uri=LOOPBACK, **self.pkce)
+        return self.exchange(code, redirect_uri=LOOPBACK, code_verifier=self.verifier).json()
 
 
 def call(server, access_token, path="/v1/user/balance"):

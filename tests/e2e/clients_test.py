@@ -2,6 +2,7 @@
 """Other people's OAuth clients go the whole way: authlib and requests-oauthlib (Python), oauth4webapi and simple-oauth2
 (Node). They know nothing of us, and each reads the standards in its own way."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -18,7 +19,7 @@ except ModuleNotFoundError:
     os.execv(SYSTEM_PYTHON, [SYSTEM_PYTHON, *sys.argv])
 
 import node_packages  # noqa: E402
-from application import AUTHORIZE, BACK, REVOKE, TOKEN, Application  # noqa: E402
+from application import AUTHORIZE, BACK, REVOKE, TOKEN, Application, PublicClient  # noqa: E402
 from harness import DEADLINE_SECONDS, PLENTY, Case, Server, main  # noqa: E402
 from visitor import query_of, signed_in  # noqa: E402
 
@@ -103,9 +104,9 @@ class Python(Clients):
 
 
 class Node(Clients):
-    def go(self, script, **more):
-        told = {"issuer": self.site, "client_id": self.app.id, "client_secret": self.app.secret, "scope": SCOPE,
-                "redirect_uri": BACK, "balance_url": self.balance_url, **more}
+    @contextlib.contextmanager
+    def talking(self, script, told):
+        """A script that was told this: (say, hear, its process)."""
         with subprocess.Popen(["node", script], cwd=node_packages.directory(), text=True, stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               env={**os.environ, "NODE_EXTRA_CA_CERTS": self.certificate}) as client:
@@ -119,6 +120,12 @@ class Node(Clients):
                 return json.loads(line)
 
             say(told)
+            yield say, hear, client
+
+    def go(self, script, **more):
+        told = {"issuer": self.site, "client_id": self.app.id, "client_secret": self.app.secret, "scope": SCOPE,
+                "redirect_uri": BACK, "balance_url": self.balance_url, **more}
+        with self.talking(script, told) as (say, hear, client):
             say({"location": self.let_in(hear()["authorize"])})
             first = hear()
             self.assertEqual(1234.56, first["balance"])
@@ -132,6 +139,30 @@ class Node(Clients):
             with self.subTest(method=method):
                 self.app = Application(self.server, 1, name=f"oauth4webapi {method}")
                 self.go("oauth4webapi.mjs", method=method)
+
+    def test_oauth4webapi_as_a_public_client(self):
+        self.app = PublicClient(self.server, 1, "http://127.0.0.1/back")
+        self.app.secret = None
+        self.go("oauth4webapi.mjs", method="none", redirect_uri="http://127.0.0.1:49152/back")
+
+    def test_oauth4webapi_on_a_device(self):
+        device = PublicClient(self.server, 1, None)
+        service = self.server.run("app", "register", "--user", 1, "--name", "Service", "--website", "https://app.example",
+                                  "--resource-server")
+        with self.talking("oauth4webapi_device.mjs",
+                          {"issuer": self.site, "client_id": device.id, "scope": SCOPE, "balance_url": self.balance_url,
+                           "service_id": service["client_id"], "service_secret": service["client_secret"]}) as (say, hear, client):
+            shown = hear()
+            self.assertEqual(5, shown["interval"])
+            page = self.visitor.get(shown["verification_uri"])
+            question = self.visitor.submit(page.form_with("user_code"), {"user_code": shown["user_code"]})
+            self.visitor.submit(question.form_with("decision"), button=("decision", "allow"))
+            say({})
+            told = hear()
+            self.assertEqual((1234.56, "slow_down", True, device.id),
+                             (told["balance"], told["error"], told["active"], told["client_id"]))
+            self.assertEqual(set(SCOPE.split()), set(told["scope"].split()))
+            self.assertEqual(0, client.wait(DEADLINE_SECONDS))
 
     def test_simple_oauth2(self):
         for method, in_json in (("basic", False), ("post", False), ("post", True)):

@@ -95,7 +95,7 @@ class Flow:
         row, = [each for each in page.all("tr") if "To be deleted" in each.text]
         form = next(each for each in page.forms if self.row_of(page, each, row) and
                     "delete" in [field.get("value") for field in each.fields])
-        self.assertEqual(200, self.visitor.submit(form).status)
+        self.assertEqual(200, self.visitor.submit(form, {"confirm_name": "To be deleted"}).status)
         self.assertEqual(401, call(self.server, tokens["access_token"]).status)
         refused = app.refresh(tokens["refresh_token"])
         self.assertEqual((400, "invalid_grant"), (refused.status, refused.json()["error"]))

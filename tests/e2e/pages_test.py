@@ -173,10 +173,14 @@ class Settings:
         renewed = self.visitor.submit(form_in(listed, client, action=secret_form.value("action")))
         fresh, = [each for each in renewed.readonly_values() if each.startswith("tgs_")]
         self.assertNotEqual(secret, fresh)
+        self.assertEqual(200, app.refresh(tokens["refresh_token"]).status, "the old secret is good beside the new one")
+        self.visitor.submit(form_in(self.visitor.get(APPLICATIONS), client, action="remove_secret"))
         self.assertEqual(401, app.refresh(tokens["refresh_token"]).status)
         app.secret = fresh
         self.assertEqual(200, app.refresh(tokens["refresh_token"]).status)
-        self.visitor.submit(form_in(self.visitor.get(APPLICATIONS), client, action="delete"))
+        delete = form_in(self.visitor.get(APPLICATIONS), client, action="delete")
+        self.assertEqual(422, self.visitor.submit(delete, {"confirm_name": "Acme"}).status)
+        self.visitor.submit(delete, {"confirm_name": typed["name"]})
         self.assertNotIn(client, self.visitor.get(APPLICATIONS).text)
         self.assertEqual(401, call(self.server, tokens["access_token"]).status)
 

@@ -136,7 +136,7 @@ class Bodies(TokenCase):
         self.assertIn(answer.status, (400, 401))
 
     def test_grant_types(self):
-        for grant_type in ("password", "client_credentials", "implicit", "Authorization_Code"):
+        for grant_type in ("password", "implicit", "Authorization_Code"):
             self.assert_failure(self.app.post(TOKEN, {"grant_type": grant_type}), "unsupported_grant_type")
         self.assert_failure(self.app.post(TOKEN, {}), "invalid_request")
         self.assert_failure(self.app.post(TOKEN, {"grant_type": "authorization_code"}), "invalid_request")
@@ -324,9 +324,10 @@ class Metadata(TokenCase):
         self.assertEqual(f"{site}{TOKEN}", told["token_endpoint"])
         self.assertEqual(f"{site}{REVOKE}", told["revocation_endpoint"])
         self.assertEqual(["code"], told["response_types_supported"])
-        self.assertEqual({"authorization_code", "refresh_token"}, set(told["grant_types_supported"]))
+        self.assertEqual({"authorization_code", "refresh_token", "client_credentials",
+                          "urn:ietf:params:oauth:grant-type:device_code"}, set(told["grant_types_supported"]))
         self.assertEqual(["S256"], told["code_challenge_methods_supported"])
-        self.assertEqual({"client_secret_basic", "client_secret_post"}, set(told["token_endpoint_auth_methods_supported"]))
+        self.assertEqual({"client_secret_basic", "client_secret_post", "none"}, set(told["token_endpoint_auth_methods_supported"]))
         self.assertIs(True, told["authorization_response_iss_parameter_supported"])
         self.assertTrue({"user:balance", "sitesmaker", "itemplatform:read"} <= set(told["scopes_supported"]))
 

@@ -28,12 +28,12 @@ constexpr std::string_view issuer = "https://shop.example";
 application known_client() {
     return {.id = application_id{1}, .owner = user_id{1}, .client_id = *client_id_text::from("tgi_1"), .secret_digest = {},
             .name = "Kite", .website = "https://kite.example", .description = {},
-            .redirect_url = "https://kite.example/cb?keep=1", .created_at = {}};
+            .redirect_urls = {"https://kite.example/cb?keep=1"}, .created_at = {}};
 }
 
 /// The answer goes where it was registered, keeps its query, and carries the state as it came.
 void check_url(const std::string& url, const std::optional<std::string>& state, std::string_view name) {
-    const std::string redirect = *known_client().redirect_url;
+    const std::string redirect = known_client().redirect_urls.front();
     require(url.starts_with(redirect + "&"), "an answer goes to what was registered");
     for (char c : url) require(c > ' ' && c <= '~' && c != '#', "an answer can stand in Location");
     if (state && !is_utf8(*state)) return;  // which our own reader of forms does not take back

@@ -56,9 +56,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
     application client{.id = application_id{1}, .owner = user_id{1}, .client_id = *client_id_text::from("tgi_1"),
                        .secret_digest = {}, .name = "a", .website = registered, .description = {},
-                       .redirect_url = std::nullopt, .created_at = {}};
+                       .redirect_urls = {}, .created_at = {}};
     for (const bool has_redirect : {false, true}) {
-        client.redirect_url = has_redirect ? std::optional{registered} : std::nullopt;
+        client.redirect_urls.clear();
+        if (has_redirect) client.redirect_urls.push_back(registered);
         const auto chosen = oauth::choose_redirect(client, asked);
         if (!chosen) continue;
         require(*chosen == asked, "the browser goes where the request says, or nowhere");

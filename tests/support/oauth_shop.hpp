@@ -55,8 +55,32 @@ struct faulty_store {
         return rows.find_application(client_id);
     }
     result<std::vector<application>> applications_of(user_id owner) { return rows.applications_of(owner); }
-    result<bool> replace_client_secret(user_id owner, application_id id, const digest& secret) {
-        return rows.replace_client_secret(owner, id, secret);
+    result<bool> update_application(user_id owner, application_id id, const application_change& changed) {
+        return rows.update_application(owner, id, changed);
+    }
+    result<bool> add_client_secret(user_id owner, application_id id, const digest& secret) {
+        return rows.add_client_secret(owner, id, secret);
+    }
+    result<bool> remove_older_secret(user_id owner, application_id id) { return rows.remove_older_secret(owner, id); }
+    result<std::optional<oauth_token>> find_oauth_token(const digest& token) {
+        if (auto why = faults.next()) return *why;
+        return rows.find_oauth_token(token);
+    }
+    result<bool> create_owner_token(const new_access_token& made) {
+        if (auto why = faults.next()) return *why;
+        return rows.create_owner_token(made);
+    }
+    result<void> create_device_code(const new_device_code& made) {
+        if (auto why = faults.next()) return *why;
+        return rows.create_device_code(made);
+    }
+    result<std::optional<device_code>> find_device_code(const digest& code) {
+        if (auto why = faults.next()) return *why;
+        return rows.find_device_code(code);
+    }
+    result<bool> answer_device_code(const digest& user_code, device_code_state answer) {
+        if (auto why = faults.next()) return *why;
+        return rows.answer_device_code(user_code, answer);
     }
     result<bool> delete_application(user_id owner, application_id id) { return rows.delete_application(owner, id); }
     result<std::optional<scope_set>> granted_scopes(user_id user, application_id of) {
@@ -223,7 +247,8 @@ public:
         sessions.known.insert({"site=bob", session{bob, "bob", "only bob's browser knows"}});
     }
 
-    registered_client register_client(std::string name, std::optional<std::string> redirect_url, std::string website = "https://app.example/") {
+    registered_client register_client(std::string name, std::optional<std::string> redirect_url, std::string website = "https://app.example/",
+                                      client_type type = client_type::confidential) {
         const shared_random random{&entropy, &random_works};
         std::array<std::byte, 16> id_bytes;
         std::array<std::byte, 32> secret_bytes;
@@ -236,8 +261,9 @@ public:
                                                   .name = std::move(name),
                                                   .website = std::move(website),
                                                   .description = "What it does",
-                                                  .redirect_url = std::move(redirect_url),
-                                                  .created_at = now},
+                                                  .redirect_urls = redirect_url ? std::vector{*redirect_url} : std::vector<std::string>{},
+                                                  .created_at = now,
+                                                  .type = type},
                                                  100);
         return {*id, std::string{client_id.view()}, std::string{secret.view()}};
     }

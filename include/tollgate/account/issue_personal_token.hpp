@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -18,6 +19,7 @@ struct personal_token_request {
     user_id user;
     std::string description;
     scope_set scopes;
+    std::optional<instant> expires_at = {};  ///< empty: valid until revoked
 };
 
 /// A new personal token. Its secret is shown only once; the store keeps its digest.
@@ -25,6 +27,7 @@ struct issued_personal_token {
     token_id id;
     public_id username;
     secret_text secret;
+    std::string description = {};
 };
 
 /// Creates a token that `basic_token` accepts from now on. Invalid for a description over
@@ -46,12 +49,36 @@ template <token_store Store, random_source Random = system_random>
     const auto id = store.create_personal_token({.user = wanted.user,
                                                  .username = username,
                                                  .secret_digest = digest_of(secret),
-                                                 .description = std::move(wanted.description),
+                                                 .description = wanted.description,
                                                  .scopes = wanted.scopes,
-                                                 .created_at = now},
+                                                 .created_at = now,
+                                                 .expires_at = wanted.expires_at},
                                                 tokens_per_user_max);
     if (!id) return id.error();
-    return issued_personal_token{*id, username, secret};
+    return issued_personal_token{*id, username, secret, std::move(wanted.description)};
+}
+
+/// A new secret for a token of this user, valid for as long as the token was to be at first. Empty if the user has no such
+/// token.
+template <token_store Store, random_source Random = system_random>
+[[nodiscard]] result<std::optional<issued_personal_token>> renew_personal_token(Store& store, user_id user, token_id id,
+                                                                               instant now, const Random& random = {}) {
+    const auto tokens = store.personal_tokens_of(user);
+    if (!tokens) return tokens.error();
+    for (const personal_token& each : *tokens) {
+        if (each.id != id) continue;
+        std::array<std::byte, 32> bytes;
+        if (!random.fill(bytes)) return internal_error("the random source failed");
+        const auto secret = make_secret(secret_kind::personal_token, bytes);
+        secure_wipe(bytes);
+        personal_token_renewal renewed{digest_of(secret), now, {}};
+        if (each.expires_at) renewed.expires_at = now + (*each.expires_at - each.created_at);
+        const auto done = store.renew_personal_token(user, id, renewed);
+        if (!done) return done.error();
+        if (!*done) break;
+        return std::optional{issued_personal_token{id, each.username, secret, each.description}};
+    }
+    return std::optional<issued_personal_token>{};
 }
 
 }  // namespace tollgate

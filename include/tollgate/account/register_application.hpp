@@ -28,12 +28,16 @@ struct application_request {
     std::string name;                              ///< shown on the consent page: a visible line of 1 to 100 bytes
     std::string website;                           ///< an absolute http or https URL without user information
     std::string description = {};                  ///< may be empty; a visible line of at most 255 bytes
-    std::optional<std::string> redirect_url = {};  ///< as `website`, and without a fragment (RFC 6749 section 3.1.2)
+    /// At most `limits::redirect_urls_max`; each as `website`, and without a fragment (RFC 6749 section 3.1.2). A public
+    /// client may also have URLs with a private-use scheme (RFC 8252 section 7.1): `com.example.app:/back`.
+    std::vector<std::string> redirect_urls = {};
+    client_type type = client_type::confidential;
 };
 
 /// Why a field of a form was refused.
 enum class field_error : std::uint8_t {
     malformed,
+    too_many,   ///< more redirect URLs than `limits::redirect_urls_max`
     insecure,   ///< http to another host than a loopback address
     not_ascii,  ///< an international domain name that is not in its ASCII form, or other characters beyond ASCII
 };
@@ -43,6 +47,7 @@ struct field_fault {
     std::string_view field;  ///< `name`, `website`, `description` or `redirect_url`
     std::string message;     ///< a sentence that begins with the field's name
     field_error what = field_error::malformed;
+    std::size_t index = 0;  ///< which of several redirect URLs
 };
 
 namespace detail {
@@ -76,6 +81,30 @@ namespace detail {
     return made;
 }
 
+/// Whether a URL has a private-use scheme (RFC 8252 section 7.1): a domain name in reverse order, so that it has a dot,
+/// which the schemes of browsers do not. The rest is visible ASCII without a fragment.
+[[nodiscard]] inline bool is_private_use_url(std::string_view text) noexcept {
+    const auto scheme = text.substr(0, text.find(':'));
+    if (scheme.size() == text.size() || text.size() > limits::target_url_bytes_max || scheme.starts_with('.') ||
+        scheme.ends_with('.') || scheme.find('.') == std::string_view::npos || scheme.find("..") != std::string_view::npos)
+        return false;
+    const auto is_letter = [](char c) { return ascii_lower(c) >= 'a' && ascii_lower(c) <= 'z'; };
+    if (!is_letter(scheme.front())) return false;
+    for (char c : scheme)
+        if (!is_letter(c) && !(c >= '0' && c <= '9') && c != '.' && c != '-' && c != '+') return false;
+    const auto rest = text.substr(scheme.size() + 1);
+    return rest.starts_with('/') &&
+           std::all_of(rest.begin(), rest.end(), [](char c) { return c > ' ' && c <= '~' && c != '#'; });
+}
+
+/// A redirect URL as it is stored. Precondition: it is valid.
+[[nodiscard]] inline std::string normalized_redirect_url(std::string_view text) {
+    if (!is_private_use_url(text)) return normalized_url(text);
+    std::string made{text};
+    for (std::size_t i = 0; made[i] != ':'; ++i) made[i] = ascii_lower(made[i]);
+    return made;
+}
+
 }  // namespace detail
 
 /// All errors, in the order of the fields; empty if there are none.
@@ -85,7 +114,7 @@ namespace detail {
 struct registered_application {
     application_id id;
     public_id client_id;
-    secret_text client_secret;
+    secret_text client_secret;  ///< empty for a public client
 };
 
 /// A client secret, also for replacing one; empty if the random source fails.
@@ -106,34 +135,51 @@ template <application_store Store, random_source Random = system_random>
     std::size_t applications_per_user_max = limits::applications_per_user_max) {
     if (const auto faults = faults_of(wanted); !faults.empty()) return invalid(faults.front().message);
     wanted.website = detail::normalized_url(wanted.website);
-    if (wanted.redirect_url) wanted.redirect_url = detail::normalized_url(*wanted.redirect_url);
+    for (std::string& each : wanted.redirect_urls) each = detail::normalized_redirect_url(each);
     std::array<std::byte, 16> name_bytes;
-    const auto secret = new_client_secret(random);
+    const bool is_public = wanted.type == client_type::public_client;
+    const auto secret = is_public ? std::optional{secret_text{}} : new_client_secret(random);
     if (!secret || !random.fill(name_bytes)) return internal_error("the random source failed");
     const auto client_id = make_public_id(public_id_kind::client_id, name_bytes);
 
     const auto id = store.create_application({.owner = wanted.owner,
                                               .client_id = *client_id_text::from(client_id),
-                                              .secret_digest = digest_of(*secret),
+                                              .secret_digest = is_public ? digest{} : digest_of(*secret),
                                               .name = std::move(wanted.name),
                                               .website = std::move(wanted.website),
                                               .description = std::move(wanted.description),
-                                              .redirect_url = std::move(wanted.redirect_url),
-                                              .created_at = now},
+                                              .redirect_urls = std::move(wanted.redirect_urls),
+                                              .created_at = now,
+                                              .type = wanted.type},
                                              applications_per_user_max);
     if (!id) return id.error();
     return registered_application{*id, client_id, *secret};
 }
 
+/// Changes what users see of an application, and its redirect URLs. Invalid for the first of its faults; false if the owner
+/// has no such application. `wanted.type` must be the application's.
+template <application_store Store>
+[[nodiscard]] result<bool> update_application(Store& store, application_id id, application_request wanted,
+                                              bool acts_for_owner) {
+    if (const auto faults = faults_of(wanted); !faults.empty()) return invalid(faults.front().message);
+    for (std::string& each : wanted.redirect_urls) each = detail::normalized_redirect_url(each);
+    return store.update_application(wanted.owner, id,
+                                    {.name = std::move(wanted.name),
+                                     .website = detail::normalized_url(wanted.website),
+                                     .description = std::move(wanted.description),
+                                     .redirect_urls = std::move(wanted.redirect_urls),
+                                     .acts_for_owner = acts_for_owner && wanted.type == client_type::confidential});
+}
+
 static_assert(limits::application_name_bytes_max == 100 && limits::application_description_bytes_max == 255 &&
-                  limits::target_url_bytes_max == 2048,
+                  limits::target_url_bytes_max == 2048 && limits::redirect_urls_max == 20,
               "the messages name the bounds");
 
 inline std::vector<field_fault> faults_of(const application_request& wanted) {
     std::vector<field_fault> faults;
-    const auto check_url = [&](std::string_view field, std::string_view text, bool fragment_allowed) {
+    const auto check_url = [&](std::string_view field, std::string_view text, bool fragment_allowed, std::size_t index) {
         const auto add = [&](std::string_view message, field_error what = field_error::malformed) {
-            faults.push_back({field, std::string{field}.append(message), what});
+            faults.push_back({field, std::string{field}.append(message), what, index});
         };
         const auto what = detail::fault_of_url(text);
         if (what == field_error::insecure)
@@ -147,11 +193,17 @@ inline std::vector<field_fault> faults_of(const application_request& wanted) {
     };
     if (!is_visible_line(wanted.name, limits::application_name_bytes_max))
         faults.push_back({"name", "name must be a line of 1 to 100 bytes without control or invisible characters."});
-    check_url("website", wanted.website, true);
+    check_url("website", wanted.website, true, 0);
     if (!wanted.description.empty() && !is_visible_line(wanted.description, limits::application_description_bytes_max))
         faults.push_back({"description",
                           "description must be a line of at most 255 bytes without control or invisible characters."});
-    if (wanted.redirect_url) check_url("redirect_url", *wanted.redirect_url, false);
+    if (wanted.redirect_urls.size() > limits::redirect_urls_max)
+        faults.push_back({"redirect_url", "redirect_url is given more than 20 times.", field_error::too_many});
+    for (std::size_t i = 0; i < wanted.redirect_urls.size(); ++i) {
+        const std::string& each = wanted.redirect_urls[i];
+        if (wanted.type != client_type::public_client || !detail::is_private_use_url(each))
+            check_url("redirect_url", each, false, i);
+    }
     return faults;
 }
 

@@ -42,11 +42,13 @@ inline constexpr std::size_t webhook_signatures_max = 16;          // per delive
 
 inline constexpr std::size_t personal_tokens_per_user_max = 100;  // as many as fit on one page; GitHub allows 50
 inline constexpr std::size_t applications_per_user_max = 100;     // GitHub's bound on OAuth applications per owner
+inline constexpr std::size_t redirect_urls_max = 20;              // per application: its environments and platforms
 // one user, application and hour: nobody signs in as often
 inline constexpr std::size_t codes_per_grant_max = 100;
 inline constexpr std::size_t refresh_tokens_per_grant_max = 100;  // Google's bound: one for each device
 inline constexpr std::size_t access_tokens_per_grant_max = 1000;  // a client that requests a new one for every call
 inline constexpr std::size_t sessions_per_user_max = 100;         // browsers in which one user is signed in
+inline constexpr std::size_t device_codes_per_application_max = 10'000;  // pending at once: 1000 devices a minute
 inline constexpr int spent_code_seconds = 3600;                   // reuse is detected within minutes or not at all
 
 inline constexpr std::size_t login_bytes_max = 254;               // the longest e-mail address (RFC 5321, erratum 1690)

@@ -23,6 +23,7 @@ enum class secret_kind : std::uint8_t {
     authorization_code,  ///< `tgc_`
     client_secret,       ///< `tgs_`
     session,             ///< `tgw_`, in a cookie
+    device_code,         ///< `tgd_`, with which a device polls (RFC 8628)
 };
 
 /// `prefix digits checksum`: 4 characters for the kind, 43 base-62 digits for 256 random bits, and 6 for their CRC-32.
@@ -40,6 +41,13 @@ static_assert(secret_text_bytes <= secret_text::bytes_max);
 
 /// The digest that stores keep of a secret. Throws as `sha256` does.
 [[nodiscard]] inline digest digest_of(std::string_view secret) { return sha256(secret); }
+
+/// What all secrets have in common that replace one another: about 125 random bits. Precondition: well-formed.
+[[nodiscard]] TOLLGATE_DECL std::string_view family_of(std::string_view secret) noexcept;
+
+/// The secret of the same kind and family that replaces this one. About 128 bits of it are derived from both arguments, so
+/// that nobody can make it who knows only one. Precondition: well-formed. Throws as `sha256` does.
+[[nodiscard]] TOLLGATE_DECL secret_text make_successor(std::string_view secret, const digest& seed);
 
 /// What a public id identifies.
 enum class public_id_kind : std::uint8_t {

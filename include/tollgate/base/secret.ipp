@@ -27,7 +27,8 @@ inline constexpr std::size_t public_id_digits = 22;       // 62^22 > 2^128
 static_assert(kind_prefix_bytes + secret_digits + checksum_digits == secret_text_bytes);
 
 /// In the order of the enumerators.
-inline constexpr std::array<std::string_view, 6> secret_prefixes{"tgp_", "tga_", "tgr_", "tgc_", "tgs_", "tgw_"};
+inline constexpr std::array<std::string_view, 7> secret_prefixes{"tgp_", "tga_", "tgr_", "tgc_",
+                                                               "tgs_", "tgw_", "tgd_"};
 inline constexpr std::array<std::string_view, 3> public_id_prefixes{"tgu_", "tgi_", "msg_"};
 
 constexpr std::string_view prefix_of(secret_kind kind) noexcept {
@@ -142,6 +143,20 @@ TOLLGATE_DECL bool is_well_formed(secret_kind kind, std::string_view text) noexc
         return false;
 
     return detail::from_base62(text.substr(secret_text_bytes - detail::checksum_digits)) == detail::checksum_of(text);
+}
+
+TOLLGATE_DECL std::string_view family_of(std::string_view secret) noexcept {
+    return secret.substr(0, secret_text_bytes - detail::checksum_digits - detail::public_id_digits);
+}
+
+TOLLGATE_DECL secret_text make_successor(std::string_view secret, const digest& seed) {
+    const auto derived = hmac_sha256({.key = seed.raw(), .message = secret});
+    const auto bytes = std::as_bytes(std::span{derived.bytes()}).first<16>();
+    secret_text made;
+    made.append(family_of(secret));
+    made.append(detail::view_of(detail::to_base62<detail::public_id_digits>(detail::to_words(bytes))));
+    made.append(detail::view_of(detail::to_base62<detail::checksum_digits>(detail::checksum_of(made))));
+    return made;
 }
 
 TOLLGATE_DECL public_id make_public_id(public_id_kind kind, std::span<const std::byte, 16> random) noexcept {

@@ -3,6 +3,7 @@
 #include <tollgate/base/result.hpp>
 #include <tollgate/model/application.hpp>
 #include <tollgate/model/grant.hpp>
+#include <tollgate/model/personal_token.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -19,15 +20,22 @@ namespace tollgate::inline v0 {
 /// effect is as durable as the store when it returns.
 template <class S>
 concept application_store = requires(S& s, const new_application& made, std::string_view client_id, user_id owner,
-                                     application_id id, const digest& secret, std::size_t applications_per_user_max) {
+                                     application_id id, const digest& secret, const application_change& changed,
+                                     std::size_t applications_per_user_max) {
     // error_kind::conflict if the client_id is taken, invalid if the owner already has `applications_per_user_max`.
     { s.create_application(made, applications_per_user_max) } -> std::same_as<result<application_id>>;
     // Empty if there is no application with this client_id.
     { s.find_application(client_id) } -> std::same_as<result<std::optional<application>>>;
-    // The owner's applications, oldest first.
+    // The owner's applications, oldest first, each with the number of its users.
     { s.applications_of(owner) } -> std::same_as<result<std::vector<application>>>;
-    // Whether the owner has such an application. The old secret is invalid as soon as this returns.
-    { s.replace_client_secret(owner, id, secret) } -> std::same_as<result<bool>>;
+    // Whether the owner has such an application. If it may no longer act for its owner, the tokens of
+    // `create_owner_token` are revoked.
+    { s.update_application(owner, id, changed) } -> std::same_as<result<bool>>;
+    // Whether the owner has such an application. The secret that was current stays valid beside the new one; an older one
+    // is invalid as soon as this returns.
+    { s.add_client_secret(owner, id, secret) } -> std::same_as<result<bool>>;
+    // Whether the owner has such an application with an older secret, which is invalid as soon as this returns.
+    { s.remove_older_secret(owner, id) } -> std::same_as<result<bool>>;
     // Whether the owner had such an application. Its codes, grants, access and refresh tokens are deleted with it.
     { s.delete_application(owner, id) } -> std::same_as<result<bool>>;
 };
@@ -40,7 +48,8 @@ concept application_store = requires(S& s, const new_application& made, std::str
 template <class S>
 concept grant_store = requires(S& s, const new_authorization_code& code, const code_redemption& redemption,
                                const token_refresh& refresh, const digest& token, user_id user, application_id application,
-                               const scope_set& scopes, instant now, std::size_t rows_max) {
+                               const new_access_token& access, const new_device_code& device, device_code_state answer,
+                               instant now, std::size_t rows_max) {
     // The scopes that this user has granted this application; empty if none, or if revoked.
     { s.granted_scopes(user, application) } -> std::same_as<result<std::optional<scope_set>>>;
     // Stores the code and adds its scopes to the grant, in one step. Changes nothing if the digest already exists, or
@@ -54,17 +63,32 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
     // the refresh token made from it and the access tokens made from either. error_kind::conflict if one of the new
     // digests exists.
     { s.redeem_code(redemption) } -> std::same_as<result<redeemed_code>>;
-    // Creates an access token from a refresh token, which remains valid; parallel calls all succeed.
-    // error_kind::conflict if the access token's digest exists.
+    // Creates an access token from a refresh token, which remains valid; parallel calls all succeed. With a `rotation`,
+    // the successor replaces it, with the same end, access tokens and code. For the time of grace, the replaced token
+    // returns the same successor, in parallel calls, too. After that, it is `reused`, as are all tokens of the family
+    // that were replaced before; reuse revokes the grant. error_kind::conflict if a new digest exists.
     { s.refresh_access_token(refresh) } -> std::same_as<result<refreshed_token>>;
-    // Revokes an access or refresh token of this application (RFC 7009). A refresh token takes the access tokens made
-    // with it along. The result does not tell whether the token existed.
+    // Revokes an access or refresh token of this application (RFC 7009), the latter by its own digest or its family's. A
+    // refresh token takes the access tokens made with it along. The result does not tell whether the token existed.
     { s.revoke_oauth_token(application, token) } -> std::same_as<result<void>>;
+    // The access or refresh token of this digest, expired or not.
+    { s.find_oauth_token(token) } -> std::same_as<result<std::optional<oauth_token>>>;
+    // Creates an access token for the accounts of an application's owner. Whether it was created: only if the application
+    // is confidential and may act for its owner, and the owner is the user. error_kind::conflict if the digest exists.
+    { s.create_owner_token(access) } -> std::same_as<result<bool>>;
+    // Stores a device's request. error_kind::not_found if the application does not exist (any more), conflict if one of
+    // the digests exists. Of more than `limits::device_codes_per_application_max`, the oldest may be deleted.
+    { s.create_device_code(device) } -> std::same_as<result<void>>;
+    // The request of either code's digest, expired or not.
+    { s.find_device_code(token) } -> std::same_as<result<std::optional<device_code>>>;
+    // Sets the answer by the digest of the user's code. Whether the request was pending. The approved scopes are those of a
+    // code of `create_code` with the digest of the device's code, which the device redeems.
+    { s.answer_device_code(token, answer) } -> std::same_as<result<bool>>;
     // The user's grants, oldest first.
     { s.grants_of(user) } -> std::same_as<result<std::vector<grant>>>;
     // Whether there was such a grant. Its codes, access and refresh tokens are deleted with it.
     { s.revoke_grant(user, application) } -> std::same_as<result<bool>>;
-    // Deletes codes and tokens that are no longer of use at `now`, at most `rows_max`; returns how many.
+    // Deletes codes, device codes and tokens that are no longer of use at `now`, at most `rows_max`; returns how many.
     { s.sweep_expired(now, rows_max) } -> std::same_as<result<std::size_t>>;
 };
 

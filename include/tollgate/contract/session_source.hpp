@@ -30,7 +30,8 @@ concept password_source = requires(P& p, std::string_view login, std::string_vie
     { p.check_password(login, password) } -> std::same_as<result<std::optional<user_id>>>;
 };
 
-/// Finds the session of a request. Implement it on the sessions that your site has; `cookie_sessions` keeps its own.
+/// Finds the session of a request. Implement it on the sessions that your site has; `cookie_sessions` keeps its own. If it
+/// has `result<bool> is_active(user_id)`, token introspection calls that, and does not vouch for disabled users.
 ///
 /// Thread rule: callable from many threads at once. Blocking: allowed if it declares `static constexpr bool blocking = true`.
 /// Errors: an `error`; never throws.

@@ -47,12 +47,16 @@ concept credential_cache = credential_source<S> && requires(const S& s, std::str
 template <class S>
 concept token_store = credential_source<S> && requires(S& s, const new_personal_token& personal,
                                                        std::size_t tokens_per_user_max, const new_access_token& access,
-                                                       user_id user, token_id id, const digest& token) {
+                                                       const personal_token_renewal& renewed, user_id user, token_id id,
+                                                       const digest& token) {
     // error_kind::conflict if the username is taken, invalid if the user already has `tokens_per_user_max`: counting
     // and creating is one step, so that parallel calls cannot exceed the bound.
     { s.create_personal_token(personal, tokens_per_user_max) } -> std::same_as<result<token_id>>;
     // The user's tokens, oldest first.
     { s.personal_tokens_of(user) } -> std::same_as<result<std::vector<personal_token>>>;
+    // Whether the user has such a token. Its old secret is invalid as soon as this returns; username, description and
+    // scopes stay.
+    { s.renew_personal_token(user, id, renewed) } -> std::same_as<result<bool>>;
     // Whether there was such a token. It is invalid as soon as this returns.
     { s.revoke_personal_token(id) } -> std::same_as<result<bool>>;
     // error_kind::conflict if the digest exists.
@@ -66,9 +70,10 @@ concept token_store = credential_source<S> && requires(S& s, const new_personal_
 /// Called about once an hour for one credential and about once a second in all, so each call may write to disk. An
 /// error does not affect the request.
 template <class S>
-concept use_recorder = requires(S& s, std::string_view username, const digest& token, instant now) {
-    // Sets the token's `last_used_at`. Not an error if there is no such token.
-    { s.record_personal_token_use(username, now) } -> std::same_as<result<void>>;
+concept use_recorder = requires(S& s, std::string_view username, const digest& token, instant now, std::string_view from) {
+    // Sets the token's `last_used_at` and `last_used_from`, a network such as 203.0.113.0/24, or empty. Not an error if
+    // there is no such token.
+    { s.record_personal_token_use(username, now, from) } -> std::same_as<result<void>>;
     // The same, and the `last_used_at` of the grant that the token belongs to, if any.
     { s.record_access_token_use(token, now) } -> std::same_as<result<void>>;
 };

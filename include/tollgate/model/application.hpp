@@ -6,25 +6,58 @@
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/time.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace tollgate::inline v0 {
 
 /// The public identifier of an OAuth client (RFC 6749 section 2.2).
 using client_id_text = inline_text<limits::client_id_bytes_max>;
 
+/// RFC 6749 section 2.1, and the operator's own services.
+enum class client_type : std::uint8_t {
+    confidential,     ///< has a secret
+    public_client,    ///< runs on the devices of its users, where a secret would not stay one: PKCE instead
+    resource_server,  ///< a service of the operator: introspects every access token, and requests none
+};
+
+/// As stores keep it.
+[[nodiscard]] constexpr std::string_view to_text(client_type type) noexcept {
+    switch (type) {
+        case client_type::confidential: return "confidential";
+        case client_type::public_client: return "public";
+        case client_type::resource_server: return "resource_server";
+    }
+    return "confidential";
+}
+
 /// An OAuth 2.0 client.
 struct application {
     application_id id;
     user_id owner;
     client_id_text client_id;
-    digest secret_digest;  ///< SHA-256 of the client secret
+    digest secret_digest;  ///< SHA-256 of the client secret; zero for a public client
     std::string name;
     std::string website;
-    std::string description;  ///< may be empty
-    std::optional<std::string> redirect_url;  ///< compared byte for byte
+    std::string description;                 ///< may be empty
+    std::vector<std::string> redirect_urls;  ///< compared byte for byte
     instant created_at;
+    client_type type = client_type::confidential;
+    std::optional<digest> older_secret_digest = {};  ///< of the secret before, which stays valid until it is removed
+    bool acts_for_owner = false;  ///< may get tokens for its owner's accounts (RFC 6749 section 4.4)
+    std::int64_t users = 0;       ///< how many have authorized it; only in the list of an owner
+};
+
+/// What the owner of an application may change.
+struct application_change {
+    std::string name;
+    std::string website;
+    std::string description;
+    std::vector<std::string> redirect_urls;  ///< without control characters; the order is kept
+    bool acts_for_owner = false;
 };
 
 /// An application to be stored.
@@ -35,8 +68,9 @@ struct new_application {
     std::string name;
     std::string website;
     std::string description;
-    std::optional<std::string> redirect_url;
+    std::vector<std::string> redirect_urls;  ///< without control characters; the order is kept
     instant created_at;
+    client_type type = client_type::confidential;
 };
 
 }  // namespace tollgate

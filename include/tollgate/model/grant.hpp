@@ -3,11 +3,13 @@
 #include <tollgate/base/digest.hpp>
 #include <tollgate/base/ids.hpp>
 #include <tollgate/base/time.hpp>
+#include <tollgate/model/application.hpp>
 #include <tollgate/model/scope.hpp>
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace tollgate::inline v0 {
 
@@ -82,6 +84,15 @@ struct redeemed_code {
     scope_set scopes;  ///< what was granted, if redeemed
 };
 
+/// The replacement of a refresh token by its use (RFC 9700 section 4.14.2). The tokens that replace one another are a
+/// family. A token that was replaced is remembered by its family, whatever the number of replacements.
+struct token_rotation {
+    digest family_digest;     ///< of the text that all tokens of the family share
+    digest successor_digest;  ///< of the token that replaces the shown one
+    digest successor_seed;    ///< with the shown token, what the successor is derived from
+    seconds grace;  ///< for so long, the token that was replaced last gives its successor again: a response may be lost
+};
+
 /// A request for a new access token (RFC 6749 section 6).
 struct token_refresh {
     digest refresh_digest;
@@ -91,6 +102,7 @@ struct token_refresh {
     digest access_digest;
     instant access_expires_at;
     seconds refresh_lifetime;  ///< from `now`, at most until the token's absolute end
+    std::optional<token_rotation> rotation{};  ///< empty: the refresh token stays valid
 };
 
 /// The result of a refresh.
@@ -98,12 +110,62 @@ enum class refresh_result : std::uint8_t {
     refreshed,
     unknown,  ///< unknown, expired, revoked, or another application's
     too_wide,  ///< a scope that the refresh token does not have
+    reused,    ///< replaced before, and not just now: the grant of the user and the application was revoked
 };
 
 /// A refresh result with the grant of the token.
 struct refreshed_token {
     refresh_result result = refresh_result::unknown;
     scope_set scopes;  ///< the new access token's, if refreshed
+    /// What the successor is derived from, if refreshed with a rotation: the request's, or that of the first replacement.
+    std::optional<digest> successor_seed{};
+};
+
+/// What an access or refresh token stands for (RFC 7662).
+struct oauth_token {
+    bool is_refresh_token = false;
+    user_id user;
+    application_id application;
+    std::optional<client_id_text> client_id;  ///< empty if the application is not one of the store's
+    scope_set scopes;
+    std::optional<instant> created_at;  ///< of an access token
+    instant expires_at;
+};
+
+/// What the user has answered to a device.
+enum class device_code_state : std::uint8_t { pending, approved, denied };
+
+/// As stores keep it.
+[[nodiscard]] constexpr std::string_view to_text(device_code_state state) noexcept {
+    switch (state) {
+        case device_code_state::pending: return "pending";
+        case device_code_state::approved: return "approved";
+        case device_code_state::denied: return "denied";
+    }
+    return "pending";
+}
+
+/// A device authorization request to store (RFC 8628).
+struct new_device_code {
+    digest device_digest;  ///< of the code that the device polls with; unique
+    digest user_digest;    ///< of the code that the user types; unique
+    application_id application;
+    scope_set scopes;
+    std::string requested_from;  ///< the address of the device
+    instant created_at;
+    instant expires_at;
+};
+
+/// A device authorization request.
+struct device_code {
+    digest device_digest;
+    application_id application;
+    client_id_text client_id;
+    scope_set scopes;
+    std::string requested_from;
+    instant created_at;
+    instant expires_at;
+    device_code_state state = device_code_state::pending;
 };
 
 }  // namespace tollgate

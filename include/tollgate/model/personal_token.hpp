@@ -25,6 +25,8 @@ struct personal_token {
     scope_set scopes;
     instant created_at;
     std::optional<instant> last_used_at;  ///< recorded at a bounded rate, so it may lag
+    std::optional<instant> expires_at = {};  ///< invalid from this time on; empty: valid until revoked
+    std::string last_used_from = {};         ///< the network of the last use; empty if unknown
 };
 
 /// A personal token to be stored.
@@ -35,6 +37,14 @@ struct new_personal_token {
     std::string description;  ///< at most limits::token_description_bytes_max
     scope_set scopes;
     instant created_at;
+    std::optional<instant> expires_at = {};  ///< invalid from this time on; empty: valid until revoked
+};
+
+/// The next secret of a personal token.
+struct personal_token_renewal {
+    digest secret_digest;  ///< SHA-256 of the secret
+    instant created_at;
+    std::optional<instant> expires_at = {};
 };
 
 /// An access token to store (RFC 6749 section 1.4).

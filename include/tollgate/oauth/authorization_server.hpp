@@ -7,6 +7,7 @@
 #include <tollgate/limits/window_limiter.hpp>
 #include <tollgate/oauth/detail/authorization_page.hpp>
 #include <tollgate/oauth/detail/client_endpoints.hpp>
+#include <tollgate/oauth/detail/device_page.hpp>
 #include <tollgate/oauth/detail/metadata.hpp>
 #include <tollgate/oauth/detail/paths.hpp>
 #include <tollgate/pipeline/detail/stages.hpp>
@@ -15,6 +16,7 @@
 #include <tollgate/web/detail/page.hpp>
 #include <tollgate/web/plain_theme.hpp>
 
+#include <concepts>
 #include <exception>
 #include <stdexcept>
 #include <string>
@@ -24,8 +26,9 @@
 
 namespace tollgate::inline v0 {
 
-/// OAuth 2.0 at `{auth_url}` (RFC 6749, authorization code grant): authorization page, token endpoint, revocation (RFC
-/// 7009), metadata (RFC 8414). A handler for `server` or any other HTTP server.
+/// OAuth 2.0 at `{auth_url}` (RFC 6749): authorization page, token endpoint, revocation (RFC 7009), introspection (RFC
+/// 7662), device authorization and its page (RFC 8628), metadata (RFC 8414). A handler for `server` or any other HTTP
+/// server.
 ///
 ///     authorization_server oauth{settings, sessions, store};
 ///     authorization_server oauth{settings, sessions, store, default_policies().with_limiter(std::ref(limiter))};
@@ -137,6 +140,7 @@ private:
 
     [[nodiscard]] static http::work_kind work_of(oauth::endpoint where, bool posts) noexcept {
         switch (where) {
+            case oauth::endpoint::device_page:
             case oauth::endpoint::authorization: return posts ? http::work_kind::forms : http::work_kind::pages;
             case oauth::endpoint::one_page: return posts ? http::work_kind::sign_in : http::work_kind::pages;
             case oauth::endpoint::metadata:
@@ -152,6 +156,7 @@ private:
     /// Whether the response is a page, which carries no limit fields.
     [[nodiscard]] bool is_page(const http::request& request, const oauth::request_context& context) const noexcept {
         return context.which == oauth::endpoint::authorization || context.which == oauth::endpoint::one_page ||
+               context.which == oauth::endpoint::device_page ||
                (context.which == oauth::endpoint::none && paths_.is_page_path(request.target.path));
     }
 
@@ -162,8 +167,8 @@ private:
     web::page_renderer<web::fitting_theme<Theme>> pages_;
     oauth::paths paths_;
     window_limiter page_limiter_{{.users = 64, .addresses = std::size_t{1} << 14}};
-    window_limiter refresh_limiter_{
-        {.users = std::size_t{1} << 16, .addresses = 64}};  // users stand for refresh tokens
+    window_limiter secret_limiter_{{.users = std::size_t{1} << 16, .addresses = 64}};  // users stand for secrets
+    window_limiter device_limiter_{{.users = std::size_t{1} << 14, .addresses = std::size_t{1} << 14}};
     std::string docs_url_;
     std::string metadata_;
 };
@@ -189,7 +194,7 @@ template <class Sessions, class Store, class Policies, class Theme>
 void authorization_server<Sessions, Store, Policies, Theme>::dispatch(const http::request& request,
                                                                       oauth::request_context& context,
                                                                       http::response& response) {
-    const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, refresh_limiter_, docs_url_,
+    const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, secret_limiter_, device_limiter_, docs_url_,
                                                                        observed(request, context)};
     const oauth::authorization_page<Sessions, Store, Policies, web::fitting_theme<Theme>> page{.settings = settings_,
                                                                                                .sessions = sessions_,
@@ -200,10 +205,29 @@ void authorization_server<Sessions, Store, Policies, Theme>::dispatch(const http
     switch (context.which) {
         case oauth::endpoint::token: return endpoints.answer_token(request, context, response);
         case oauth::endpoint::revocation: return endpoints.answer_revocation(request, context, response);
+        case oauth::endpoint::introspection:
+            return endpoints.answer_introspection(request, context, response, [&](user_id user) -> result<bool> {
+                if constexpr (requires { { sessions_.is_active(user) } -> std::same_as<result<bool>>; })
+                    return sessions_.is_active(user);
+                else return true;
+            });
+        case oauth::endpoint::device_authorization:
+            return endpoints.answer_device_authorization(request, context, response);
         case oauth::endpoint::metadata: return oauth::answer_metadata(request, metadata_, docs_url_, response);
         case oauth::endpoint::authorization:
+        case oauth::endpoint::device_page:
         case oauth::endpoint::one_page: {
             const auto window = page_limiter_.take(limit_key::of(context.client), settings_.page_requests, context.now);
+            if (window.admitted && context.which == oauth::endpoint::device_page)
+                return oauth::device_page<Sessions, Store, Policies, web::fitting_theme<Theme>>{
+                    .settings = settings_,
+                    .sessions = sessions_,
+                    .store = store_,
+                    .policies = policies_,
+                    .pages = pages_,
+                    .limiter = device_limiter_,
+                    .observed = observed(request, context)}
+                    .answer(request, context, response);
             if (window.admitted) return page.answer(request, context, response);
             response.add("Retry-After", pipeline::seconds_until(window.resets_at, context.now));
             return pages_.answer_status(response, http::status::too_many_requests);

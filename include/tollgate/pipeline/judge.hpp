@@ -58,7 +58,7 @@ struct judge {
                     return wait_at(stage::credential, work_kind::credentials, state);
                 [[fallthrough]];
             case stage::use:
-                if (!record_token_use(store, thread_for(work_kind::token_uses), state.now, state.auth))
+                if (!record_token_use(store, thread_for(work_kind::token_uses), state.now, state.client, state.auth))
                     return wait_at(stage::use, work_kind::token_uses, state);
                 [[fallthrough]];
             case stage::quota:

@@ -2,6 +2,7 @@
 
 #include <tollgate/base/detail/digest_memo.hpp>
 #include <tollgate/base/detail/encoding.hpp>
+#include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/secret.hpp>
 #include <tollgate/contract/authenticator.hpp>
 #include <tollgate/contract/token_store.hpp>
@@ -10,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace tollgate::inline v0 {
@@ -106,13 +108,22 @@ inline void make_caller(std::optional<caller>& made, const token_credential& sto
                  kind == credential_kind::access_token ? stored.application : std::nullopt, stored.owner_quota, stored.token);
 }
 
-/// Records a use. No failure refuses the request.
+/// The network that an owner is shown as the origin of a use: the /24 of an IPv4 address, the /48 of another.
+[[nodiscard]] inline std::string network_of(const ip_address& client) {
+    auto bytes = client.bytes();
+    const std::size_t kept = client.is_v4() ? 15 : 6;
+    for (std::size_t i = kept; i < bytes.size(); ++i) bytes[i] = 0;
+    return ip_address::from_bytes(bytes).to_text() + (client.is_v4() ? "/24" : "/48");
+}
+
+/// Records a use. No failure refuses the request. `client`: null if it is not known.
 template <class Store>
-void record_use(Store& store, const presented_token& token, instant now) noexcept {
+void record_use(Store& store, const presented_token& token, instant now, const ip_address* client = nullptr) noexcept {
     if constexpr (use_recorder<Store>) {
         try {
             if (token.kind == credential_kind::personal_token)
-                static_cast<void>(store.record_personal_token_use(token.username.view(), now));
+                static_cast<void>(store.record_personal_token_use(token.username.view(), now,
+                                                                  client == nullptr ? std::string{} : network_of(*client)));
             else static_cast<void>(store.record_access_token_use(token.secret_digest, now));
         } catch (...) {
         }

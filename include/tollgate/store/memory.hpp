@@ -9,6 +9,7 @@
 #include <tollgate/store/detail/errors.hpp>
 #include <tollgate/store/detail/memory/access_tokens.hpp>
 #include <tollgate/store/detail/memory/applications.hpp>
+#include <tollgate/store/detail/memory/device_codes.hpp>
 #include <tollgate/store/detail/memory/grants.hpp>
 #include <tollgate/store/detail/memory/hooks.hpp>
 #include <tollgate/store/detail/memory/outbox.hpp>
@@ -37,6 +38,7 @@ struct memory_settings {
     std::size_t grants_max = 100'000;
     std::size_t codes_max = 100'000;
     std::size_t refresh_tokens_max = 100'000;
+    std::size_t device_codes_max = 10'000;
     std::size_t sessions_max = 100'000;
     /// Bytes of events, deliveries and their attempts. Of those not yet delivered, one account may have a quarter, and
     /// so may one host. An event of an account over its quarter is refused. Deliveries to a host over its quarter are
@@ -72,12 +74,16 @@ public:
         return detail::without_exceptions([&] { return personal_.of(user); });
     }
     /// See `token_store`.
+    result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed) noexcept {
+        return detail::without_exceptions([&] { return personal_.renew(user, id, renewed); });
+    }
+    /// See `token_store`.
     result<bool> revoke_personal_token(token_id id) noexcept {
         return detail::without_exceptions([&] { return personal_.revoke(id); });
     }
     /// See `use_recorder`.
-    result<void> record_personal_token_use(std::string_view username, instant now) noexcept {
-        return personal_.record_use(username, now);
+    result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) noexcept {
+        return detail::without_exceptions([&] { return personal_.record_use(username, now, from); });
     }
 
     /// See `credential_source`.
@@ -111,16 +117,33 @@ public:
     }
     /// See `application_store`.
     result<std::vector<application>> applications_of(user_id owner) noexcept {
-        return in_oauth([&]() -> result<std::vector<application>> { return applications_.of(owner); });
+        return in_oauth([&]() -> result<std::vector<application>> {
+            auto listed = applications_.of(owner);
+            for (application& each : listed) each.users = grants_.users_of(each.id);
+            return listed;
+        });
     }
     /// See `application_store`.
-    result<bool> replace_client_secret(user_id owner, application_id id, const digest& secret) noexcept {
-        return in_oauth([&]() -> result<bool> { return applications_.replace_secret(owner, id, secret); });
+    result<bool> update_application(user_id owner, application_id id, const application_change& changed) noexcept {
+        return in_oauth([&]() -> result<bool> {
+            if (!applications_.update(owner, id, changed)) return false;
+            if (!changed.acts_for_owner) access_.revoke_made_with_none({id, owner});
+            return true;
+        });
+    }
+    /// See `application_store`.
+    result<bool> add_client_secret(user_id owner, application_id id, const digest& secret) noexcept {
+        return in_oauth([&]() -> result<bool> { return applications_.add_secret(owner, id, secret); });
+    }
+    /// See `application_store`.
+    result<bool> remove_older_secret(user_id owner, application_id id) noexcept {
+        return in_oauth([&]() -> result<bool> { return applications_.remove_older_secret(owner, id); });
     }
     /// See `application_store`.
     result<bool> delete_application(user_id owner, application_id id) noexcept {
         return in_oauth([&]() -> result<bool> {
             if (!applications_.remove(owner, id)) return false;
+            device_codes_.forget_of(id);
             grants_.revoke_all_of(id);
             return true;
         });
@@ -150,6 +173,32 @@ public:
         });
     }
     /// See `grant_store`.
+    result<std::optional<oauth_token>> find_oauth_token(const digest& token) noexcept {
+        return in_oauth([&]() -> result<std::optional<oauth_token>> { return grants_.find_token(token); });
+    }
+    /// See `grant_store`.
+    result<bool> create_owner_token(const new_access_token& made) noexcept {
+        return in_oauth([&]() -> result<bool> {
+            const application* const of = applications_.find(made.application);
+            if (of == nullptr || of->owner != made.user || !of->acts_for_owner || of->type != client_type::confidential)
+                return false;
+            if (auto done = access_.create(made, std::nullopt); !done) return std::move(done).error();
+            return true;
+        });
+    }
+    /// See `grant_store`.
+    result<void> create_device_code(const new_device_code& made) noexcept {
+        return in_oauth([&] { return device_codes_.create(made); });
+    }
+    /// See `grant_store`.
+    result<std::optional<device_code>> find_device_code(const digest& code) noexcept {
+        return in_oauth([&]() -> result<std::optional<device_code>> { return device_codes_.find(code); });
+    }
+    /// See `grant_store`.
+    result<bool> answer_device_code(const digest& user_code, device_code_state answer) noexcept {
+        return in_oauth([&]() -> result<bool> { return device_codes_.answer(user_code, answer); });
+    }
+    /// See `grant_store`.
     result<std::vector<grant>> grants_of(user_id user) noexcept {
         return in_oauth([&]() -> result<std::vector<grant>> { return grants_.of(user); });
     }
@@ -159,7 +208,10 @@ public:
     }
     /// See `grant_store`.
     result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept {
-        return in_oauth([&]() -> result<std::size_t> { return grants_.sweep_expired(now, rows_max); });
+        return in_oauth([&]() -> result<std::size_t> {
+            const std::size_t swept = grants_.sweep_expired(now, rows_max);
+            return swept + device_codes_.sweep_expired(now, rows_max - swept);
+        });
     }
 
     /// See `session_store`.
@@ -291,6 +343,7 @@ private:
     memory::access_tokens access_;
     memory::applications applications_;
     memory::grants grants_;
+    memory::device_codes device_codes_;
 };
 
 static_assert(token_store<memory_store> && use_recorder<memory_store>);

@@ -149,9 +149,13 @@ public:
     /// See `token_store`.
     TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
     /// See `token_store`.
+    TOLLGATE_DECL result<bool> renew_personal_token(user_id user, token_id id,
+                                                    const personal_token_renewal& renewed) noexcept;
+    /// See `token_store`.
     TOLLGATE_DECL result<bool> revoke_personal_token(token_id id) noexcept;
     /// See `use_recorder`.
-    TOLLGATE_DECL result<void> record_personal_token_use(std::string_view username, instant now) noexcept;
+    TOLLGATE_DECL result<void> record_personal_token_use(std::string_view username, instant now,
+                                                         std::string_view from) noexcept;
 
     /// See `credential_source`.
     TOLLGATE_DECL result<std::optional<token_credential>> find_access_token(const digest& token) noexcept;
@@ -185,7 +189,12 @@ public:
     /// See `application_store`.
     TOLLGATE_DECL result<std::vector<application>> applications_of(user_id owner) noexcept;
     /// See `application_store`.
-    TOLLGATE_DECL result<bool> replace_client_secret(user_id owner, application_id id, const digest& secret) noexcept;
+    TOLLGATE_DECL result<bool> update_application(user_id owner, application_id id,
+                                                  const application_change& changed) noexcept;
+    /// See `application_store`.
+    TOLLGATE_DECL result<bool> add_client_secret(user_id owner, application_id id, const digest& secret) noexcept;
+    /// See `application_store`.
+    TOLLGATE_DECL result<bool> remove_older_secret(user_id owner, application_id id) noexcept;
     /// See `application_store`.
     TOLLGATE_DECL result<bool> delete_application(user_id owner, application_id id) noexcept;
 
@@ -199,6 +208,16 @@ public:
     TOLLGATE_DECL result<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept;
     /// See `grant_store`.
     TOLLGATE_DECL result<void> revoke_oauth_token(application_id application, const digest& token) noexcept;
+    /// See `grant_store`.
+    TOLLGATE_DECL result<std::optional<oauth_token>> find_oauth_token(const digest& token) noexcept;
+    /// See `grant_store`.
+    TOLLGATE_DECL result<bool> create_owner_token(const new_access_token& made) noexcept;
+    /// See `grant_store`.
+    TOLLGATE_DECL result<void> create_device_code(const new_device_code& made) noexcept;
+    /// See `grant_store`.
+    TOLLGATE_DECL result<std::optional<device_code>> find_device_code(const digest& code) noexcept;
+    /// See `grant_store`.
+    TOLLGATE_DECL result<bool> answer_device_code(const digest& user_code, device_code_state answer) noexcept;
     /// See `grant_store`.
     TOLLGATE_DECL result<std::vector<grant>> grants_of(user_id user) noexcept;
     /// See `grant_store`.
@@ -274,6 +293,7 @@ static_assert(outbox<postgres_store> && shared_outbox<postgres_store>);
 #include <tollgate/store/detail/postgres/access_tokens.ipp>
 #include <tollgate/store/detail/postgres/applications.ipp>
 #include <tollgate/store/detail/postgres/completions.ipp>
+#include <tollgate/store/detail/postgres/device_codes.ipp>
 #include <tollgate/store/detail/postgres/grants.ipp>
 #include <tollgate/store/detail/postgres/hooks.ipp>
 #include <tollgate/store/detail/postgres/leases.ipp>

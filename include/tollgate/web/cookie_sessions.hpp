@@ -151,6 +151,12 @@ public:
             session{(*found)->user, std::move((*found)->login), session_cookie::session_secret_of(*cookie)}};
     }
 
+    /// Whether the tokens and sessions of this user are valid: unless the password source says otherwise.
+    [[nodiscard]] result<bool> is_active(user_id user) {
+        if constexpr (knows_active_users) return passwords_->is_active(user);
+        else return true;
+    }
+
     /// The URL of the sign-in page; it leads back to `return_to`.
     [[nodiscard]] std::string sign_in_url(std::string_view return_to) const { return cookie_.sign_in_url(return_to); }
 

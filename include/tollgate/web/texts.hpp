@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,8 @@ struct consent_texts {
     std::string_view asks = "{} requests access to your account.";
     std::string_view scopes = "It will be able to:";
     std::string_view website = "Website stated by the application: {}";    ///< the website
+    std::string_view unproved =
+        "Any program can claim to be this application. Continue only if you have just started it yourself.";
     std::string_view leads_to = "Either choice will redirect you to {}.";  ///< the host of the redirect URL
     std::string_view allow = "Allow";
     std::string_view deny = "Deny";
@@ -42,11 +45,32 @@ struct consent_texts {
         "to deceive you. No access was granted."};
     message_texts missing_redirect{
         "Missing redirect_uri",
-        "The application has no registered redirect URL, so each request must contain a redirect_uri on its website. "
-        "No access was granted."};
+        "The application has not registered exactly one redirect URL, so each request must contain a redirect_uri. No "
+        "access was granted."};
     message_texts answered{
         "This request was already answered",
         "The application has already received your decision. Return to it, and start again there if necessary."};
+};
+
+/// The page where a user types the code that a device shows.
+struct device_texts {
+    std::string_view title = "Connect a device";
+    std::string_view about = "Enter the code that your device shows.";
+    std::string_view code = "Code";
+    std::string_view code_hint = "8 letters, such as BCDF-GHJK.";
+    std::string_view next = "Continue";
+    std::string_view malformed = "A code has 8 letters, such as BCDF-GHJK.";
+    std::string_view unknown = "This code is wrong, has expired or was already used. Check your device for the current one.";
+    std::string_view too_many = "Too many wrong codes. Try again in {}.";  ///< a duration
+    std::string_view asks = "A device with {} requests access to your account.";
+    /// The address of the device, and when it asked.
+    std::string_view warning =
+        "The request came from the address {}, {}. Continue only if you started it yourself just now, on a device that is "
+        "with you. If somebody sent you the code or this link, deny: they would get access to your account.";
+    std::string_view code_shown = "Your device must show this code: {}";
+    message_texts approved{"The device is connected", "You can return to your device. It continues within a few seconds."};
+    message_texts denied{"Access denied", "The device did not get access to your account."};
+    message_texts answered{"This code was already used", "Return to your device, and start again there if necessary."};
 };
 
 /// How a delivery attempt ended.
@@ -170,6 +194,18 @@ struct token_texts {
     std::string_view secret = "Token secret";
     std::string_view may = "Scopes";
     std::string_view too_many = "You have reached the maximum number of tokens. Revoke an unused one, then try again.";
+    std::string_view expires = "Expires";
+    std::string_view expires_hint = "Programs that use the token fail after that day, until you generate a new secret here.";
+    std::array<std::string_view, 3> days = {"In 30 days", "In 90 days", "In 365 days"};
+    std::string_view never_expires = "Never";
+    std::string_view expired = "Expired";
+    std::string_view expires_soon = "Expires soon";
+    std::string_view used_from = "from {}";  ///< a network
+    std::string_view renew = "New secret";
+    std::string_view renew_warning =
+        "The current secret of \"{}\" will stop working immediately. The username stays. If the token expires, its time "
+        "begins anew.";
+    std::string_view renew_button = "Generate a new secret";
     std::string_view made_title = "Your new token";
     std::string_view made_about = "Use the username and the secret with HTTP Basic authentication.";
     std::string_view back = "Back to tokens";
@@ -195,12 +231,21 @@ struct application_texts {
     std::string_view website_hint = "Where users can learn more, such as https://example.com.";
     std::string_view website_missing = "Enter the URL of the application's website.";
     std::string_view description = "Description";
-    std::string_view redirect_url = "Redirect URL";
+    std::string_view redirect_url = "Redirect URLs";
     std::string_view redirect_url_hint =
-        "Where users return after their decision. Without it, each request must contain a redirect_uri on the website "
-        "above.";
+        "Where users return after their decision, one URL a line. Without any, each request must contain a redirect_uri "
+        "on the website above.";
     std::string_view redirect_url_bad =
-        "Enter an absolute URL without a #fragment, such as https://example.com/callback.";
+        "Enter absolute URLs without a #fragment, such as https://example.com/callback, one a line.";
+    std::string_view too_many_redirect_urls = "Enter at most 20 URLs.";
+    std::string_view type = "Client type";
+    std::string_view type_hint =
+        "A public client has no secret. It must use PKCE and register every redirect URL; schemes such as "
+        "com.example.app:/callback are allowed. Users are asked each time.";
+    std::string_view confidential_type = "Confidential: a server that keeps a secret";
+    std::string_view public_type = "Public: a mobile, desktop, command-line or single-page application";
+    std::string_view public_client = "Public client";
+    std::string_view resource_server = "Resource server";
     std::string_view no_redirect_url = "None";
     std::string_view button = "Register application";
     std::string_view client_id = "Client ID";
@@ -213,8 +258,26 @@ struct application_texts {
     std::string_view back = "Back to applications";
     std::string_view renew = "New secret";
     std::string_view renew_warning =
-        "The current secret of {} will stop working immediately. Configure the new one to restore access.";
+        "The current secret of {} stays valid beside the new one, until you remove it. Configure the new one first.";
+    std::string_view renew_again_warning =
+        "The current secret of {} stays valid beside the new one. The secret before it stops working immediately.";
     std::string_view renew_button = "Generate a new secret";
+    std::string_view remove_secret = "Remove old secret";
+    std::string_view remove_secret_warning = "The secret that {} had before its current one will stop working immediately.";
+    std::string_view remove_secret_button = "Remove the old secret";
+    std::string_view secret_removed = "The old secret was removed.";
+    std::string_view users = "Users";
+    std::string_view edit = "Edit";
+    std::string_view edit_title = "Edit {}";
+    std::string_view save = "Save changes";
+    std::string_view edited = "The changes were saved.";
+    std::string_view own_access = "Access to your own account";
+    std::string_view own_access_hint =
+        "With its client ID and secret, the application can then get tokens for your accounts without asking anyone "
+        "(client credentials grant). Removing this revokes them.";
+    std::string_view acts_for_owner = "Allow access to my own account";
+    std::string_view type_name = "Type {} to confirm";
+    std::string_view wrong_name = "{} has users. To delete it, type its name.";
     std::string_view remove = "Delete";
     std::string_view remove_warning =
         "{} will lose access to the accounts of all users who authorized it. This cannot be undone.";
@@ -370,6 +433,7 @@ struct page_texts {
     scope_texts scopes;
     sign_in_texts sign_in;
     consent_texts consent;
+    device_texts device;
     token_texts tokens;
     application_texts applications;
     authorization_texts authorizations;

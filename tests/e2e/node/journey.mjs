@@ -278,7 +278,9 @@ export class Journey {
 
     async deleting_the_application() {
         await this.go(settings + 'applications/')
-        await this.press(await this.open(this.row('Monthly reports'), 'Delete'))
+        const remove = await this.open(this.row('Monthly reports'), 'Delete')
+        await this.hands.fill(this.row('Monthly reports').locator('[name="confirm_name"]'), 'Monthly reports')
+        await this.press(remove)
         await this.check_text('were deleted')
         await this.go(this.request(this.client, 'user:balance'), 400)
     }

@@ -9,8 +9,11 @@ const discovered = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2' })
 const server = await oauth.processDiscoveryResponse(issuer, discovered)
 
 const client = { client_id: told.client_id }
-const credentials =
-    told.method === 'post' ? oauth.ClientSecretPost(told.client_secret) : oauth.ClientSecretBasic(told.client_secret)
+const credentials = {
+    post: () => oauth.ClientSecretPost(told.client_secret),
+    basic: () => oauth.ClientSecretBasic(told.client_secret),
+    none: () => oauth.None(),
+}[told.method]()
 const verifier = oauth.generateRandomCodeVerifier()
 const state = oauth.generateRandomState()
 
@@ -40,9 +43,11 @@ say({ balance: await balance(tokens.access_token), scope: tokens.scope })
 const again = await oauth.refreshTokenGrantRequest(server, client, credentials, tokens.refresh_token)
 const refreshed = await oauth.processRefreshTokenResponse(server, client, again)
 check(refreshed.access_token !== tokens.access_token, 'a new access token')
+const isReplaced = refreshed.refresh_token !== undefined && refreshed.refresh_token !== tokens.refresh_token
+check(isReplaced === (told.method === 'none'), 'a new refresh token of a public client')
 say({ balance: await balance(refreshed.access_token) })
 
-const revoked = await oauth.revocationRequest(server, client, credentials, tokens.refresh_token)
+const revoked = await oauth.revocationRequest(server, client, credentials, refreshed.refresh_token ?? tokens.refresh_token)
 await oauth.processRevocationResponse(revoked)
 let refusal
 try {

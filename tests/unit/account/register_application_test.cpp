@@ -27,7 +27,9 @@ struct few_applications {
     }
     result<std::optional<application>> find_application(std::string_view) { return std::optional<application>{}; }
     result<std::vector<application>> applications_of(user_id) { return std::vector<application>{}; }
-    result<bool> replace_client_secret(user_id, application_id, const digest&) { return false; }
+    result<bool> update_application(user_id, application_id, const application_change&) { return false; }
+    result<bool> add_client_secret(user_id, application_id, const digest&) { return false; }
+    result<bool> remove_older_secret(user_id, application_id) { return false; }
     result<bool> delete_application(user_id, application_id) { return false; }
 };
 
@@ -41,7 +43,7 @@ struct registry {
     }
 };
 
-application_request wish() { return {user_id{7}, "Acme reports", "https://acme.example", "", std::nullopt}; }
+application_request wish() { return {user_id{7}, "Acme reports", "https://acme.example", "", {}}; }
 
 /// The only field that will not do; empty when there is none, or several.
 std::string faulty_field(const application_request& wanted) {
@@ -57,7 +59,7 @@ TEST_CASE("a registered application is stored, with a digest of its secret", "[r
     registry one;
     auto wanted = wish();
     wanted.description = "Reads balances";
-    wanted.redirect_url = "https://acme.example/back?from=tollgate";
+    wanted.redirect_urls = {"https://acme.example/back?from=tollgate"};
     const auto made = one.add(wanted);
     REQUIRE(made);
     CHECK(made->client_id.view().starts_with("tgi_"));
@@ -70,8 +72,55 @@ TEST_CASE("a registered application is stored, with a digest of its secret", "[r
     CHECK(kept.name == "Acme reports");
     CHECK(kept.website == "https://acme.example/");
     CHECK(kept.description == "Reads balances");
-    CHECK(kept.redirect_url == "https://acme.example/back?from=tollgate");
+    CHECK(kept.redirect_urls == std::vector<std::string>{"https://acme.example/back?from=tollgate"});
+    CHECK(kept.type == client_type::confidential);
     CHECK(kept.created_at == noon);
+}
+
+TEST_CASE("a public client has no secret, and may come back to an application of its own", "[register_application]") {
+    registry one;
+    auto wanted = wish();
+    wanted.type = client_type::public_client;
+    wanted.redirect_urls = {"com.Example.app:/back", "http://127.0.0.1/back", "https://acme.example"};
+    const auto made = one.add(wanted);
+    REQUIRE(made);
+    CHECK(made->client_secret.view().empty());
+    CHECK(one.store.made[0].type == client_type::public_client);
+    CHECK(one.store.made[0].secret_digest == digest{});
+    CHECK(one.store.made[0].redirect_urls ==
+          std::vector<std::string>{"com.example.app:/back", "http://127.0.0.1/back", "https://acme.example/"});
+
+    for (const char* url : {"com.example.app://back", "com.example.app:/", "a.b:/c?d=e"}) {
+        CAPTURE(url);
+        wanted.redirect_urls = {url};
+        CHECK(faults_of(wanted).empty());
+        wanted.type = client_type::confidential;
+        CHECK(faulty_field(wanted) == "redirect_url");
+        wanted.type = client_type::public_client;
+    }
+    for (const char* url : {"javascript:alert(1)", "myapp:/back", "com.example.app:back", "com.example.app:", "com.example.app:/a#b",
+                            "com.example.app:/a b", ".example:/a", "com..app:/a", "com.:/a", "1.a:/b", "com.ex ample:/a",
+                            "com.example.app:/\xc3\xbc", "com.example.app", ""}) {
+        CAPTURE(url);
+        wanted.redirect_urls = {url};
+        CHECK(faulty_field(wanted) == "redirect_url");
+    }
+    wanted.redirect_urls = {"com.example.app:/" + std::string(2048, 'a')};
+    CHECK(faulty_field(wanted) == "redirect_url");
+}
+
+TEST_CASE("an application has some redirect URLs, and not any number", "[register_application]") {
+    auto wanted = wish();
+    for (std::size_t i = 0; i < limits::redirect_urls_max; ++i)
+        wanted.redirect_urls.push_back("https://acme.example/" + std::to_string(i));
+    CHECK(faults_of(wanted).empty());
+    wanted.redirect_urls[3] = "x";
+    CHECK(faulty_field(wanted) == "redirect_url");
+    CHECK(faults_of(wanted).front().index == 3);
+    wanted.redirect_urls[3] = "https://acme.example/more";
+    wanted.redirect_urls.push_back("https://acme.example/last");
+    CHECK(faulty_field(wanted) == "redirect_url");
+    CHECK(faults_of(wanted).front().what == field_error::too_many);
 }
 
 TEST_CASE("two applications differ in id and secret", "[register_application]") {
@@ -93,7 +142,7 @@ TEST_CASE("names and descriptions are checked", "[register_application]") {
                             "http://localhost/", "https://[2001:db8::1]/", "https://acme.example/?"}) {
         CAPTURE(url);
         wanted.website = url;
-        wanted.redirect_url = url;
+        wanted.redirect_urls = {url};
         CHECK(faults_of(wanted).empty());
     }
     wanted.website = "https://acme.example/#about";
@@ -125,12 +174,12 @@ TEST_CASE("each refusal names its field", "[register_application]") {
         wanted.website = url;
         CHECK(faulty_field(wanted) == "website");
         wanted = wish();
-        wanted.redirect_url = url;
+        wanted.redirect_urls = {url};
         CHECK(faulty_field(wanted) == "redirect_url");
     }
     for (const char* url : {"https://acme.example/back#", "https://acme.example/#fragment"}) {
         auto wanted = wish();
-        wanted.redirect_url = url;
+        wanted.redirect_urls = {url};
         CHECK(faulty_field(wanted) == "redirect_url");
     }
 }
@@ -146,7 +195,7 @@ TEST_CASE("http is for loopback addresses, and texts beyond ASCII are refused wi
                                     {"https://acme.example/\xc3\xbc", field_error::not_ascii}}) {
         CAPTURE(url);
         auto wanted = wish();
-        wanted.redirect_url = url;
+        wanted.redirect_urls = {url};
         CHECK(faulty_field(wanted) == "redirect_url");
         CHECK(faults_of(wanted).front().what == what);
         wanted = wish();
@@ -155,7 +204,7 @@ TEST_CASE("http is for loopback addresses, and texts beyond ASCII are refused wi
         CHECK(faults_of(wanted).front().what == what);
     }
     auto wanted = wish();
-    wanted.redirect_url = "https://b\xc3\xbc" "cher.example/";
+    wanted.redirect_urls = {"https://b\xc3\xbc" "cher.example/"};
     CHECK(faults_of(wanted).front().message.find("ASCII form (xn--...)") != std::string::npos);
 }
 
@@ -170,10 +219,10 @@ TEST_CASE("URLs are normalised at registration, as URL libraries write them", "[
         CAPTURE(url);
         registry one;
         auto wanted = wish();
-        wanted.website = wanted.redirect_url.emplace(url);
+        wanted.website = wanted.redirect_urls.emplace_back(url);
         REQUIRE(one.add(wanted));
         CHECK(one.store.made[0].website == kept);
-        CHECK(one.store.made[0].redirect_url == kept);
+        CHECK(one.store.made[0].redirect_urls == std::vector<std::string>{kept});
     }
     registry one;
     auto wanted = wish();
@@ -184,7 +233,7 @@ TEST_CASE("URLs are normalised at registration, as URL libraries write them", "[
 
 TEST_CASE("all errors are reported at once, without a store call", "[register_application]") {
     registry one;
-    const application_request wanted{user_id{7}, "", "", std::string(256, 'd'), ""};
+    const application_request wanted{user_id{7}, "", "", std::string(256, 'd'), {""}};
     CHECK(faults_of(wanted).size() == 4);
     const auto made = one.add(wanted);
     REQUIRE_FALSE(made);

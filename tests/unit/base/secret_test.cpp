@@ -31,6 +31,22 @@ bool holds_only_word_characters(std::string_view text) {
 
 }  // namespace
 
+TEST_CASE("a successor is of the same kind and family, and nobody makes it with one half") {
+    std::array<std::byte, 32> bytes{};
+    const auto first = make_secret(secret_kind::refresh_token, bytes);
+    const auto next = make_successor(first, sha256("seed"));
+    CHECK(is_well_formed(secret_kind::refresh_token, next));
+    CHECK(family_of(next) == family_of(first));
+    CHECK(family_of(first).size() == 25);
+    CHECK(next.view() == make_successor(first, sha256("seed")).view());
+    CHECK(next.view() != make_successor(first, sha256("other")).view());
+    CHECK(next.view() != make_successor(next, sha256("seed")).view());
+    bytes[31] = std::byte{1};
+    const auto sibling = make_secret(secret_kind::refresh_token, bytes);
+    CHECK(family_of(sibling) == family_of(first));
+    CHECK(make_successor(sibling, sha256("seed")).view() != next.view());
+}
+
 TEST_CASE("a secret is its kind, its digits and their checksum") {
     // Written out, because secrets that were handed out must stay well-formed in every later version.
     CHECK(make_secret(secret_kind::personal_token, filled<32>(0)).view() ==

@@ -357,7 +357,7 @@ struct hooks_that_are_deleted_by_anybody {
 };
 /// A verb that a request may fail by.
 struct uses_that_are_counted {
-    result<bool> record_personal_token_use(std::string_view, instant);
+    result<bool> record_personal_token_use(std::string_view, instant, std::string_view);
     result<bool> record_access_token_use(const digest&, instant);
 };
 struct tokens_without_a_bound : memory_store {

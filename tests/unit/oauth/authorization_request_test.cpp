@@ -16,7 +16,7 @@ using oauth::parameters;
 namespace {
 
 application registered() {
-    return {application_id{1}, user_id{1}, *client_id_text::from("tgi_app"), {}, "App", "https://app.example", "", "https://app.example/cb", {}};
+    return {application_id{1}, user_id{1}, *client_id_text::from("tgi_app"), {}, "App", "https://app.example", "", {"https://app.example/cb"}, {}};
 }
 
 service_catalog catalog() {

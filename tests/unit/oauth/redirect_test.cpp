@@ -70,25 +70,35 @@ TEST_CASE("without a registered redirect URL, the origin must be the website's",
 }
 
 TEST_CASE("the redirect URL is chosen from the registered and the requested one", "[oauth][redirect]") {
-    application client{application_id{1}, user_id{1}, {}, {}, "App", "https://app.example", "", "https://app.example/cb", {}};
+    application client{application_id{1}, user_id{1}, {}, {}, "App", "https://app.example", "", {"https://app.example/cb"}, {}};
     CHECK(oauth::choose_redirect(client, std::nullopt) == "https://app.example/cb");
     CHECK(oauth::choose_redirect(client, "https://app.example/cb") == "https://app.example/cb");
     CHECK_FALSE(oauth::choose_redirect(client, "https://app.example/other"));
     CHECK_FALSE(oauth::choose_redirect(client, ""));
-    client.redirect_url.reset();
+    client.redirect_urls.clear();
     CHECK_FALSE(oauth::choose_redirect(client, std::nullopt));
     CHECK(oauth::choose_redirect(client, "https://app.example/other") == "https://app.example/other");
     CHECK_FALSE(oauth::choose_redirect(client, "https://other.example/"));
+    client.type = client_type::public_client;
+    CHECK_FALSE(oauth::choose_redirect(client, "https://app.example/other"));
+
+    client.redirect_urls = {"https://app.example/a", "http://127.0.0.1/b", "com.app.example:/c"};
+    for (const char* sent : {"https://app.example/a", "http://127.0.0.1:49152/b", "com.app.example:/c"})
+        CHECK(oauth::choose_redirect(client, sent) == sent);
+    for (const char* sent : {"https://app.example/", "https://app.example:8443/a", "http://127.0.0.1:49152/a", "com.app.example:/d",
+                             "com.app.example://c", "COM.app.example:/c"})
+        CHECK_FALSE(oauth::choose_redirect(client, sent));
+    CHECK_FALSE(oauth::choose_redirect(client, std::nullopt));  // of several none is the one
 }
 
 TEST_CASE("redirects cannot inject fields or parameters", "[oauth][redirect]") {
-    application client{application_id{1}, user_id{1}, {}, {}, "App", "https://app.example", "", "https://app.example/cb#part", {}};
+    application client{application_id{1}, user_id{1}, {}, {}, "App", "https://app.example", "", {"https://app.example/cb#part"}, {}};
     for (const char* registered : {"https://app.example/cb#part", "https://app.example/c b", "https://app.example/c\r\nb", "https://app.example/\xc3\xbc"}) {
-        client.redirect_url = registered;
+        client.redirect_urls = {registered};
         CHECK_FALSE(oauth::choose_redirect(client, std::nullopt));
         CHECK_FALSE(oauth::choose_redirect(client, registered));
     }
-    client.redirect_url = "com.app.example:/cb";
+    client.redirect_urls = {"com.app.example:/cb"};
     CHECK(oauth::choose_redirect(client, std::nullopt) == "com.app.example:/cb");
     CHECK_FALSE(oauth::choose_redirect(client, "com.app.example:/cc"));
 }

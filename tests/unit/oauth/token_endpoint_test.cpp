@@ -149,7 +149,7 @@ TEST_CASE("a missing or unsupported parameter has its error code", "[oauth][toke
     for (const auto& [changes, error] : std::vector<row>{
              {{{"grant_type", ""}}, "invalid_request"},
              {{{"grant_type", "password"}}, "unsupported_grant_type"},
-             {{{"grant_type", "client_credentials"}}, "unsupported_grant_type"},
+             {{{"grant_type", "implicit"}}, "unsupported_grant_type"},
              {{{"grant_type", "Authorization_Code"}}, "unsupported_grant_type"},
              {{{"grant_type", "refresh_token"}}, "invalid_request"},
              {{{"code", ""}}, "invalid_request"},

@@ -39,7 +39,7 @@ TEST_CASE("an application is registered, and its secret shown once") {
     CHECK((*kept)->secret_digest == digest_of(secret));
     CHECK((*kept)->name == "Shop & more");
     CHECK((*kept)->description == "Numbers");
-    CHECK((*kept)->redirect_url == "https://statistics.example/callback?a=b");
+    CHECK((*kept)->redirect_urls == std::vector<std::string>{"https://statistics.example/callback?a=b"});
 
     const auto list = shop.get(path);
     CHECK(has(list, client_id));
@@ -54,7 +54,7 @@ TEST_CASE("description and redirect URL may be left out") {
     CHECK(to_number(shop.post(path, good).status()) == 200);
     for (const auto& each : applications_of(shop, ann)) {
         CHECK(each.description.empty());
-        CHECK_FALSE(each.redirect_url);
+        CHECK(each.redirect_urls.empty());
     }
 }
 
@@ -81,7 +81,14 @@ TEST_CASE("invalid input is reported at its field and kept") {
              row{good + "&description=a%00", "description", "plain text on a single line"},
              row{redirect("/callback"), "redirect_url", "without a #fragment"},
              row{redirect("https://a.example/#x"), "redirect_url", "without a #fragment"},
-             row{redirect("https://a.example/\r\n"), "redirect_url", "without a #fragment"},
+             row{redirect("https://a.example/\r\nx\r\ny"), "redirect_url", "without a #fragment"},
+             row{redirect("com.example.app:/back"), "redirect_url", "without a #fragment"},
+             row{redirect([] {
+                     std::string all;
+                     for (int i = 0; i < 21; ++i) all += "https://a.example/" + std::to_string(i) + "\n";
+                     return all;
+                 }()),
+                 "redirect_url", "at most 20 URLs"},
              row{redirect("https://a.example/" + std::string(2048, 'a')), "redirect_url",
                  "at most 2048 bytes are allowed"},
          }) {
@@ -96,10 +103,37 @@ TEST_CASE("invalid input is reported at its field and kept") {
     CHECK(applications_of(shop, ann).empty());
 
     const auto page = shop.post(path, "name=%3Cb%3E&website=x&description=d&redirect_url=y");
-    for (const auto* kept : {"value=\"&lt;b&gt;\"", "value=\"x\"", "value=\"d\"", "value=\"y\""})
+    for (const auto* kept : {"value=\"&lt;b&gt;\"", "value=\"x\"", "value=\"d\"", ">y</textarea>"})
         CHECK(has(page, kept));
     CHECK(has(page, "<li><a href=\"#website\">Website: Enter an absolute URL"));
-    CHECK(has(page, "<li><a href=\"#redirect_url\">Redirect URL: Enter"));
+    CHECK(has(page, "<li><a href=\"#redirect_url\">Redirect URLs: Enter"));
+}
+
+TEST_CASE("an application has several redirect URLs, one a line") {
+    page_shop shop;
+    const auto body = good + "&redirect_url=" + percent_encode(" https://a.example/1 \r\n\r\nhttps://a.example/2\nhttps://a.example");
+    CHECK(to_number(shop.post(path, body).status()) == 200);
+    CHECK(applications_of(shop, ann).front().redirect_urls ==
+          std::vector<std::string>{"https://a.example/1", "https://a.example/2", "https://a.example/"});
+    const auto list = shop.get(path);
+    CHECK(has(list, "<li><code>https://a.example/1</code></li><li><code>https://a.example/2</code></li>"));
+}
+
+TEST_CASE("a public client has no secret to show or to renew") {
+    page_shop shop;
+    const auto page = shop.post(path, good + "&type=public&redirect_url=" + percent_encode("com.example.app:/back"));
+    CHECK(page.find("Location") == path + "?done=registered");
+    const auto made = applications_of(shop, ann).front();
+    CHECK(made.type == client_type::public_client);
+    CHECK(made.redirect_urls == std::vector<std::string>{"com.example.app:/back"});
+    const auto list = shop.get(path + "?done=registered");
+    CHECK(has(list, "Statistics is registered"));
+    CHECK(has(list, "Public client"));
+    CHECK_FALSE(has(list, "new_secret"));
+    CHECK(to_number(shop.post(path, "action=new_secret&application=" + std::to_string(made.id.value())).status()) == 404);
+
+    CHECK(to_number(shop.post(path, good + "&type=resource_server").status()) == 200);  // for the operator alone
+    CHECK(applications_of(shop, ann).back().type == client_type::confidential);
 }
 
 TEST_CASE("the number of applications is bounded") {
@@ -113,7 +147,7 @@ TEST_CASE("the number of applications is bounded") {
     CHECK(applications_of(shop, ann).size() == 1);
 }
 
-TEST_CASE("a new secret replaces the old one, for the owner only") {
+TEST_CASE("a new secret is good beside the old one until that is removed, for the owner alone") {
     page_shop shop;
     const auto old_secret = value_of(shop.post(path, good), "client-secret");
     const auto made = applications_of(shop, ann).front();
@@ -129,6 +163,91 @@ TEST_CASE("a new secret replaces the old one, for the owner only") {
     const auto secret = value_of(page, "client-secret");
     CHECK(secret != old_secret);
     CHECK(applications_of(shop, ann).front().secret_digest == digest_of(secret));
+    CHECK(applications_of(shop, ann).front().older_secret_digest == digest_of(old_secret));
+
+    const auto removal = "action=remove_secret&application=" + std::to_string(made.id.value());
+    CHECK(has(shop.get(path), "Remove the old secret"));
+    CHECK(to_number(shop.post(path, removal, "bob").status()) == 404);
+    CHECK(shop.post(path, removal).find("Location") == path + "?done=secret");
+    CHECK_FALSE(applications_of(shop, ann).front().older_secret_digest);
+    CHECK(applications_of(shop, ann).front().secret_digest == digest_of(secret));
+    CHECK_FALSE(has(shop.get(path), "Remove the old secret"));
+    CHECK(to_number(shop.post(path, removal).status()) == 404);
+}
+
+TEST_CASE("everything of an application but its client_id is edited, by its owner alone") {
+    page_shop shop;
+    static_cast<void>(shop.post(path, good + "&redirect_url=" + percent_encode("https://a.example/1\nhttps://a.example/2")));
+    const auto made = applications_of(shop, ann).front();
+    const auto id = std::to_string(made.id.value());
+    CHECK(has(shop.get(path), "?edit=" + id + "\">Edit"));
+    const auto form = shop.get(path + "?edit=" + id);
+    for (const std::string& kept : {std::string{"<h1>Edit Statistics</h1>"}, std::string{"value=\"https://statistics.example/\""},
+                                    std::string{">https://a.example/1\nhttps://a.example/2\n</textarea>"},
+                                    std::string{"Allow access to my own account"}})
+        CHECK(has(form, kept));
+    CHECK(to_number(shop.get(path + "?edit=" + id, "bob").status()) == 404);
+    CHECK(to_number(shop.get(path + "?edit=x").status()) == 404);
+
+    const auto change = "action=edit&application=" + id + "&name=Numbers&website=https://Numbers.example&description=d&redirect_url=" +
+                        percent_encode("https://b.example") + "&acts_for_owner=yes&type=public";
+    CHECK(to_number(shop.post(path, change, "bob").status()) == 404);
+    CHECK(applications_of(shop, ann).front().name == "Statistics");
+    CHECK(shop.post(path, change).find("Location") == path + "?done=edited");
+    const auto changed = applications_of(shop, ann).front();
+    CHECK(changed.client_id == made.client_id);
+    CHECK(changed.secret_digest == made.secret_digest);
+    CHECK(changed.type == client_type::confidential);
+    CHECK(changed.name == "Numbers");
+    CHECK(changed.website == "https://numbers.example/");
+    CHECK(changed.description == "d");
+    CHECK(changed.redirect_urls == std::vector<std::string>{"https://b.example/"});
+    CHECK(changed.acts_for_owner);
+    CHECK(has(shop.get(path + "?edit=" + id), "checked"));
+
+    const auto wrong = shop.post(path, "action=edit&application=" + id + "&name=&website=https://a.example");
+    CHECK(to_number(wrong.status()) == 422);
+    CHECK(has(wrong, "<h1>Edit Numbers</h1>"));
+    CHECK(has(wrong, "Enter a name."));
+    CHECK(applications_of(shop, ann).front().name == "Numbers");
+}
+
+TEST_CASE("a public client keeps its scheme, and never acts for its owner") {
+    page_shop shop;
+    static_cast<void>(shop.post(path, good + "&type=public"));
+    const auto id = std::to_string(applications_of(shop, ann).front().id.value());
+    CHECK_FALSE(has(shop.get(path + "?edit=" + id), "acts_for_owner"));
+    CHECK(shop.post(path, "action=edit&application=" + id + "&name=N&website=https://a.example&acts_for_owner=yes&redirect_url=" +
+                              percent_encode("com.example.app:/back"))
+              .find("Location") == path + "?done=edited");
+    CHECK(applications_of(shop, ann).front().redirect_urls == std::vector<std::string>{"com.example.app:/back"});
+    CHECK_FALSE(applications_of(shop, ann).front().acts_for_owner);
+}
+
+TEST_CASE("an application with users is deleted by somebody who types its name") {
+    page_shop shop;
+    static_cast<void>(shop.post(path, good));
+    const auto made = applications_of(shop, ann).front();
+    REQUIRE(*shop.store.create_code({.code_digest = sha256("code"),
+                                     .user = bob,
+                                     .application = made.id,
+                                     .scopes = *scope_set::parse("user:balance"),
+                                     .redirect = "https://a.example",
+                                     .code_challenge = {},
+                                     .created_at = shop.now,
+                                     .expires_at = shop.now}) == code_result::created);
+    const auto list = shop.get(path);
+    CHECK(has(list, "data-label=\"Users\">1"));
+    CHECK(has(list, "Type Statistics to confirm"));
+    const auto remove = "action=delete&application=" + std::to_string(made.id.value());
+    for (const auto* name : {"", "&confirm_name=", "&confirm_name=statistics"}) {
+        const auto refused = shop.post(path, remove + name);
+        CHECK(to_number(refused.status()) == 422);
+        CHECK(has(refused, "Statistics has users. To delete it, type its name."));
+    }
+    CHECK(applications_of(shop, ann).size() == 1);
+    CHECK(shop.post(path, remove + "&confirm_name=Statistics").find("Location") == path + "?done=1");
+    CHECK(applications_of(shop, ann).empty());
 }
 
 TEST_CASE("an application is deleted by its owner only") {

@@ -19,7 +19,7 @@ application_id add_application(page_shop& shop, std::string name, std::string we
                                            .name = name,
                                            .website = std::move(website),
                                            .description = {},
-                                           .redirect_url = {},
+                                           .redirect_urls = {},
                                            .created_at = shop.now},
                                           100);
 }

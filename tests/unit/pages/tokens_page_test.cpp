@@ -187,3 +187,45 @@ TEST_CASE("the same form with other values creates another token") {
     CHECK(to_number(shop.post_as_it_is(path, "scopes=sitesmaker&description=b" + token).status()) == 403);
     CHECK(tokens_of(shop, ann).size() == 2);
 }
+
+TEST_CASE("a token expires when its user chose, and says so before and after") {
+    page_shop shop;
+    const std::string tokens = "/en/user/settings/tokens/";
+    const auto create = [&](const std::string& days) {
+        return to_number(shop.post(tokens, "description=d" + days + "&scopes=user:balance&days=" + days).status());
+    };
+    for (const auto* days : {"30", "90", "365", ""}) CHECK(create(days) == 200);
+    for (const auto* days : {"0", "31", "x", "-30", "030"}) CHECK(create(days) == 422);
+    const auto made = *shop.store.personal_tokens_of(ann);
+    REQUIRE(made.size() == 4);
+    for (std::size_t i = 0; i < 3; ++i)
+        CHECK(made[i].expires_at == shop.now + std::chrono::days{std::array{30, 90, 365}[i]});
+    CHECK_FALSE(made[3].expires_at);
+    CHECK(has(shop.get(tokens), "<span class=\"state care\">Never</span>"));
+    CHECK_FALSE(has(shop.get(tokens), "Expires soon"));
+    shop.now += std::chrono::days{23};
+    CHECK(has(shop.get(tokens), "Expires soon"));
+    CHECK_FALSE(has(shop.get(tokens), "Expired"));
+    shop.now += std::chrono::days{7};
+    CHECK(has(shop.get(tokens), "Expired"));
+}
+
+TEST_CASE("a token gets a new secret from its user alone, and its time begins anew") {
+    page_shop shop;
+    const std::string tokens = "/en/user/settings/tokens/";
+    static_cast<void>(shop.post(tokens, "description=d&scopes=user:balance&days=30"));
+    const auto made = (*shop.store.personal_tokens_of(ann)).front();
+    shop.now += std::chrono::days{10};
+    const auto action = "action=renew&token=" + std::to_string(made.id.value());
+    CHECK(to_number(shop.post(tokens, action, "bob").status()) == 404);
+    CHECK(to_number(shop.post(tokens, "action=renew&token=x").status()) == 404);
+    const auto before = *shop.store.find_personal_token(made.username.view());
+    const auto page = shop.post(tokens, action);
+    CHECK(to_number(page.status()) == 200);
+    const auto secret = page_shop::between(page.body(), "id=\"secret\" value=\"", "\"");
+    const auto after = *shop.store.find_personal_token(made.username.view());
+    CHECK(after->secret_digest == digest_of(secret));
+    CHECK(after->secret_digest != before->secret_digest);
+    CHECK(after->expires_at == shop.now + std::chrono::days{30});
+    CHECK(has(page, std::string{made.username.view()}));
+}

@@ -69,11 +69,11 @@ struct caching_store : memory_store {
     lookup<token_credential> cached_access_token(const digest& token) const noexcept {
         return cached(*rows().find_access_token(token));
     }
-    result<void> record_personal_token_use(std::string_view username, instant now) {
+    result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) {
         counts->wait(http::work_kind::token_uses);
         ++counts->uses_recorded;
         if (loses_uses) return {};
-        return memory_store::record_personal_token_use(username, now);
+        return memory_store::record_personal_token_use(username, now, from);
     }
     result<void> record_access_token_use(const digest& token, instant now) {
         counts->wait(http::work_kind::token_uses);
@@ -234,7 +234,7 @@ struct caching_shop {
         username = name.view();
         secret = made.view();
         balance_.basic(username, secret);
-        REQUIRE(store.rows().record_personal_token_use(username, now));
+        REQUIRE(store.rows().record_personal_token_use(username, now, {}));
     }
 
     auto policies() { return default_policies().with_clock(fake_clock{&now}).with_limiter(std::ref(limiter)); }

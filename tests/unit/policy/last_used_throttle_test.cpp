@@ -38,11 +38,11 @@ struct counting_store {
     result<std::optional<token_credential>> find_access_token(const digest& token) {
         return inner.find_access_token(token);
     }
-    result<void> record_personal_token_use(std::string_view username, instant now) {
+    result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) {
         ++recorded;
         if (throws) throw std::runtime_error{"connection lost"};
         if (fails) return unavailable("the disk is full");
-        return inner.record_personal_token_use(username, now);
+        return inner.record_personal_token_use(username, now, from);
     }
     result<void> record_access_token_use(const digest& token, instant now) {
         ++recorded;

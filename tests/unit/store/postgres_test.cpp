@@ -1,5 +1,9 @@
 #include <tollgate/store/postgres.hpp>
 
+#include <tollgate/base/detail/encoding.hpp>
+#include <tollgate/store/detail/postgres/migrations.hpp>
+#include <tollgate/store/detail/postgres/schema.hpp>
+#include <tollgate/store/postgres_database.hpp>
 #include <tollgate/testing/detail/delivering.hpp>
 #include <tollgate/testing/detail/granting.hpp>
 #include <tollgate/testing/detail/samples.hpp>
@@ -18,6 +22,7 @@
 #include <cstdint>
 #include <functional>
 #include <set>
+#include <span>
 #include <string>
 #include <thread>
 #include <type_traits>
@@ -110,7 +115,7 @@ TEST_CASE("every verb of a request takes one round trip, from its first use") {
          }},
         {"find_personal_token", [&] { value_of(store.find_personal_token("tgu_1")); }},
         {"personal_tokens_of", [&] { value_of(store.personal_tokens_of(user_id{7})); }},
-        {"record_personal_token_use", [&] { value_of(store.record_personal_token_use("tgu_1", noon)); }},
+        {"record_personal_token_use", [&] { value_of(store.record_personal_token_use("tgu_1", noon, "192.0.2.0/24")); }},
         {"revoke_personal_token", [&] { value_of(store.revoke_personal_token(*token)); }},
         {"create_access_token", [&] { value_of(store.create_access_token(sample_access_token(++seed))); }},
         {"find_access_token", [&] { value_of(store.find_access_token(sample_digest(seed))); }},
@@ -138,7 +143,23 @@ TEST_CASE("every verb of a request takes one round trip, from its first use") {
          }},
         {"find_application", [&] { value_of(store.find_application("tgi_1")); }},
         {"applications_of", [&] { value_of(store.applications_of(user_id{3})); }},
-        {"replace_client_secret", [&] { value_of(store.replace_client_secret(user_id{3}, *application, digest{})); }},
+        {"add_client_secret", [&] { value_of(store.add_client_secret(user_id{3}, *application, digest{})); }},
+        {"remove_older_secret", [&] { value_of(store.remove_older_secret(user_id{3}, *application)); }},
+        {"update_application",
+         [&] { value_of(store.update_application(user_id{3}, *application, {"n", "w", "d", {}, true})); }},
+        {"create_owner_token",
+         [&] {
+             value_of(store.create_owner_token(
+                 {user_id{3}, *application, sample_digest(++seed), sample_scopes("a"), noon, noon + seconds{60}}));
+         }},
+        {"create_device_code", [&] { value_of(store.create_device_code(sample_device_code(++seed, *application))); }},
+        {"find_device_code",
+         [&] { value_of(store.find_device_code(sample_device_code(seed, *application).user_digest)); }},
+        {"answer_device_code",
+         [&] {
+             value_of(store.answer_device_code(sample_device_code(seed, *application).user_digest, device_code_state::denied));
+         }},
+        {"find_oauth_token", [&] { value_of(store.find_oauth_token(sample_access_digest(seed))); }},
         {"create_code", [&] { value_of(store.create_code(sample_code(++seed, *application))); }},
         {"granted_scopes", [&] { value_of(store.granted_scopes(user_id{7}, *application)); }},
         {"redeem_code",
@@ -416,6 +437,35 @@ TEST_CASE("the store's clock is the server's and may outlive the store") {
     const auto off = clock->now() - postgres::server_clock::node_now();
     CHECK(off < milliseconds{100});
     CHECK(off > milliseconds{-100});
+}
+
+TEST_CASE("a database of version 4 is brought up to date, and its applications and refresh tokens stay good") {
+    auto& server = postgres_server::shared();
+    const auto where = server.fresh();
+    {
+        auto pool = *postgres_database::open(where);
+        REQUIRE(pool.migrate(postgres::store_component, std::span{postgres::store_steps}.first(4)));
+    }
+    for (const char* redirect_url : {"NULL", "'https://app.example/back'"})
+        postgres_server::run(where, "INSERT INTO tollgate_applications (owner_id, client_id, secret_digest, name, website, "
+                                    "description, redirect_url, created_at) SELECT 3, 'tgi_' || count(*), "
+                                    "decode(repeat('ab', 32), 'hex'), 'n', 'w', '', " +
+                                        std::string{redirect_url} + ", 1 FROM tollgate_applications");
+    postgres_server::run(where, "INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) VALUES (7, 1, 'a', 1)");
+    postgres_server::run(where, "INSERT INTO tollgate_refresh_tokens (token_digest, grant_id, scopes, expires_at, ends_at) "
+                                "VALUES (decode('" +
+                                    hex_encode(sample_refresh_digest(1).raw()) +
+                                    "', 'hex'), 1, 'a', 99999999999999, 99999999999999)");
+    postgres_store store{where};
+    const auto listed = value_of(store.applications_of(user_id{3}));
+    REQUIRE(listed.size() == 2);
+    for (const auto& each : listed) CHECK(each.type == client_type::confidential);
+    CHECK(listed[0].redirect_urls.empty());
+    CHECK(listed[1].redirect_urls == std::vector<std::string>{"https://app.example/back"});
+    auto shown = sample_refresh(1, 11, application_id{1});
+    shown.rotation = sample_rotation(1, 2);
+    expect_refresh(store, shown, refresh_result::refreshed);
+    CHECK(is_refreshable(store, 2, application_id{1}));
 }
 
 TEST_CASE("text that cannot be stored is the client's error, and is never found") {

@@ -2,6 +2,8 @@
 #include <support/disk_faults.hpp>
 #include <support/temporary_directory.hpp>
 #include <tollgate/store/sqlite.hpp>
+#include <tollgate/store/detail/sqlite/migrations.hpp>
+#include <tollgate/store/detail/sqlite/schema.hpp>
 #include <tollgate/store/sqlite_database.hpp>
 #include <tollgate/testing/detail/delivering.hpp>
 #include <tollgate/testing/detail/granting.hpp>
@@ -14,6 +16,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -50,6 +53,10 @@ result<void> settle(bool as_expected) {
 /// An application with a user whose code 1 is redeemed and whose code 2 waits; two sessions; a hook.
 void furnish(sqlite_store& store) {
     REQUIRE(create_sample_application(store) == first_application);
+    value_of(store.update_application(user_id{3}, first_application, {"Backup for sites", "https://app.example", "", {}, true}));
+    REQUIRE(value_of(store.create_owner_token({user_id{3}, first_application, sample_access_digest(20), sample_scopes("a"), noon,
+                                               noon + seconds{3600}})));
+    value_of(store.create_device_code(sample_device_code(1, first_application)));
     let_in(store, 1, first_application);
     expect_code(store, sample_code(2, first_application), code_result::created);
     value_of(store.create_session(sample_session(1)));
@@ -68,9 +75,36 @@ const verb verbs[] = {
     {"create_application",
      [](sqlite_store& store) { return settle(store.create_application(sample_application("tgi_b"), 100)); },
      [](sqlite_store& store) { return progress{value_of(store.find_application("tgi_b")).has_value()}; }},
-    {"replace_client_secret",
+    {"update_application",
      [](sqlite_store& store) {
-         return settle(store.replace_client_secret(user_id{3}, first_application, sample_digest(50)));
+         return settle(store.update_application(user_id{3}, first_application, {"n", "w", "d", {}, false}));
+     },
+     [](sqlite_store& store) {
+         return all_or_nothing({value_of(store.find_application("tgi_a"))->name == "n",
+                                !value_of(store.find_oauth_token(sample_access_digest(20)))});
+     }},
+    {"create_owner_token",
+     [](sqlite_store& store) {
+         return settle(store.create_owner_token({user_id{3}, first_application, sample_access_digest(21),
+                                                 sample_scopes("a"), noon, noon + seconds{60}}));
+     },
+     [](sqlite_store& store) { return progress{has_token(store, 21)}; }},
+    {"create_device_code", [](sqlite_store& store) { return store.create_device_code(sample_device_code(2, first_application)); },
+     [](sqlite_store& store) {
+         return progress{value_of(store.find_device_code(sample_device_code(2, first_application).user_digest)).has_value()};
+     }},
+    {"answer_device_code",
+     [](sqlite_store& store) {
+         return settle(
+             store.answer_device_code(sample_device_code(1, first_application).user_digest, device_code_state::denied));
+     },
+     [](sqlite_store& store) {
+         return progress{value_of(store.find_device_code(sample_device_code(1, first_application).user_digest))->state ==
+                         device_code_state::denied};
+     }},
+    {"add_client_secret",
+     [](sqlite_store& store) {
+         return settle(store.add_client_secret(user_id{3}, first_application, sample_digest(50)));
      },
      [](sqlite_store& store) {
          return progress{value_of(store.find_application("tgi_a"))->secret_digest == sample_digest(50)};
@@ -111,6 +145,17 @@ const verb verbs[] = {
          return given ? settle(given->result == refresh_result::refreshed) : settle(given);
      },
      [](sqlite_store& store) { return progress{has_token(store, 11)}; }},
+    {"refresh_access_token with a rotation",
+     [](sqlite_store& store) {
+         auto shown = sample_refresh(1, 11, first_application);
+         shown.rotation = sample_rotation(1, 2);
+         const auto given = store.refresh_access_token(shown);
+         return given ? settle(given->result == refresh_result::refreshed) : settle(given);
+     },
+     [](sqlite_store& store) {
+         return all_or_nothing({has_token(store, 11), is_refreshable(store, 2, first_application),
+                                !is_refreshable(store, 1, first_application)});
+     }},
     {"revoke_oauth_token",
      [](sqlite_store& store) { return store.revoke_oauth_token(first_application, sample_refresh_digest(1)); },
      [](sqlite_store& store) { return progress{!has_token(store, 1)}; }},
@@ -130,7 +175,7 @@ const verb verbs[] = {
          return all_or_nothing({value_of(store.find_access_token(sample_access_digest(1)))->last_used_at.has_value(),
                                 value_of(store.grants_of(user_id{7})).at(0).last_used_at.has_value()});
      }},
-    {"record_personal_token_use", [](sqlite_store& store) { return store.record_personal_token_use("tgu_a", noon); },
+    {"record_personal_token_use", [](sqlite_store& store) { return store.record_personal_token_use("tgu_a", noon, "192.0.2.0/24"); },
      [](sqlite_store& store) {
          return progress{value_of(store.find_personal_token("tgu_a"))->last_used_at.has_value()};
      }},
@@ -201,7 +246,7 @@ TEST_CASE("no statement of the store scans a table or sorts more rows than it re
     const auto token = value_of(store.create_personal_token(sample_personal_token("tgu_a"), 100));
     value_of(store.find_personal_token("tgu_a"));
     value_of(store.personal_tokens_of(user_id{7}));
-    value_of(store.record_personal_token_use("tgu_a", noon));
+    value_of(store.record_personal_token_use("tgu_a", noon, "192.0.2.0/24"));
     value_of(store.revoke_personal_token(token));
     const auto hook = value_of(store.create_hook(sample_hook(account), 20));
     value_of(store.hooks_of(account));
@@ -224,7 +269,15 @@ TEST_CASE("no statement of the store scans a table or sorts more rows than it re
     const auto application = value_of(store.create_application(sample_application("tgi_a"), 100));
     value_of(store.find_application("tgi_a"));
     value_of(store.applications_of(user_id{3}));
-    value_of(store.replace_client_secret(user_id{3}, application, digest{}));
+    value_of(store.add_client_secret(user_id{3}, application, digest{}));
+    value_of(store.remove_older_secret(user_id{3}, application));
+    value_of(store.update_application(user_id{3}, application, {"n", "w", "d", {}, true}));
+    value_of(store.create_owner_token({user_id{3}, application, sample_access_digest(20), sample_scopes("a"), noon, noon}));
+    value_of(store.update_application(user_id{3}, application, {"n", "w", "d", {}, false}));
+    value_of(store.create_device_code(sample_device_code(1, application)));
+    value_of(store.find_device_code(sample_device_code(1, application).user_digest));
+    value_of(store.answer_device_code(sample_device_code(1, application).user_digest, device_code_state::denied));
+    value_of(store.find_oauth_token(sample_digest(1)));
     for (std::uint64_t seed = 1; seed <= 3; ++seed) value_of(store.create_code(sample_code(seed, application)));
     auto wider = sample_code(4, application);
     wider.scopes = sample_scopes("itemplatform");
@@ -233,6 +286,9 @@ TEST_CASE("no statement of the store scans a table or sorts more rows than it re
     for (std::uint64_t seed = 1; seed <= 2; ++seed) value_of(store.redeem_code(sample_redemption(seed, application)));
     value_of(store.redeem_code(sample_redemption(2, application)));
     value_of(store.refresh_access_token(sample_refresh(1, 11, application)));
+    auto rotated = sample_refresh(1, 12, application);
+    rotated.rotation = sample_rotation(1, 2);
+    value_of(store.refresh_access_token(rotated));
     value_of(store.revoke_oauth_token(application, sample_access_digest(11)));
     value_of(store.revoke_oauth_token(application, sample_refresh_digest(1)));
     value_of(store.grants_of(user_id{7}));
@@ -277,6 +333,34 @@ TEST_CASE("no statement of the store scans a table or sorts more rows than it re
     sqlite3_cancel_auto_extension(reinterpret_cast<void (*)()>(note));
     for (sqlite3* each : opened) look_at(each);
     CHECK(looked_at > 80);
+}
+
+TEST_CASE("a store of version 5 is brought up to date, and its applications and refresh tokens stay good") {
+    temporary_directory directory;
+    const auto path = directory.file("tollgate.db");
+    {
+        auto file = *sqlite::database::open(path);
+        REQUIRE(sqlite::migrate(file, sqlite::store_component, std::span{sqlite::store_steps}.first(5)));
+        for (int i = 0; i < 2; ++i)
+            REQUIRE(file.run("INSERT INTO tollgate_applications (owner, client_id, secret_digest, name, website, description, "
+                             "redirect_url, created_at) VALUES (3, ?, ?, 'n', 'w', '', ?, 1)",
+                             "tgi_" + std::to_string(i), sample_digest(1),
+                             i == 0 ? std::nullopt : std::optional<std::string>{"https://app.example/back"}));
+        REQUIRE(file.run("INSERT INTO tollgate_grants (user, application, scopes, created_at) VALUES (7, 1, 'a', 1)"));
+        REQUIRE(file.run("INSERT INTO tollgate_refresh_tokens (token_digest, access_grant, scopes, expires_at, ends_at) "
+                         "VALUES (?, 1, 'a', ?2, ?2)",
+                         sample_refresh_digest(1), noon + seconds{60}));
+    }
+    sqlite_store store{path};
+    const auto listed = value_of(store.applications_of(user_id{3}));
+    REQUIRE(listed.size() == 2);
+    for (const auto& each : listed) CHECK(each.type == client_type::confidential);
+    CHECK(listed[0].redirect_urls.empty());
+    CHECK(listed[1].redirect_urls == std::vector<std::string>{"https://app.example/back"});
+    auto shown = sample_refresh(1, 11, first_application);
+    shown.rotation = sample_rotation(1, 2);
+    expect_refresh(store, shown, refresh_result::refreshed);
+    CHECK(is_refreshable(store, 2, first_application));
 }
 
 TEST_CASE("processes that redeem one code at once: exactly one succeeds, and reuse revokes its tokens") {
@@ -430,11 +514,11 @@ TEST_CASE("optional writes do not wait for another process") {
         auto change = sqlite::transaction::begin(stranger);
         REQUIRE(change);
         const auto before = std::chrono::steady_clock::now();
-        expect_error(store.record_personal_token_use("tgu_a", noon), error_kind::unavailable);
+        expect_error(store.record_personal_token_use("tgu_a", noon, "192.0.2.0/24"), error_kind::unavailable);
         expect_error(store.record_access_token_use(access.token_digest, noon), error_kind::unavailable);
         CHECK(std::chrono::steady_clock::now() - before < seconds{3});
     }
-    value_of(store.record_personal_token_use("tgu_a", noon));
+    value_of(store.record_personal_token_use("tgu_a", noon, "192.0.2.0/24"));
     value_of(store.record_access_token_use(access.token_digest, noon));
     // Whoever writes next waits as long as ever.
     number_pipe locked;

@@ -21,7 +21,7 @@ namespace {
 enum class mistake {
     none,
     finds_clients_in_any_case,
-    takes_no_redirect_for_an_empty_one,
+    keeps_one_redirect,
     takes_one_application_too_many,
     anybody_replaces_the_secret,
     anybody_deletes,
@@ -41,6 +41,16 @@ enum class mistake {
     takes_a_verifier_that_nobody_asked_for,
     spends_a_code_on_a_mismatch,
     rotates_refresh_tokens,
+    does_not_replace,
+    leaves_tokens_of_the_owner,
+    keeps_one_secret,
+    tells_nothing_of_refresh_tokens,
+    gives_tokens_of_the_owner_to_anybody,
+    finds_devices_by_their_own_code_alone,
+    answers_devices_twice,
+    gives_no_grace,
+    gives_grace_for_long,
+    does_not_see_reuse,
     widens_scopes,
     narrows_for_good,
     refreshes_past_the_end,
@@ -71,14 +81,17 @@ public:
         return inner_.create_personal_token(made, max);
     }
     result<std::vector<personal_token>> personal_tokens_of(user_id user) { return inner_.personal_tokens_of(user); }
+    result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed) {
+        return inner_.renew_personal_token(user, id, renewed);
+    }
     result<bool> revoke_personal_token(token_id id) { return inner_.revoke_personal_token(id); }
     result<std::optional<token_credential>> find_access_token(const digest& token) {
         return inner_.find_access_token(token);
     }
     result<void> create_access_token(const new_access_token& made) { return inner_.create_access_token(made); }
     result<bool> revoke_access_token(const digest& token) { return inner_.revoke_access_token(token); }
-    result<void> record_personal_token_use(std::string_view username, instant now) {
-        return inner_.record_personal_token_use(username, now);
+    result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) {
+        return inner_.record_personal_token_use(username, now, from);
     }
     result<void> record_access_token_use(const digest& token, instant now) {
         const auto found = *inner_.find_access_token(token);
@@ -89,7 +102,7 @@ public:
     }
 
     result<application_id> create_application(new_application made, std::size_t max) {
-        if (is(mistake::takes_no_redirect_for_an_empty_one) && !made.redirect_url) made.redirect_url = "";
+        if (is(mistake::keeps_one_redirect) && made.redirect_urls.size() > 1) made.redirect_urls.resize(1);
         if (is(mistake::takes_one_application_too_many)) ++max;
         return inner_.create_application(made, max);
     }
@@ -98,9 +111,37 @@ public:
         return inner_.find_application(client_id);
     }
     result<std::vector<application>> applications_of(user_id owner) { return inner_.applications_of(owner); }
-    result<bool> replace_client_secret(user_id owner, application_id id, const digest& secret) {
+    result<bool> update_application(user_id owner, application_id id, application_change changed) {
+        if (is(mistake::leaves_tokens_of_the_owner)) changed.acts_for_owner = true;
+        return inner_.update_application(owner, id, changed);
+    }
+    result<bool> add_client_secret(user_id owner, application_id id, const digest& secret) {
         if (is(mistake::anybody_replaces_the_secret)) owner = user_id{3};
-        return inner_.replace_client_secret(owner, id, secret);
+        auto done = inner_.add_client_secret(owner, id, secret);
+        if (is(mistake::keeps_one_secret)) static_cast<void>(inner_.remove_older_secret(owner, id));
+        return done;
+    }
+    result<bool> remove_older_secret(user_id owner, application_id id) { return inner_.remove_older_secret(owner, id); }
+    result<std::optional<oauth_token>> find_oauth_token(const digest& token) {
+        auto found = inner_.find_oauth_token(token);
+        if (found && *found && is(mistake::tells_nothing_of_refresh_tokens) && (*found)->is_refresh_token) found->reset();
+        return found;
+    }
+    result<bool> create_owner_token(new_access_token made) {
+        if (is(mistake::gives_tokens_of_the_owner_to_anybody)) made.user = user_id{3};
+        return inner_.create_owner_token(made);
+    }
+    result<void> create_device_code(const new_device_code& made) { return inner_.create_device_code(made); }
+    result<std::optional<device_code>> find_device_code(const digest& code) {
+        auto found = inner_.find_device_code(code);
+        if (found && *found && is(mistake::finds_devices_by_their_own_code_alone) && (*found)->device_digest != code)
+            found->reset();
+        return found;
+    }
+    result<bool> answer_device_code(const digest& user_code, device_code_state answer) {
+        auto done = inner_.answer_device_code(user_code, answer);
+        if (is(mistake::answers_devices_twice)) return true;
+        return done;
     }
     result<bool> delete_application(user_id owner, application_id id) {
         if (is(mistake::anybody_deletes)) owner = user_id{3};
@@ -165,7 +206,11 @@ public:
         if (is(mistake::does_not_prolong)) shown.refresh_lifetime = seconds{1};
         if (is(mistake::widens_scopes) && shown.narrowed && shown.narrowed->contains("itemplatform"))
             shown.narrowed.reset();
+        if (is(mistake::does_not_replace)) shown.rotation.reset();
+        if (is(mistake::gives_no_grace) && shown.rotation) shown.rotation->grace = seconds{0};
+        if (is(mistake::gives_grace_for_long) && shown.rotation) shown.rotation->grace += seconds{1};
         auto given = inner_.refresh_access_token(shown);
+        if (given && is(mistake::does_not_see_reuse) && given->result == reused) return refreshed_token{};
         if (!given || given->result != refreshed) return given;
         if (is(mistake::rotates_refresh_tokens))
             static_cast<void>(inner_.revoke_oauth_token(shown.application, shown.refresh_digest));
@@ -267,10 +312,9 @@ TEST_CASE("each mistake of an OAuth adapter is caught by its case") {
     using row = tollgate_test::mutant<mistake>;
     tollgate_test::check_mutants<adapter, mistake>({
         row{mistake::finds_clients_in_any_case, "application: a client_id is compared byte for byte"},
-        row{mistake::takes_no_redirect_for_an_empty_one,
-            "application: text comes back byte for byte, none is not empty"},
+        row{mistake::keeps_one_redirect, "application: of each type, with none, one or several redirect URLs"},
         row{mistake::takes_one_application_too_many, "application: not more than the bound for one owner"},
-        row{mistake::anybody_replaces_the_secret, "application: its owner replaces its secret, and nobody else"},
+        row{mistake::anybody_replaces_the_secret, "application: its owner adds a secret beside the old one, and nobody else"},
         row{mistake::anybody_deletes, "application: its owner deletes it, and nobody else"},
         row{mistake::leaves_tokens_of_a_deleted_application,
             "grant: goes with its application, and so do codes and tokens"},
@@ -294,6 +338,16 @@ TEST_CASE("each mistake of an OAuth adapter is caught by its case") {
             "code: a verifier is there exactly if a challenge was, and fits it"},
         row{mistake::spends_a_code_on_a_mismatch, "code: a verifier is there exactly if a challenge was, and fits it"},
         row{mistake::rotates_refresh_tokens, "refresh token: gives another access token, and stays good"},
+        row{mistake::does_not_replace, "rotation: the successor is good instead, with the same end and code"},
+        row{mistake::leaves_tokens_of_the_owner, "owner token: only for the owner who allows it, and no longer"},
+        row{mistake::gives_tokens_of_the_owner_to_anybody, "owner token: only for the owner who allows it, and no longer"},
+        row{mistake::keeps_one_secret, "application: its owner adds a secret beside the old one, and nobody else"},
+        row{mistake::tells_nothing_of_refresh_tokens, "oauth token: either kind is found, with what it stands for"},
+        row{mistake::finds_devices_by_their_own_code_alone, "device code: is found by either code, and answered once"},
+        row{mistake::answers_devices_twice, "device code: is found by either code, and answered once"},
+        row{mistake::gives_no_grace, "rotation: for the time of grace a lost response is given again"},
+        row{mistake::gives_grace_for_long, "rotation: reuse revokes the grant, however old the token is"},
+        row{mistake::does_not_see_reuse, "rotation: reuse revokes the grant, however old the token is"},
         row{mistake::widens_scopes, "refresh token: fewer scopes for one access token, never more"},
         row{mistake::narrows_for_good, "refresh token: fewer scopes for one access token, never more"},
         row{mistake::refreshes_past_the_end, "refresh token: lives on with each use, but not beyond its end"},

@@ -93,14 +93,17 @@ public:
         if (found && is(mistake::lists_newest_first)) std::reverse(found->begin(), found->end());
         return found;
     }
+    result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed) {
+        return inner_.renew_personal_token(user, id, renewed);
+    }
     result<bool> revoke_personal_token(token_id id) {
         if (is(mistake::does_not_revoke)) return true;
         auto revoked = inner_.revoke_personal_token(id);
         return is(mistake::says_always_revoked) ? result<bool>{true} : revoked;
     }
 
-    result<void> record_personal_token_use(std::string_view username, instant now) {
-        return inner_.record_personal_token_use(username, now);
+    result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) {
+        return inner_.record_personal_token_use(username, now, from);
     }
 
     result<std::optional<token_credential>> find_access_token(const digest& token) {

@@ -323,19 +323,30 @@ inline void document::write_oauth_scheme() {
     json_.member("oauth").begin_object();
     json_.member("type").string("oauth2");
     json_.member("description").string("An OAuth 2.0 access token, sent as Bearer.");
-    json_.member("flows").begin_object().member("authorizationCode").begin_object();
+    json_.member("flows").begin_object();
+    const auto write_flow_end = [&] {
+        json_.member("tokenUrl").string(settings_.auth_url + "/user/oauth_token/");
+        json_.member("refreshUrl").string(settings_.auth_url + "/user/oauth_token/");
+        json_.member("scopes").begin_object();
+        const auto write_scope = [&](std::string_view scope, std::string_view grants) { json_.member_named(scope).string(grants); };
+        write_scope(balance_scope, "Read the user's balance.");
+        for (const service& each : settings_.services.services()) {
+            const std::string name{each.name.view()};
+            write_scope(each.read_scope, "Read the user's " + name + " accounts, and manage their webhooks.");
+            write_scope(each.write_scope, "Read and change the user's " + name + " accounts.");
+        }
+        json_.end_object().end_object();
+    };
+    json_.member("authorizationCode").begin_object();
     json_.member("authorizationUrl").string(settings_.auth_url + "/en/user/oauth/");
-    json_.member("tokenUrl").string(settings_.auth_url + "/user/oauth_token/");
-    json_.member("refreshUrl").string(settings_.auth_url + "/user/oauth_token/");
-    json_.member("scopes").begin_object();
-    const auto write_scope = [&](std::string_view scope, std::string_view grants) { json_.member_named(scope).string(grants); };
-    write_scope(balance_scope, "Read the user's balance.");
-    for (const service& each : settings_.services.services()) {
-        const std::string name{each.name.view()};
-        write_scope(each.read_scope, "Read the user's " + name + " accounts, and manage their webhooks.");
-        write_scope(each.write_scope, "Read and change the user's " + name + " accounts.");
-    }
-    json_.end_object().end_object().end_object().end_object();
+    write_flow_end();
+    json_.member("clientCredentials").begin_object();
+    write_flow_end();
+    // OpenAPI 3.1 has no device flow; 3.2 calls it so.
+    json_.member("x-deviceAuthorization").begin_object();
+    json_.member("deviceAuthorizationUrl").string(settings_.auth_url + "/user/oauth_device/");
+    write_flow_end();
+    json_.end_object().end_object();
 }
 
 inline void document::write_rate_limit_fields() {

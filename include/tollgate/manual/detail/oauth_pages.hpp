@@ -17,12 +17,17 @@ struct oauth_facts {
     seconds refresh_token_lifetime{};  ///< from its last use on
     seconds refresh_token_end{};       ///< from its making on
     std::vector<std::string> one_page_services = {};
+    seconds rotation_grace{};  ///< for which a refresh token that was replaced returns its successor again
+    bool rotates_all_refresh_tokens = false;
+    seconds device_code_lifetime{};
+    seconds device_poll_interval{};
 
     /// Of an `authorization_server`'s settings.
     template <class Settings>
     [[nodiscard]] static oauth_facts of(const Settings& from) {
         return {from.code_lifetime, from.access_token_lifetime, from.refresh_token_lifetime, from.refresh_token_end,
-                from.one_page_services};
+                from.one_page_services, from.rotation_grace, from.rotates_all_refresh_tokens, from.device_code_lifetime,
+                from.device_poll_interval};
     }
 };
 

@@ -18,8 +18,8 @@ inline void write_authorization(html_writer& html, const api_settings& settings,
     html.add(R"(<tr><td><code>client_id</code></td><td>yes</td><td>Of the application</td></tr>
 <tr><td><code>response_type</code></td><td>yes</td><td><code>code</code></td></tr>
 <tr><td><code>scope</code></td><td>yes</td><td><a href="../scopes/">Scopes</a>, separated by commas or spaces</td></tr>
-<tr><td><code>redirect_uri</code></td><td>no</td><td>The registered redirect URL, exactly as registered. Required if
-none is registered: then any URL with the website's scheme, host and port</td></tr>
+<tr><td><code>redirect_uri</code></td><td>no</td><td>A registered redirect URL, exactly as registered. Required unless one is
+registered; if none is, any URL with the website's scheme, host and port</td></tr>
 <tr><td><code>state</code></td><td>no</td><td>A random text that you keep with the user's session</td></tr>
 <tr><td><code>code_challenge</code></td><td>no</td><td><a href="#pkce">PKCE</a></td></tr>
 <tr><td><code>code_challenge_method</code></td><td>no</td><td><code>S256</code>, with a challenge</td></tr>
@@ -28,7 +28,7 @@ none is registered: then any URL with the website's scheme, host and port</td></
     html.add(R"(<p>For a registered redirect to <code>http://127.0.0.1</code> or <code>http://[::1]</code>, any port is
 accepted, so that a program can listen on a free one.</p>
 <p>The user signs in, reviews the request, and allows or denies it. A user who has already granted all of these scopes to
-the application is not asked again.</p>
+the application is not asked again, unless it is a <a href="#public">public client</a>.</p>
 )");
     for (const auto& service : facts.one_page_services)
         html.add(R"(<p>For users of {}, <code>{}/en/{}/oauth/</code> takes the same parameters, combines sign-in and consent
@@ -70,10 +70,18 @@ revoked.</p>
 <pre tabindex="0"><code>curl -w '\n' {}/user/oauth_token/ \
   -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" \
   -d grant_type=refresh_token -d refresh_token="$REFRESH_TOKEN"</code></pre>
-<p>The response is the same, without a <code>refresh_token</code>: yours stays valid. Add <code>scope</code> to get a
-token with fewer scopes.</p>
+<p>Add <code>scope</code> to get a token with fewer scopes.</p>
 )",
              settings.auth_url, facts.access_token_lifetime.count(), balance_scope, settings.auth_url);
+    if (facts.rotates_all_refresh_tokens) html.add("<p>The response has a new refresh token, which replaces yours.</p>\n");
+    else
+        html.add(R"(<p>The response has no <code>refresh_token</code>: yours stays valid. Only a <a href="#public">public
+client</a> gets a new one, which replaces the old one.</p>
+)");
+    html.add(R"(<p>A refresh token that was replaced returns the same new one for another {}, in case a response was lost. If it is
+used later, it may have been stolen: everything that the user granted to the application is revoked.</p>
+)",
+             describe_duration(facts.rotation_grace));
     html.add("<h2 id=\"lifetimes\">Lifetimes</h2>\n");
     begin_table(html, {"Credential", "Valid for"});
     html.add(R"(<tr><th scope="row">Code</th><td>{}, once</td></tr>
@@ -85,6 +93,31 @@ token with fewer scopes.</p>
     end_table(html);
     html.add(R"(<p>All of them become invalid immediately when the user revokes access or the application is deleted.</p>
 )");
+}
+
+inline void write_other_grants(html_writer& html, const api_settings& settings, const oauth_facts& facts) {
+    html.add(R"(<h2 id="public">Public clients</h2>
+<p>Mobile, desktop, command-line and single-page applications cannot keep a secret. Register them as public clients: they send
+their <code>client_id</code> alone, must use <a href="#pkce">PKCE</a>, and must register every redirect URL; schemes such as
+<code>com.example.app:/back</code> are allowed. Users are asked each time.</p>
+<h2 id="devices">Devices</h2>
+<p>A device without a browser requests a code (RFC 8628), shows it to its user, and polls the token endpoint:</p>
+<pre tabindex="0"><code>curl {}/user/oauth_device/ -d client_id="$CLIENT_ID" -d scope={}
+curl {}/user/oauth_token/ -d client_id="$CLIENT_ID" -d device_code="$DEVICE_CODE" \
+  -d grant_type=urn:ietf:params:oauth:grant-type:device_code</code></pre>
+<p>The user types the code at <code>{}/en/user/device/</code>. Codes are valid for {}. Poll every {}; after
+<code>slow_down</code>, wait for 5 seconds more each time.</p>
+<h2 id="client-credentials">Access to your own account</h2>
+<p>If you have allowed it when you edited the application, it gets tokens for your own accounts with
+<code>grant_type=client_credentials</code> and a <code>scope</code>, without asking anyone.</p>
+<h2 id="introspection">Introspection</h2>
+<pre tabindex="0"><code>curl {}/user/oauth_introspect/ \
+  -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" -d token="$TOKEN"</code></pre>
+<p>Tells what a token of the application stands for (RFC 7662), or <code>&#123;"active": false&#125;</code>. Resource servers
+of the operator may ask about every access token.</p>
+)",
+             settings.auth_url, balance_scope, settings.auth_url, settings.auth_url,
+             describe_duration(facts.device_code_lifetime), describe_duration(facts.device_poll_interval), settings.auth_url);
 }
 
 inline void write_more(html_writer& html, const api_settings& settings) {
@@ -123,7 +156,11 @@ inline void write_failures(html_writer& html) {
         {"invalid_grant", "400", "A code or refresh token that is unknown, expired, used, revoked or another's; "
                                  "or another redirect_uri or code_verifier. Send the user to the authorization page "
                                  "again."},
-        {"unsupported_grant_type", "400", "Only authorization_code and refresh_token are supported."},
+        {"authorization_pending", "400", "The user of a device has not answered yet. Poll again after the interval."},
+        {"slow_down", "400", "A device polls too often."},
+        {"expired_token", "400", "The code of a device has expired. Request another one."},
+        {"unauthorized_client", "400", "The application may not use this grant_type."},
+        {"unsupported_grant_type", "400", "Another grant_type than those above."},
         {"temporarily_unavailable", "both, 503", "Try again in a moment."},
         {"server_error", "both, 500", "An error on our side."},
     };
@@ -151,16 +188,21 @@ passwords.</p>
 <dt>Authorization page</dt><dd><code>{}/en/user/oauth/</code></dd>
 <dt>Token endpoint</dt><dd><code>{}/user/oauth_token/</code></dd>
 <dt>Revocation</dt><dd><code>{}/user/oauth_revoke/</code></dd>
+<dt>Introspection</dt><dd><code>{}/user/oauth_introspect/</code></dd>
+<dt>Device authorization</dt><dd><code>{}/user/oauth_device/</code></dd>
 <dt>Metadata</dt><dd><a href="{}/.well-known/oauth-authorization-server">RFC 8414</a></dd>
 </dl>
 <h2 id="register">Register the application</h2>
 <p>Go to your account's settings, under <a href="{}/en/user/settings/applications/">Applications</a>. A name and a website are
-required; a redirect URL is recommended. You get a client id and a client secret. The secret is shown once; keep it on a
-server, never in a program that you distribute.</p>
+required; redirect URLs are recommended. You get a client id and a client secret. The secret is shown once; keep it on a
+server, never in a program that you distribute: such a program is a <a href="#public">public client</a>. A new secret is valid
+beside the old one until you remove that.</p>
 )",
-             settings.auth_url, settings.auth_url, settings.auth_url, settings.auth_url, settings.auth_url);
+             settings.auth_url, settings.auth_url, settings.auth_url, settings.auth_url, settings.auth_url,
+             settings.auth_url, settings.auth_url);
     detail::write_authorization(html, settings, facts);
     detail::write_tokens(html, settings, facts);
+    detail::write_other_grants(html, settings, facts);
     detail::write_more(html, settings);
     detail::write_failures(html);
 }

@@ -17,6 +17,7 @@
 #include <tollgate/web/detail/page.hpp>
 #include <tollgate/web/detail/sign_in_form.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -146,11 +147,14 @@ private:
         send_code(call, stored, *code);
     }
 
-    /// Only for the redirect URL that the owner registered: another port of a loopback address, or another page of a
-    /// website, may belong to someone else (RFC 8252 section 8.6). HEAD must not create codes.
+    /// Only for the redirect URLs that the owner registered: another port of a loopback address, or another page of a
+    /// website, may belong to someone else, and any program can pose as a public client (RFC 8252 section 8.6). HEAD must
+    /// not create codes.
     [[nodiscard]] static bool may_skip_consent(const authorization_call& call) noexcept {
-        return call.request.method == http::method::get &&
-               call.authorization.client.redirect_url == call.authorization.redirect;
+        const application& client = call.authorization.client;
+        const auto& registered = client.redirect_urls;
+        return call.request.method == http::method::get && client.type == client_type::confidential &&
+               std::find(registered.begin(), registered.end(), call.authorization.redirect) != registered.end();
     }
 
     void request_sign_in(const authorization_call& call) const {

@@ -31,7 +31,7 @@ enum class page_failure : std::uint8_t {
     missing_client_id,      ///< client_id is missing or repeated
     unknown_client,         ///< the application does not exist
     unregistered_redirect,  ///< the redirect_uri is not allowed for the application
-    missing_redirect,  ///< there is no redirect_uri, and the application has no registered redirect URL
+    missing_redirect,  ///< there is no redirect_uri, and the application has not registered exactly one redirect URL
 };
 
 /// An error that is redirected to the application.
@@ -62,7 +62,8 @@ template <application_store Applications>
     if (!client_id) return judged_request{page_failure::missing_client_id};
     auto client = applications.find_application(*client_id);
     if (!client) return std::move(client).error();
-    if (!*client) return judged_request{page_failure::unknown_client};
+    if (!*client || (*client)->type == client_type::resource_server)
+        return judged_request{page_failure::unknown_client};
     return judge_request_of(std::move(**client), sent, services);
 }
 

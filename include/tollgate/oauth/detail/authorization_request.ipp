@@ -25,7 +25,8 @@ inline std::optional<std::string> state_of(const parameters& sent) {
     return encoded ? percent_decode(*encoded) : std::nullopt;
 }
 
-inline std::optional<failure> find_fault(const parameters& sent, const std::optional<std::string>& state) {
+inline std::optional<failure> find_fault(const application& client, const parameters& sent,
+                                         const std::optional<std::string>& state) {
     if (auto repeated = sent.repeated()) return repeated;
     // RFC 6749 (appendix A.5) allows visible ASCII. A zero byte would end the string in many programs.
     if (state && state->find('\0') != std::string::npos)
@@ -40,6 +41,8 @@ inline std::optional<failure> find_fault(const parameters& sent, const std::opti
         return failure{error_code::invalid_request, "code_challenge_method must be S256."};
     if (challenge ? !is_code_challenge(*challenge) : method.has_value())
         return failure{error_code::invalid_request, "code_challenge must be the base64url of a SHA-256."};
+    if (!challenge && client.type == client_type::public_client)
+        return failure{error_code::invalid_request, "code_challenge is missing; public clients must use PKCE (RFC 7636)."};
     if (!sent.find("scope")) return failure{error_code::invalid_request, "scope is missing."};
     return std::nullopt;
 }
@@ -61,13 +64,13 @@ TOLLGATE_DECL judged_request judge_request_of(application client, const paramete
                                               const service_catalog& services) {
     if (sent.is_repeated("redirect_uri")) return page_failure::unregistered_redirect;
     auto redirect_uri = sent.find("redirect_uri");
-    if (!redirect_uri && !client.redirect_url) return page_failure::missing_redirect;
+    if (!redirect_uri && client.redirect_urls.size() != 1) return page_failure::missing_redirect;
     auto redirect = choose_redirect(client, redirect_uri);
     if (!redirect) return page_failure::unregistered_redirect;
 
     // With two states it is unknown which one the application would compare, so none is returned.
     auto state = sent.is_repeated("state") ? std::nullopt : detail::state_of(sent);
-    if (auto fault = detail::find_fault(sent, state))
+    if (auto fault = detail::find_fault(client, sent, state))
         return redirect_failure{std::move(*redirect), std::move(*fault), std::move(state)};
 
     const auto scopes = scope_set::parse(*sent.find("scope"));

@@ -6,6 +6,7 @@
 #include <tollgate/contract/oauth_store.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/limits/window_limiter.hpp>
+#include <tollgate/oauth/detail/device_codes.hpp>
 #include <tollgate/oauth/detail/failure.hpp>
 #include <tollgate/oauth/detail/parameters.hpp>
 #include <tollgate/oauth/detail/paths.hpp>
@@ -22,10 +23,10 @@
 
 namespace tollgate::inline v0::oauth {
 
-/// Client credentials (RFC 6749 section 2.3.1).
+/// Client credentials (RFC 6749 section 2.3.1). A public client sends its client_id alone (section 3.2.1).
 struct client_credentials {
     std::string client_id;
-    std::string client_secret;
+    std::string client_secret = {};
 
     friend bool operator==(const client_credentials&, const client_credentials&) = default;
 };
@@ -38,18 +39,25 @@ struct client_credentials {
 /// Whether they can be valid: other texts are refused without a look-up.
 [[nodiscard]] TOLLGATE_DECL bool are_well_formed(const client_credentials& credentials) noexcept;
 
-/// The application with these credentials, if any.
+/// The application with these credentials, if any: of a confidential client with its secret, of a public one without any.
 template <application_store Applications>
 [[nodiscard]] result<std::optional<application>> authenticate_client(const client_credentials& credentials,
                                                                      Applications& applications) {
     if (!are_well_formed(credentials)) return std::optional<application>{};
     auto found = applications.find_application(credentials.client_id);
-    if (found && *found && (*found)->secret_digest != digest_of(credentials.client_secret))
-        return std::optional<application>{};
+    if (!found || !*found) return found;
+    const bool has_secret = !credentials.client_secret.empty();
+    const application& client = **found;
+    const auto is_secret = [&] {
+        const auto shown = digest_of(credentials.client_secret);
+        return client.secret_digest == shown || client.older_secret_digest == shown;
+    };
+    const bool proved = client.type == client_type::public_client ? !has_secret : has_secret && is_secret();
+    if (!proved) return std::optional<application>{};
     return found;
 }
 
-/// A request to the token or revocation endpoint, parsed but not authenticated.
+/// A request to an endpoint for applications, parsed but not authenticated.
 struct client_request {
     parameters sent;
     client_credentials credentials;
@@ -66,19 +74,23 @@ struct client_request {
 TOLLGATE_DECL void answer_invalid_client(const http::request& request, const request_context& context,
                                          http::response& response, std::string_view docs_url);
 
-/// What refreshes are counted by. Precondition: `is_refresh`.
-[[nodiscard]] TOLLGATE_DECL limit_key key_of_refresh_token(const parameters& sent);
-TOLLGATE_DECL void answer_too_many_refreshes(const verdict& window, instant now, http::response& response,
-                                             std::string_view docs_url);
+/// What uses of a secret are counted by: refreshes, and the polls of a device.
+[[nodiscard]] TOLLGATE_DECL limit_key key_of_secret(std::string_view secret);
+TOLLGATE_DECL void answer_too_many(const verdict& window, instant now, http::response& response, std::string_view docs_url,
+                                   std::string_view description);
 
-/// The endpoints that applications call: token (RFC 6749 section 3.2) and revocation (RFC 7009). Refers to members of
-/// an authorization server, for the duration of a call.
+/// What introspection tells of a token (RFC 7662 section 2.2). `token`: null unless the caller may know of it.
+TOLLGATE_DECL void write_introspection(http::response& response, const oauth_token* token, std::string_view issuer);
+
+/// The endpoints that applications call: token (RFC 6749 section 3.2), revocation (RFC 7009), introspection (RFC 7662) and
+/// device authorization (RFC 8628). Refers to members of an authorization server, for the duration of a call.
 template <oauth_store Store, class Policies>
 struct client_endpoints {
     const oauth_settings& settings;
     Store& store;
     Policies& policies;
-    window_limiter& refresh_limiter;
+    window_limiter& secret_limiter;  ///< its users stand for secrets
+    window_limiter& device_limiter;
     std::string_view docs_url;
     pipeline::observed_request observed;
 
@@ -86,8 +98,16 @@ struct client_endpoints {
         const auto read = authenticate(request, context, response, endpoint::token);
         if (!read) return;
         if (is_refresh(read->sent)) {
-            const auto window = refresh_limiter.take(key_of_refresh_token(read->sent), settings.refreshes, context.now);
-            if (!window.admitted) return answer_too_many_refreshes(window, context.now, response, docs_url);
+            const auto key = key_of_secret(read->sent.find("refresh_token").value_or(""));
+            const auto window = secret_limiter.take(key, settings.refreshes, context.now);
+            if (!window.admitted)
+                return answer_too_many(
+                    window, context.now, response, docs_url,
+                    "Too many refreshes with this refresh token. Use the access tokens until they expire.");
+        }
+        if (read->sent.find("grant_type") == device_grant_type && polls_too_soon(read->sent, context.now)) {
+            const failure why{error_code::slow_down, "The device asks too often. Wait for 5 seconds more each time."};
+            return write_failure(response, {.why = why, .docs_url = docs_url});
         }
         auto judged = issue_tokens(read->sent, {read->client, settings, context.now}, store, policy(policies.random));
         if (!judged) return answer_error(judged.error(), response);
@@ -108,16 +128,80 @@ struct client_endpoints {
             const failure why{error_code::invalid_request, "token is missing."};
             return write_failure(response, {.why = why, .docs_url = docs_url});
         }
-        if (is_well_formed(secret_kind::access_token, *token) || is_well_formed(secret_kind::refresh_token, *token))
-            if (auto done = store.revoke_oauth_token(read->client.id, digest_of(*token)); !done)
-                return answer_error(done.error(), response);
+        const bool is_refresh_token = is_well_formed(secret_kind::refresh_token, *token);
+        result<void> done;
+        if (is_refresh_token || is_well_formed(secret_kind::access_token, *token))
+            done = store.revoke_oauth_token(read->client.id, digest_of(*token));
+        // Also by a token that was replaced: its response may have been lost.
+        if (done && is_refresh_token) done = store.revoke_oauth_token(read->client.id, digest_of(family_of(*token)));
+        if (!done) return answer_error(done.error(), response);
         // The content is ignored (section 2.2), but some clients expect JSON.
         response.add("Content-Type", "application/json");
         response.add("Cache-Control", "no-store");
         response.body() = "{}";
     }
 
+    /// Says nothing but that a token is not active, unless it is valid and either the client's own or an access token shown
+    /// to a resource server.
+    /// `is_active(user)`: whether the tokens of a user count, `result<bool>`.
+    template <class IsActive>
+    void answer_introspection(const http::request& request, request_context& context, http::response& response,
+                              const IsActive& is_active) const {
+        const auto read = authenticate(request, context, response, endpoint::introspection);
+        if (!read) return;
+        const auto token = read->sent.find("token");
+        if (!token) {
+            const failure why{error_code::invalid_request, "token is missing."};
+            return write_failure(response, {.why = why, .docs_url = docs_url});
+        }
+        if (!is_well_formed(secret_kind::access_token, *token) && !is_well_formed(secret_kind::refresh_token, *token))
+            return write_introspection(response, nullptr, settings.auth_url);
+        const auto found = store.find_oauth_token(digest_of(*token));
+        if (!found) return answer_error(found.error(), response);
+        const bool is_told = *found && context.now < (*found)->expires_at &&
+                             ((*found)->application == read->client.id ||
+                              (read->client.type == client_type::resource_server && !(*found)->is_refresh_token));
+        if (!is_told) return write_introspection(response, nullptr, settings.auth_url);
+        const auto active = is_active((*found)->user);
+        if (!active) return answer_error(active.error(), response);
+        write_introspection(response, *active ? &**found : nullptr, settings.auth_url);
+    }
+
+    /// RFC 8628 section 3.1. Public clients prove nothing here, so requests are counted by address.
+    void answer_device_authorization(const http::request& request, request_context& context,
+                                     http::response& response) const {
+        const auto read = authenticate(request, context, response, endpoint::device_authorization);
+        if (!read) return;
+        const auto window = device_limiter.take(limit_key::of(context.client), settings.device_requests, context.now);
+        if (!window.admitted)
+            return answer_too_many(window, context.now, response, docs_url, "Too many devices ask from this address.");
+        const auto wanted = read_device_request(read->sent, read->client, settings.services);
+        if (const auto* why = std::get_if<failure>(&wanted))
+            return write_failure(response, {.why = *why, .docs_url = docs_url});
+
+        const auto device = new_secret(secret_kind::device_code, policy(policies.random));
+        const auto user = new_user_code(policy(policies.random));
+        if (!device || !user) return answer_error(random_source_error(), response);
+        const auto created = store.create_device_code({.device_digest = digest_of(*device),
+                                                       .user_digest = digest_of_user_code(*user),
+                                                       .application = read->client.id,
+                                                       .scopes = std::get<scope_set>(wanted),
+                                                       .requested_from = context.client.to_text(),
+                                                       .created_at = context.now,
+                                                       .expires_at = context.now + settings.device_code_lifetime});
+        if (!created) return answer_error(created.error(), response);
+        write_device_response(response, {.device_code = *device, .user_code = *user, .settings = settings});
+        remove_expired(store, policy(policies.observer), context.now, 1);
+    }
+
 private:
+    /// The window is shorter than the interval by a second, which the network may take.
+    [[nodiscard]] bool polls_too_soon(const parameters& sent, instant now) const {
+        const auto code = sent.find("device_code");
+        if (!code || !is_well_formed(secret_kind::device_code, *code)) return false;
+        return !secret_limiter.take(key_of_secret(*code), {1, settings.device_poll_interval - seconds{1}}, now).admitted;
+    }
+
     struct authenticated {
         parameters sent;
         application client;
@@ -147,6 +231,8 @@ private:
             answer_error(client.error(), response);
             return std::nullopt;
         }
+        // A public client proves nothing, so it is not told what a token stands for.
+        if (*client && at == endpoint::introspection && (*client)->type == client_type::public_client) client->reset();
         if (!*client) {
             context.window =
                 policy(policies.limiter).take(limit_key::of(context.client), settings.anonymous_quota, context.now);
@@ -158,7 +244,7 @@ private:
         return authenticated{std::move(sent), std::move(**client)};
     }
 
-    /// Whether a well-formed secret was sent for a client_id that does not exist (any more).
+    /// Whether the credentials could be those of a client that does not exist (any more).
     [[nodiscard]] bool is_deleted_client(const client_credentials& credentials) const {
         if (!are_well_formed(credentials)) return false;
         const auto found = store.find_application(credentials.client_id);

@@ -3,6 +3,7 @@
 #include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/limits.hpp>
+#include <tollgate/http/json_writer.hpp>
 #include <tollgate/oauth/detail/authorization_request.hpp>
 #include <tollgate/oauth/detail/client_endpoints.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
@@ -52,7 +53,8 @@ TOLLGATE_DECL std::variant<client_credentials, failure> read_client_credentials(
 
 TOLLGATE_DECL bool are_well_formed(const client_credentials& credentials) noexcept {
     return is_client_id_text(credentials.client_id) &&
-           is_well_formed(secret_kind::client_secret, credentials.client_secret);
+           (credentials.client_secret.empty() ||
+            is_well_formed(secret_kind::client_secret, credentials.client_secret));
 }
 
 TOLLGATE_DECL std::variant<client_request, failure> read_client_request(const http::request& request) {
@@ -90,20 +92,37 @@ TOLLGATE_DECL void answer_invalid_client(const http::request& request, const req
     write_failure(response, {.status = http::status::unauthorized, .why = why, .docs_url = docs_url});
 }
 
-TOLLGATE_DECL limit_key key_of_refresh_token(const parameters& sent) {
-    const auto digest = digest_of(sent.find("refresh_token").value_or(""));
+TOLLGATE_DECL limit_key key_of_secret(std::string_view secret) {
+    const auto digest = digest_of(secret);
     std::int64_t number = 0;
     std::memcpy(&number, digest.bytes().data(), sizeof number);
     // Ids are positive.
     return limit_key::of(user_id{(number & (std::numeric_limits<std::int64_t>::max)()) | 1});
 }
 
-TOLLGATE_DECL void answer_too_many_refreshes(const verdict& window, instant now, http::response& response,
-                                             std::string_view docs_url) {
+TOLLGATE_DECL void answer_too_many(const verdict& window, instant now, http::response& response, std::string_view docs_url,
+                                   std::string_view description) {
     response.add("Retry-After", pipeline::seconds_until(window.resets_at, now));
-    const failure why{error_code::temporarily_unavailable,
-                      "Too many refreshes with this refresh token. Use the access tokens until they expire."};
+    const failure why{error_code::temporarily_unavailable, std::string{description}};
     write_failure(response, {.status = http::status::too_many_requests, .why = why, .docs_url = docs_url});
+}
+
+TOLLGATE_DECL void write_introspection(http::response& response, const oauth_token* token, std::string_view issuer) {
+    response.add_prepared_lines(pipeline::json_field_lines);
+    http::json_writer body{response.body()};
+    const auto to_seconds = [](instant at) { return to_unix_milliseconds(at) / 1000; };
+    body.begin_object();
+    body.member("active").boolean(token != nullptr);
+    if (token != nullptr) {
+        body.member("scope").string(token->scopes.text());
+        if (token->client_id) body.member("client_id").string(token->client_id->view());
+        if (!token->is_refresh_token) body.member("token_type").string("bearer");
+        body.member("exp").integer(to_seconds(token->expires_at));
+        if (token->created_at) body.member("iat").integer(to_seconds(*token->created_at));
+        body.member("sub").string(std::to_string(token->user.value()));
+        body.member("iss").string(issuer);
+    }
+    body.end_object();
 }
 
 }  // namespace tollgate::oauth

@@ -17,7 +17,7 @@ namespace detail {
 /// The part of the URL that users recognise.
 inline std::string displayed_host(std::string_view redirect) {
     if (const auto url = http::url::parse(redirect)) return url->authority();
-    return std::string{redirect.substr(0, redirect.find_first_of("?/"))};
+    return std::string{redirect.substr(0, redirect.find_first_of(":?/"))};
 }
 
 }  // namespace detail
@@ -52,6 +52,7 @@ TOLLGATE_DECL void write_consent(html_writer& html, const consent_view& view) {
         return true;
     });
     html.add("</ul>\n<p class=\"hint\">{}</p>\n", fill_in(texts.website, client.website));
+    if (client.type == client_type::public_client) html.add("<p class=\"caution\">{}</p>\n", texts.unproved);
 
     const auto carried = form_parameters(view.request);
     web::form_target to{.url = view.url, .form_token = view.form_token, .hidden = {}};

@@ -8,7 +8,7 @@
 
 namespace tollgate::inline v0::oauth {
 
-/// The error codes of RFC 6749 (sections 4.1.2.1 and 5.2).
+/// The error codes of RFC 6749 (sections 4.1.2.1 and 5.2) and RFC 8628 (section 3.5).
 enum class error_code : std::uint8_t {
     invalid_request,
     invalid_client,
@@ -20,6 +20,9 @@ enum class error_code : std::uint8_t {
     access_denied,
     server_error,
     temporarily_unavailable,
+    authorization_pending,
+    slow_down,
+    expired_token,
 };
 
 [[nodiscard]] constexpr std::string_view to_text(error_code code) noexcept {
@@ -34,6 +37,9 @@ enum class error_code : std::uint8_t {
         case error_code::access_denied: return "access_denied";
         case error_code::server_error: return "server_error";
         case error_code::temporarily_unavailable: return "temporarily_unavailable";
+        case error_code::authorization_pending: return "authorization_pending";
+        case error_code::slow_down: return "slow_down";
+        case error_code::expired_token: return "expired_token";
     }
     return "server_error";
 }

@@ -23,6 +23,9 @@ inline constexpr std::string_view page_locale = "en";
 inline constexpr std::string_view authorization_path = "/en/user/oauth/";
 inline constexpr std::string_view token_path = "/user/oauth_token/";
 inline constexpr std::string_view revocation_path = "/user/oauth_revoke/";
+inline constexpr std::string_view introspection_path = "/user/oauth_introspect/";
+inline constexpr std::string_view device_authorization_path = "/user/oauth_device/";
+inline constexpr std::string_view device_page_path = "/en/user/device/";
 inline constexpr std::string_view metadata_path = "/.well-known/oauth-authorization-server";
 
 enum class endpoint : std::uint8_t {
@@ -31,6 +34,9 @@ enum class endpoint : std::uint8_t {
     one_page,  ///< sign-in and consent on one page
     token,
     revocation,
+    introspection,
+    device_authorization,
+    device_page,  ///< where a user types the code of a device
     metadata,
 };
 
@@ -41,6 +47,9 @@ enum class endpoint : std::uint8_t {
         case endpoint::one_page: return "/en/{service}/oauth/";
         case endpoint::token: return token_path;
         case endpoint::revocation: return revocation_path;
+        case endpoint::introspection: return introspection_path;
+        case endpoint::device_authorization: return device_authorization_path;
+        case endpoint::device_page: return device_page_path;
         case endpoint::metadata: return metadata_path;
         case endpoint::none: break;
     }

@@ -13,6 +13,9 @@ TOLLGATE_DECL paths::paths(const oauth_settings& settings, std::string_view root
     const auto below = [root](std::string_view path) { return std::string{root}.append(path); };
     add(below(token_path), endpoint::token);
     add(below(revocation_path), endpoint::revocation);
+    add(below(introspection_path), endpoint::introspection);
+    add(below(device_authorization_path), endpoint::device_authorization);
+    add(below(device_page_path), endpoint::device_page);
     add(below(authorization_path), endpoint::authorization);
     for (const auto& service : settings.one_page_services)
         add(below("/").append(page_locale).append("/").append(service).append("/oauth"), endpoint::one_page);

@@ -23,8 +23,8 @@ namespace tollgate::inline v0::oauth {
 /// and fragment, with the origin of the application's website.
 [[nodiscard]] TOLLGATE_DECL bool matches_website(std::string_view website, std::string_view redirect_uri);
 
-/// The URL to redirect to: `redirect_uri` if the application allows it, or the registered one if the request has none.
-/// Empty: show an error page and do not redirect.
+/// The URL to redirect to: `redirect_uri` if the application allows it, or the only registered one if the request has none.
+/// A public client has to register all (RFC 9700 section 2.1). Empty: show an error page and do not redirect.
 [[nodiscard]] TOLLGATE_DECL std::optional<std::string> choose_redirect(const application& client,
                                                                        const std::optional<std::string>& redirect_uri);
 

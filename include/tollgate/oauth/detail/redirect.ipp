@@ -61,11 +61,13 @@ TOLLGATE_DECL bool matches_website(std::string_view website, std::string_view re
 
 TOLLGATE_DECL std::optional<std::string> choose_redirect(const application& client,
                                                          const std::optional<std::string>& redirect_uri) {
-    const auto chosen = redirect_uri ? redirect_uri : client.redirect_url;
+    const auto& registered = client.redirect_urls;
+    const auto chosen = !redirect_uri && registered.size() == 1 ? std::optional{registered.front()} : redirect_uri;
     if (!chosen || !is_redirect_text(*chosen)) return std::nullopt;
-    const bool fits = client.redirect_url ? matches_registered(*client.redirect_url, *chosen)
-                                          : matches_website(client.website, *chosen);
-    return fits ? chosen : std::nullopt;
+    const bool matches_one = std::any_of(registered.begin(), registered.end(),
+                                         [&](const std::string& each) { return matches_registered(each, *chosen); });
+    const bool needs_none = registered.empty() && client.type == client_type::confidential;
+    return matches_one || (needs_none && matches_website(client.website, *chosen)) ? chosen : std::nullopt;
 }
 
 TOLLGATE_DECL std::string with_parameters(std::string_view url, std::span<const redirect_parameter> parameters) {

@@ -26,6 +26,18 @@ struct oauth_settings {
     seconds access_token_lifetime{3600};
     seconds refresh_token_lifetime{std::chrono::days{30}};  ///< since its last use
     seconds refresh_token_end{std::chrono::days{365}};      ///< since it was issued, however often it is used
+    /// For so long, a refresh token that was replaced by its use gives its successor again: a response may be lost.
+    seconds rotation_grace{30};
+    /// Whether the refresh tokens of confidential clients are replaced, too. Those of public clients always are.
+    bool rotates_all_refresh_tokens = false;
+
+    seconds device_code_lifetime{600};  ///< RFC 8628: time to type the code into a browser
+    seconds device_poll_interval{5};    ///< between the polls of a device; from 2 on
+    /// Requests for device codes of one address.
+    quota device_requests{60, std::chrono::minutes{10}};
+    /// Wrong user codes that one user types. One is right with a probability of 1 to 2.5 million at most, with as many
+    /// codes waiting as one application may have.
+    quota user_code_attempts{10, std::chrono::hours{1}};
 
     /// Requests of one address to the authorization pages: far more than people make.
     quota page_requests{3000, std::chrono::minutes{10}};

@@ -14,9 +14,12 @@
 #include <tollgate/oauth/detail/settings.hpp>
 
 #include <array>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 
 namespace tollgate::inline v0::oauth {
@@ -30,16 +33,27 @@ struct code_exchange {
 
 /// grant_type=refresh_token (RFC 6749 section 6).
 struct refresh_exchange {
-    digest refresh_digest;
+    std::string refresh_token;          ///< well-formed
     std::optional<scope_set> narrowed;  ///< the requested scopes; empty: all that were granted
 };
 
-using exchange_request = std::variant<code_exchange, refresh_exchange, failure>;
+/// grant_type of a device (RFC 8628 section 3.4).
+inline constexpr std::string_view device_grant_type = "urn:ietf:params:oauth:grant-type:device_code";
+struct device_exchange {
+    digest device_digest;
+};
+
+/// grant_type=client_credentials (RFC 6749 section 4.4): for the accounts of the application's owner.
+struct owner_exchange {
+    scope_set scopes;
+};
+
+using exchange_request = std::variant<code_exchange, refresh_exchange, device_exchange, owner_exchange, failure>;
 
 /// Parses a token request (RFC 6749 section 3.2). Malformed codes and tokens are refused without a look-up.
 [[nodiscard]] TOLLGATE_DECL exchange_request read_exchange(const parameters& sent);
 
-/// An application without a registered redirect URL must repeat the one of the authorization request (RFC 6749 section
+/// An application that has not registered exactly one redirect URL must repeat the one of the authorization request (RFC 6749 section
 /// 4.1.3). A text that no redirect URL can be is refused without asking the store, which may not be able to hold it.
 [[nodiscard]] TOLLGATE_DECL std::optional<failure> check_redirect_uri(const code_exchange& wanted,
                                                                       const application& client);
@@ -47,6 +61,9 @@ using exchange_request = std::variant<code_exchange, refresh_exchange, failure>;
 /// Why a code is refused. The client is authenticated, so the reason helps its developer only.
 [[nodiscard]] TOLLGATE_DECL failure invalid_code(redemption_result why);
 [[nodiscard]] TOLLGATE_DECL failure invalid_refresh_token();
+[[nodiscard]] TOLLGATE_DECL failure unknown_device_code();
+/// What a device is told while its user has not approved it: pending, denied or expired.
+[[nodiscard]] TOLLGATE_DECL failure unapproved_device_code(const device_code& waiting, instant now);
 
 /// Removes up to twice as many expired rows as were added, so that a store stays bounded without a background thread. A
 /// failure does not change the response; the observer gets it.
@@ -64,7 +81,7 @@ struct token_response {
     secret_text access_token;
     seconds expires_in{};
     scope_set scopes;
-    std::optional<secret_text> refresh_token;  ///< of a code exchange only
+    std::optional<secret_text> refresh_token;  ///< of a code exchange, or instead of one that was replaced
 };
 
 using judged_exchange = std::variant<token_response, failure>;
@@ -90,9 +107,8 @@ struct exchange_context {
 
 /// Exchanges a code for a pair of tokens in one store verb, so that any failure before leaves the code as it was.
 template <grant_store Grants, random_source Random>
-[[nodiscard]] result<judged_exchange> exchange_code(const code_exchange& wanted, const exchange_context& context,
-                                                    Grants& grants, const Random& random) {
-    if (const auto failed = check_redirect_uri(wanted, context.client)) return judged_exchange{*failed};
+[[nodiscard]] result<judged_exchange> redeem(const code_exchange& wanted, const exchange_context& context, Grants& grants,
+                                             const Random& random) {
     const auto access = new_secret(secret_kind::access_token, random);
     const auto refresh = new_secret(secret_kind::refresh_token, random);
     if (!access || !refresh) return random_source_error();
@@ -114,21 +130,82 @@ template <grant_store Grants, random_source Random>
     return judged_exchange{token_response{*access, lifetimes.access_token_lifetime, redeemed->scopes, *refresh}};
 }
 
-/// A new access token for a refresh token, which is not changed.
+template <grant_store Grants, random_source Random>
+[[nodiscard]] result<judged_exchange> exchange_code(const code_exchange& wanted, const exchange_context& context,
+                                                    Grants& grants, const Random& random) {
+    if (const auto failed = check_redirect_uri(wanted, context.client)) return judged_exchange{*failed};
+    return redeem(wanted, context, grants, random);
+}
+
+/// The answer to a device's poll. What the user approved is a code with the digest of the device's.
+template <grant_store Grants, random_source Random>
+[[nodiscard]] result<judged_exchange> exchange_device_code(const device_exchange& wanted, const exchange_context& context,
+                                                           Grants& grants, const Random& random) {
+    const auto found = grants.find_device_code(wanted.device_digest);
+    if (!found) return found.error();
+    if (!*found || (*found)->application != context.client.id) return judged_exchange{unknown_device_code()};
+    if ((*found)->state == device_code_state::approved && context.now < (*found)->expires_at)
+        return redeem({.code_digest = wanted.device_digest, .redirect_uri = {}, .code_challenge = {}}, context, grants, random);
+    return judged_exchange{unapproved_device_code(**found, context.now)};
+}
+
+/// A token for the accounts of the application's owner, who has to have allowed that.
+template <grant_store Grants, random_source Random>
+[[nodiscard]] result<judged_exchange> issue_owner_token(const owner_exchange& wanted, const exchange_context& context,
+                                                        Grants& grants, const Random& random) {
+    if (!wanted.scopes.for_each([&](std::string_view scope) { return context.settings.services.has_scope(scope); }))
+        return judged_exchange{failure{error_code::invalid_scope, "scope contains an unknown scope."}};
+    const auto access = new_secret(secret_kind::access_token, random);
+    if (!access) return random_source_error();
+    const auto lifetime = context.settings.access_token_lifetime;
+    const auto created = grants.create_owner_token({.user = context.client.owner,
+                                                    .application = context.client.id,
+                                                    .token_digest = digest_of(*access),
+                                                    .scopes = wanted.scopes,
+                                                    .created_at = context.now,
+                                                    .expires_at = context.now + lifetime});
+    if (!created) return created.error();
+    if (!*created)
+        return judged_exchange{failure{error_code::unauthorized_client,
+                                       "The owner of the application has not allowed it to access their own account."}};
+    return judged_exchange{token_response{*access, lifetime, wanted.scopes, std::nullopt}};
+}
+
+/// The replacement of a refresh token, for clients whose refresh tokens are replaced by their use; empty if the random source
+/// fails.
+template <random_source Random>
+[[nodiscard]] std::optional<token_rotation> new_rotation(std::string_view refresh_token, const oauth_settings& settings,
+                                                         const Random& random) {
+    std::array<std::byte, 32> bytes;
+    if (!random.fill(bytes)) return std::nullopt;
+    const auto seed = digest::from_bytes(std::bit_cast<std::array<std::uint8_t, 32>>(bytes));
+    return token_rotation{.family_digest = digest_of(family_of(refresh_token)),
+                          .successor_digest = digest_of(make_successor(refresh_token, seed)),
+                          .successor_seed = seed,
+                          .grace = settings.rotation_grace};
+}
+
+/// A new access token for a refresh token, which stays valid or is replaced.
 template <grant_store Grants, random_source Random>
 [[nodiscard]] result<judged_exchange> refresh_tokens(const refresh_exchange& wanted, const exchange_context& context,
                                                      Grants& grants, const Random& random) {
     const auto access = new_secret(secret_kind::access_token, random);
     if (!access) return random_source_error();
     const auto& lifetimes = context.settings;
+    std::optional<token_rotation> rotation;
+    if (context.client.type == client_type::public_client || lifetimes.rotates_all_refresh_tokens) {
+        rotation = new_rotation(wanted.refresh_token, lifetimes, random);
+        if (!rotation) return random_source_error();
+    }
     const auto refreshed = grants.refresh_access_token({
-        .refresh_digest = wanted.refresh_digest,
+        .refresh_digest = digest_of(wanted.refresh_token),
         .application = context.client.id,
         .narrowed = wanted.narrowed,
         .now = context.now,
         .access_digest = digest_of(*access),
         .access_expires_at = context.now + lifetimes.access_token_lifetime,
         .refresh_lifetime = lifetimes.refresh_token_lifetime,
+        .rotation = rotation,
     });
     if (!refreshed) return refreshed.error();
     switch (refreshed->result) {
@@ -136,18 +213,30 @@ template <grant_store Grants, random_source Random>
         case refresh_result::unknown: return judged_exchange{invalid_refresh_token()};
         case refresh_result::too_wide:
             return judged_exchange{failure{error_code::invalid_scope, "scope exceeds the granted scopes."}};
+        case refresh_result::reused:
+            return judged_exchange{failure{error_code::invalid_grant,
+                                           "The refresh token was replaced before. Since it may have been stolen, the "
+                                           "user's authorization has been revoked."}};
     }
-    return judged_exchange{token_response{*access, lifetimes.access_token_lifetime, refreshed->scopes, std::nullopt}};
+    token_response issued{*access, lifetimes.access_token_lifetime, refreshed->scopes, std::nullopt};
+    if (refreshed->successor_seed)
+        issued.refresh_token = make_successor(wanted.refresh_token, *refreshed->successor_seed);
+    return judged_exchange{issued};
 }
 
 /// Any grant_type (RFC 6749 section 3.2).
 template <grant_store Grants, random_source Random>
 [[nodiscard]] result<judged_exchange> issue_tokens(const parameters& sent, const exchange_context& context,
                                                    Grants& grants, const Random& random) {
+    if (context.client.type == client_type::resource_server)
+        return judged_exchange{failure{error_code::unauthorized_client, "A resource server cannot get tokens."}};
     auto wanted = read_exchange(sent);
     if (const auto* code = std::get_if<code_exchange>(&wanted)) return exchange_code(*code, context, grants, random);
     if (const auto* refresh = std::get_if<refresh_exchange>(&wanted))
         return refresh_tokens(*refresh, context, grants, random);
+    if (const auto* device = std::get_if<device_exchange>(&wanted))
+        return exchange_device_code(*device, context, grants, random);
+    if (const auto* owner = std::get_if<owner_exchange>(&wanted)) return issue_owner_token(*owner, context, grants, random);
     return judged_exchange{std::get<failure>(std::move(wanted))};
 }
 

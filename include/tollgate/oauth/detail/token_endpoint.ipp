@@ -31,7 +31,22 @@ inline exchange_request read_refresh_exchange(const parameters& sent) {
             return failure{error_code::invalid_scope, "scope contains an unknown scope."};
     }
     if (!is_well_formed(secret_kind::refresh_token, *token)) return invalid_refresh_token();
-    return refresh_exchange{digest_of(*token), narrowed};
+    return refresh_exchange{*token, narrowed};
+}
+
+inline exchange_request read_device_exchange(const parameters& sent) {
+    const auto code = sent.find("device_code");
+    if (!code) return failure{error_code::invalid_request, "device_code is missing."};
+    if (!is_well_formed(secret_kind::device_code, *code)) return unknown_device_code();
+    return device_exchange{digest_of(*code)};
+}
+
+inline exchange_request read_owner_exchange(const parameters& sent) {
+    const auto scope = sent.find("scope");
+    if (!scope) return failure{error_code::invalid_request, "scope is missing."};
+    const auto scopes = scope_set::parse(*scope);
+    if (!scopes || scopes->empty()) return failure{error_code::invalid_scope, "scope contains an unknown scope."};
+    return owner_exchange{*scopes};
 }
 
 }  // namespace detail
@@ -41,14 +56,19 @@ TOLLGATE_DECL exchange_request read_exchange(const parameters& sent) {
     if (!grant_type) return failure{error_code::invalid_request, "grant_type is missing."};
     if (*grant_type == "authorization_code") return detail::read_code_exchange(sent);
     if (*grant_type == "refresh_token") return detail::read_refresh_exchange(sent);
-    return failure{error_code::unsupported_grant_type, "grant_type must be authorization_code or refresh_token."};
+    if (*grant_type == device_grant_type) return detail::read_device_exchange(sent);
+    if (*grant_type == "client_credentials") return detail::read_owner_exchange(sent);
+    return failure{error_code::unsupported_grant_type,
+                   "grant_type must be authorization_code, refresh_token, client_credentials or " +
+                       std::string{device_grant_type} + "."};
 }
 
 TOLLGATE_DECL std::optional<failure> check_redirect_uri(const code_exchange& wanted, const application& client) {
     if (!wanted.redirect_uri) {
-        if (client.redirect_url) return std::nullopt;
+        if (client.redirect_urls.size() == 1) return std::nullopt;
         return failure{error_code::invalid_request,
-                       "redirect_uri is missing. It is required because the application has no registered redirect URL."};
+                       "redirect_uri is missing. It may be left out only if the application has one registered redirect "
+                       "URL."};
     }
     if (is_redirect_text(*wanted.redirect_uri)) return std::nullopt;
     return invalid_code(redemption_result::redirect_mismatch);
@@ -68,6 +88,17 @@ TOLLGATE_DECL failure invalid_code(redemption_result why) {
         case redemption_result::unknown: break;
     }
     return refuse("The code is unknown, or was issued to another application.");
+}
+
+TOLLGATE_DECL failure unknown_device_code() {
+    return {error_code::invalid_grant, "The device_code is unknown, or was issued to another application."};
+}
+
+TOLLGATE_DECL failure unapproved_device_code(const device_code& waiting, instant now) {
+    if (waiting.state == device_code_state::denied) return {error_code::access_denied, "The user denied the request."};
+    if (now >= waiting.expires_at)
+        return {error_code::expired_token, "The device_code has expired. Request another one."};
+    return {error_code::authorization_pending, "The user has not answered yet. Wait for the interval, then ask again."};
 }
 
 TOLLGATE_DECL failure invalid_refresh_token() {

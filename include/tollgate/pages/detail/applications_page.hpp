@@ -20,22 +20,60 @@ struct application_form {
     std::string name = {};
     std::string website = {};
     std::string description = {};
-    std::string redirect_url = {};
+    std::string redirect_urls = {};  ///< one a line
+    std::string type = {};           ///< as `to_text(client_type)`; anything but public is confidential
+    bool acts_for_owner = false;
 
+    [[nodiscard]] static TOLLGATE_DECL application_form of(const application& stored);
     [[nodiscard]] static TOLLGATE_DECL application_form read(const http::form_fields& fields);
     [[nodiscard]] TOLLGATE_DECL application_request wanted_by(user_id owner) const;
     [[nodiscard]] TOLLGATE_DECL web::form_faults faults(const application_request& wanted,
                                                         const page_texts& texts) const;
 };
 
+/// The value of `done` after a registration without a secret to show.
+inline constexpr std::string_view registration_done = "registered";
+inline constexpr std::string_view edit_done = "edited";
+inline constexpr std::string_view secret_removal_done = "secret";
+
+/// The query parameter that names the application to edit.
+inline constexpr std::string_view edit_name = "edit";
+
 TOLLGATE_DECL void write_applications(html_writer& html, const page_view& view,
                                       std::span<const application> applications, const application_form& typed,
                                       const web::form_faults& faults);
+TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& view, const application& of,
+                                          const application_form& typed, const web::form_faults& faults);
 
-/// The list, and the form of a new application.
+/// The application of the user that a form or query names; otherwise not_found.
+template <class Call>
+[[nodiscard]] result<application> find_own_application(Call& call, std::string_view id) {
+    const auto which = application_id::parse(id);
+    if (!which) return not_found();
+    auto applications = call.store().applications_of(call.who().user);
+    if (!applications) return std::move(applications).error();
+    for (application& each : *applications)
+        if (each.id == *which) return std::move(each);
+    return not_found();
+}
+
+template <class Call>
+[[nodiscard]] result<void> show_edit(Call& call, const application& of, const application_form& typed,
+                                     const web::form_faults& faults) {
+    const auto title = fill_in(call.texts().applications.edit_title, of.name);
+    call.page(title, faults, [&](html_writer& html) { write_application_edit(html, call.view(), of, typed, faults); });
+    return {};
+}
+
+/// The list, and the form of a new application; or the form of one that is edited.
 template <class Call>
 [[nodiscard]] result<void> show_applications(Call& call, const application_form& typed = {},
                                              const web::form_faults& faults = {}) {
+    if (const auto id = call.query().value_of(edit_name); !id.empty() && faults.empty()) {
+        const auto of = find_own_application(call, id);
+        if (!of) return of.error();
+        return show_edit(call, *of, application_form::of(*of), faults);
+    }
     const auto applications = call.store().applications_of(call.who().user);
     if (!applications) return applications.error();
     call.page(call.texts().applications.title, faults,
@@ -71,44 +109,65 @@ template <class Call>
     }
     if (!made) return made.error();
     call.report(activity_kind::application_registered, typed.name);
+    if (made->client_secret.view().empty()) return call.redirect_to({}, registration_done);
     return redirect_to_client(call, fill_in(texts.made_title, typed.name), made->client_id, made->client_secret);
 }
 
-/// Only for an application of the user; otherwise not_found.
+template <class Call>
+[[nodiscard]] result<void> edit_application(Call& call) {
+    const auto of = find_own_application(call, call.form().value_of("application"));
+    if (!of) return of.error();
+    auto typed = application_form::read(call.form());
+    typed.type = to_text(of->type);
+    auto wanted = typed.wanted_by(call.who().user);
+    wanted.type = of->type;
+    if (const auto faults = typed.faults(wanted, call.texts()); !faults.empty()) return show_edit(call, *of, typed, faults);
+    const auto updated = update_application(call.store(), of->id, std::move(wanted), typed.acts_for_owner);
+    if (!updated) return updated.error();
+    if (!*updated) return not_found();
+    return call.redirect_to({}, edit_done);
+}
+
+/// The secret before stays valid until it is removed.
 template <class Call>
 [[nodiscard]] result<void> renew_client_secret(Call& call) {
-    const auto which = application_id::parse(call.form().value_of("application"));
-    if (!which) return not_found();
-    const auto applications = call.store().applications_of(call.who().user);
-    if (!applications) return applications.error();
-    const auto found = std::find_if(applications->begin(), applications->end(),
-                                    [&](const application& each) { return each.id == *which; });
-    if (found == applications->end()) return not_found();
+    const auto of = find_own_application(call, call.form().value_of("application"));
+    if (!of) return of.error();
+    if (of->type == client_type::public_client) return not_found();
     if (!call.claim_form()) return {};
     const auto secret = new_client_secret(call.random());
     if (!secret) return internal_error("the random source failed");
-    const auto replaced = call.store().replace_client_secret(call.who().user, *which, digest_of(*secret));
-    if (!replaced) return replaced.error();
-    if (!*replaced) return not_found();
-    call.report(activity_kind::client_secret_replaced, found->name);
-    return redirect_to_client(call, fill_in(call.texts().applications.renewed_title, found->name), found->client_id,
-                              *secret);
+    const auto added = call.store().add_client_secret(call.who().user, of->id, digest_of(*secret));
+    if (!added) return added.error();
+    if (!*added) return not_found();
+    call.report(activity_kind::client_secret_replaced, of->name);
+    return redirect_to_client(call, fill_in(call.texts().applications.renewed_title, of->name), of->client_id, *secret);
 }
 
-/// Only for an application of the user; otherwise not_found.
 template <class Call>
-[[nodiscard]] result<void> delete_application(Call& call) {
+[[nodiscard]] result<void> remove_older_secret(Call& call) {
     const auto which = application_id::parse(call.form().value_of("application"));
     if (!which) return not_found();
-    const auto applications = call.store().applications_of(call.who().user);
-    if (!applications) return applications.error();
-    const auto found = std::find_if(applications->begin(), applications->end(),
-                                    [&](const application& each) { return each.id == *which; });
-    if (found == applications->end()) return not_found();
-    const auto deleted = call.store().delete_application(call.who().user, *which);
+    const auto removed = call.store().remove_older_secret(call.who().user, *which);
+    if (!removed) return removed.error();
+    if (!*removed) return not_found();
+    return call.redirect_to({}, secret_removal_done);
+}
+
+/// One that has users is deleted by somebody who types its name.
+template <class Call>
+[[nodiscard]] result<void> delete_application(Call& call) {
+    const auto of = find_own_application(call, call.form().value_of("application"));
+    if (!of) return of.error();
+    if (of->users > 0 && call.form().value_of("confirm_name") != of->name) {
+        web::form_faults faults;
+        faults.add({}, fill_in(call.texts().applications.wrong_name, of->name));
+        return show_applications(call, {}, faults);
+    }
+    const auto deleted = call.store().delete_application(call.who().user, of->id);
     if (!deleted) return deleted.error();
     if (!*deleted) return not_found();
-    call.report(activity_kind::application_deleted, found->name);
+    call.report(activity_kind::application_deleted, of->name);
     return call.redirect_to_list();
 }
 
@@ -116,7 +175,9 @@ template <class Call>
 [[nodiscard]] result<void> post_to_applications(Call& call) {
     const auto action = call.form().value_of(action_name);
     if (action.empty()) return create_application(call);
+    if (action == "edit") return edit_application(call);
     if (action == "new_secret") return renew_client_secret(call);
+    if (action == "remove_secret") return remove_older_secret(call);
     if (action == "delete") return delete_application(call);
     return not_found();
 }

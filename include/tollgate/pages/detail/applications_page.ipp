@@ -1,18 +1,37 @@
 #pragma once
 
+#include <tollgate/base/detail/text.hpp>
 #include <tollgate/pages/detail/applications_page.hpp>
 #include <tollgate/pages/detail/list_parts.hpp>
+
+#include <array>
+#include <string>
+#include <string_view>
 
 namespace tollgate::inline v0::pages {
 
 TOLLGATE_DECL application_form application_form::read(const http::form_fields& fields) {
     return {std::string{fields.value_of("name")}, std::string{fields.value_of("website")},
-            std::string{fields.value_of("description")}, std::string{fields.value_of("redirect_url")}};
+            std::string{fields.value_of("description")}, std::string{fields.value_of("redirect_url")},
+            std::string{fields.value_of("type")}, !fields.value_of("acts_for_owner").empty()};
+}
+
+TOLLGATE_DECL application_form application_form::of(const application& stored) {
+    application_form made{stored.name, stored.website, stored.description, {}, {}, stored.acts_for_owner};
+    for (const std::string& each : stored.redirect_urls) made.redirect_urls.append(each).append("\n");
+    made.type = to_text(stored.type);
+    return made;
 }
 
 TOLLGATE_DECL application_request application_form::wanted_by(user_id owner) const {
     application_request made{.owner = owner, .name = name, .website = website, .description = description};
-    if (!redirect_url.empty()) made.redirect_url = redirect_url;
+    for (std::string_view left = redirect_urls; !left.empty();) {
+        const auto end = (std::min)(left.find('\n'), left.size());
+        const auto line = trim_ows(left.substr(0, left.substr(0, end).ends_with('\r') ? end - 1 : end));
+        if (!line.empty()) made.redirect_urls.emplace_back(line);
+        left.remove_prefix((std::min)(end + 1, left.size()));
+    }
+    if (type == to_text(client_type::public_client)) made.type = client_type::public_client;
     return made;
 }
 
@@ -23,6 +42,7 @@ TOLLGATE_DECL web::form_faults application_form::faults(const application_reques
     const auto check_url = [&](const field_fault& fault, const typed_line& typed, std::string_view malformed) {
         if (typed.text.empty() || typed.text.size() > typed.bytes_max) return check_line(found, typed, texts.forms);
         switch (fault.what) {
+            case field_error::too_many: return found.add(typed.name, own.too_many_redirect_urls);
             case field_error::malformed: return found.add(typed.name, malformed, typed.label);
             case field_error::insecure: return found.add(typed.name, texts.forms.insecure_url, typed.label);
             case field_error::not_ascii: return found.add(typed.name, texts.forms.url_not_ascii, typed.label);
@@ -39,8 +59,9 @@ TOLLGATE_DECL web::form_faults application_form::faults(const application_reques
         else if (each.field == "website")
             check_url(each, {"website", own.website, website, limits::target_url_bytes_max, own.website_missing},
                       texts.forms.no_url);
-        else
-            check_url(each, {"redirect_url", own.redirect_url, redirect_url, limits::target_url_bytes_max},
+        else if (found.find("redirect_url") == nullptr)  // the first of several
+            check_url(each,
+                      {"redirect_url", own.redirect_url, wanted.redirect_urls[each.index], limits::target_url_bytes_max},
                       own.redirect_url_bad);
     }
     return found;
@@ -58,36 +79,55 @@ inline void write_application_row(html_writer& html, const page_view& view, cons
     html.add("</th>\n");
     begin_cell(html, texts.client_id);
     html.add("<code class=\"whole\">{}</code>", of.client_id.view());
+    if (of.type == client_type::public_client) html.add("<p class=\"hint\">{}</p>", texts.public_client);
+    if (of.type == client_type::resource_server) html.add("<p class=\"hint\">{}</p>", texts.resource_server);
     next_cell(html, texts.redirect_url);
-    if (of.redirect_url) html.add("<code>{}</code>", *of.redirect_url);
-    else html.add("<span class=\"quiet\">{}</span>", texts.no_redirect_url);
+    if (of.redirect_urls.empty()) html.add("<span class=\"quiet\">{}</span>", texts.no_redirect_url);
+    else html.add("<ul class=\"codes\">");
+    for (const std::string& each : of.redirect_urls) html.add("<li><code>{}</code></li>", each);
+    if (!of.redirect_urls.empty()) html.add("</ul>");
+    next_cell(html, texts.users);
+    html.add("{}", of.users);
     next_cell(html, view.texts.forms.created);
     web::write_day(html, of.created_at);
     next_cell(html, {});
-    web::write_confirmation(html,
-                            {.label = texts.renew,
-                             .about = of.name,
-                             .warning = fill_in(texts.renew_warning, of.name),
-                             .button = texts.renew_button},
-                            {.url = view.url,
-                             .form_token = view.form_token,
-                             .hidden = {{action_name, "new_secret"}, {"application", number}}});
+    html.add("<a class=\"button quiet\" href=\"{}?{}={}\">{}<span class=\"unseen\"> {}</span></a>\n", view.url, edit_name, number,
+             texts.edit, of.name);
+    if (of.older_secret_digest)
+        web::write_confirmation(html,
+                                {.label = texts.remove_secret,
+                                 .about = of.name,
+                                 .warning = fill_in(texts.remove_secret_warning, of.name),
+                                 .button = texts.remove_secret_button},
+                                {.url = view.url,
+                                 .form_token = view.form_token,
+                                 .hidden = {{action_name, "remove_secret"}, {"application", number}}});
+    if (of.type != client_type::public_client)
+        web::write_confirmation(html,
+                                {.label = texts.renew,
+                                 .about = of.name,
+                                 .warning = fill_in(of.older_secret_digest ? texts.renew_again_warning : texts.renew_warning,
+                                                    of.name),
+                                 .button = texts.renew_button},
+                                {.url = view.url,
+                                 .form_token = view.form_token,
+                                 .hidden = {{action_name, "new_secret"}, {"application", number}}});
     web::write_confirmation(
         html,
         {.label = texts.remove,
          .about = of.name,
          .warning = fill_in(texts.remove_warning, of.name),
-         .button = texts.remove_button},
+         .button = texts.remove_button,
+         .typed_name = of.users > 0 ? std::string_view{"confirm_name"} : std::string_view{},
+         .typed_label = fill_in(texts.type_name, of.name)},
         {.url = view.url, .form_token = view.form_token, .hidden = {{action_name, "delete"}, {"application", number}}});
     end_row(html);
 }
 
-inline void write_application_form(html_writer& html, const page_view& view, const application_form& typed,
-                                   const web::form_faults& faults) {
+inline void write_application_fields(html_writer& html, const page_view& view, const application_form& typed,
+                                     const web::form_faults& faults) {
     const application_texts& texts = view.texts.applications;
     const form_texts& forms = view.texts.forms;
-    begin_form_section(html, texts.add);
-    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
     web::write_text_field(html,
                           {.name = "name",
                            .label = texts.name,
@@ -114,11 +154,24 @@ inline void write_application_form(html_writer& html, const page_view& view, con
                           {.name = "redirect_url",
                            .label = texts.redirect_url,
                            .hint = texts.redirect_url_hint,
-                           .value = typed.redirect_url,
-                           .type = "url",
-                           .bytes_max = limits::target_url_bytes_max,
+                           .value = typed.redirect_urls,
+                           .lines = 3,
                            .required = false},
                           faults, forms);
+}
+
+inline void write_application_form(html_writer& html, const page_view& view, const application_form& typed,
+                                   const web::form_faults& faults) {
+    const application_texts& texts = view.texts.applications;
+    begin_form_section(html, texts.add);
+    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
+    write_application_fields(html, view, typed, faults);
+    const auto chosen = typed.type == to_text(client_type::public_client);
+    const std::array<web::choice_group, 1> types{
+        {{{},
+          {{to_text(client_type::confidential), texts.confidential_type, !chosen},
+           {to_text(client_type::public_client), texts.public_type, chosen}}}}};
+    web::write_select(html, {.name = "type", .label = texts.type, .hint = texts.type_hint}, types, faults, view.texts.forms);
     html.add("<button>{}</button>\n</form>\n", texts.button);
     end_form_section(html);
 }
@@ -133,16 +186,40 @@ TOLLGATE_DECL void write_applications(html_writer& html, const page_view& view,
         html,
         {.title = texts.title, .about = texts.about, .add = applications.empty() ? std::string_view{} : texts.add});
     if (view.done == removal_done) write_notice(html, texts.removed);
+    if (view.done == edit_done) write_notice(html, texts.edited);
+    if (view.done == secret_removal_done) write_notice(html, texts.secret_removed);
+    if (view.done == registration_done && !applications.empty())
+        write_notice(html, fill_in(texts.made_title, applications.back().name));
     web::write_faults(html, faults, view.texts.forms);
     if (applications.empty()) {
         write_empty_list(html, texts.none);
     } else {
-        begin_table(html, texts.title, {texts.name, texts.client_id, texts.redirect_url, view.texts.forms.created},
+        begin_table(html, texts.title,
+                    {texts.name, texts.client_id, texts.redirect_url, texts.users, view.texts.forms.created},
                     view.texts.forms.actions);
         for (const application& each : applications) detail::write_application_row(html, view, each);
         end_table(html);
     }
     detail::write_application_form(html, view, typed, faults);
+}
+
+TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& view, const application& of,
+                                          const application_form& typed, const web::form_faults& faults) {
+    const application_texts& texts = view.texts.applications;
+    html.add("<h1>{}</h1>\n", fill_in(texts.edit_title, of.name));
+    web::write_faults(html, faults, view.texts.forms);
+    web::begin_form(html, {.url = view.url,
+                           .form_token = view.form_token,
+                           .hidden = {{action_name, "edit"}, {"application", std::to_string(of.id.value())}}});
+    detail::write_application_fields(html, view, typed, faults);
+    if (of.type == client_type::confidential) {
+        const std::array<web::choice, 1> choices{
+            {{texts.acts_for_owner, texts.acts_for_owner, typed.acts_for_owner}}};
+        web::write_checkboxes(html, {.name = "acts_for_owner", .label = texts.own_access, .hint = texts.own_access_hint},
+                              choices, faults, view.texts.forms);
+    }
+    html.add("<p class=\"buttons\"><button>{}</button> <a class=\"button quiet\" href=\"{}\">{}</a></p>\n</form>\n",
+             texts.save, view.url, texts.back);
 }
 
 }  // namespace tollgate::pages

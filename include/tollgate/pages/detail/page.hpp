@@ -86,6 +86,7 @@ struct page_view {
     std::string_view url;  ///< of this page; the target of its forms
     std::string_view form_token;
     std::string_view done = {};  ///< the action that redirected here; empty for none
+    instant now{};
 };
 
 /// The hidden field that names a form's action.
@@ -151,7 +152,7 @@ public:
     [[nodiscard]] const http::form_fields& query() const noexcept { return context_.query; }
 
     [[nodiscard]] page_view view() const noexcept {
-        return {texts(), pages_.renderer().scopes(), url_, context_.form_token, context_.query.value_of(done_name)};
+        return {texts(), pages_.renderer().scopes(), url_, context_.form_token, context_.query.value_of(done_name), context_.now};
     }
 
     /// Tells the observer what the user did.

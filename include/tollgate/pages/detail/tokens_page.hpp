@@ -10,21 +10,29 @@
 #include <tollgate/web/detail/form.hpp>
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tollgate::inline v0::pages {
+
+/// The choices of when a token expires, in days.
+inline constexpr std::array<std::string_view, 3> token_days{"30", "90", "365"};
 
 /// The submitted form of a new token.
 struct token_form {
     std::string description = {};
     std::vector<std::string> scopes = {};
+    std::string days = {};  ///< until it expires: one of `token_days`, or empty
 
     [[nodiscard]] static TOLLGATE_DECL token_form read(const http::form_fields& fields);
     [[nodiscard]] TOLLGATE_DECL web::form_faults faults(const service_catalog& services, const page_texts& texts) const;
     /// Precondition: no faults.
     [[nodiscard]] TOLLGATE_DECL scope_set chosen() const;
+    [[nodiscard]] TOLLGATE_DECL std::optional<instant> expires_at(instant now) const;
 };
 
 TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::span<const personal_token> tokens,
@@ -41,26 +49,44 @@ template <class Call>
 }
 
 template <class Call>
+[[nodiscard]] result<void> redirect_to_token(Call& call, const issued_personal_token& issued) {
+    const token_texts& texts = call.texts().tokens;
+    const secret_view shown{std::string{texts.made_title},
+                            std::string{texts.made_about},
+                            std::string{texts.back},
+                            {{"username", std::string{texts.username}, std::string{issued.username.view()}},
+                             {"secret", std::string{texts.secret}, std::string{issued.secret.view()}}}};
+    return call.redirect_to_secret(shown.to_text());
+}
+
+template <class Call>
 [[nodiscard]] result<void> create_token(Call& call) {
     const auto typed = token_form::read(call.form());
     auto faults = typed.faults(call.settings().services, call.texts());
     if (!faults.empty()) return show_tokens(call, typed, faults);
     if (!call.claim_form()) return {};
-    const auto issued = issue_personal_token(call.store(), {call.who().user, typed.description, typed.chosen()},
-                                             call.now(), call.random(), call.settings().tokens_per_user_max);
+    const personal_token_request wanted{call.who().user, typed.description, typed.chosen(), typed.expires_at(call.now())};
+    const auto issued = issue_personal_token(call.store(), wanted, call.now(), call.random(), call.settings().tokens_per_user_max);
     if (!issued && issued.error().kind == error_kind::invalid) {
         faults.add({}, call.texts().tokens.too_many);
         return show_tokens(call, typed, faults);
     }
     if (!issued) return issued.error();
     call.report(activity_kind::token_created, typed.description);
-    const token_texts& texts = call.texts().tokens;
-    const secret_view shown{std::string{texts.made_title},
-                            std::string{texts.made_about},
-                            std::string{texts.back},
-                            {{"username", std::string{texts.username}, std::string{issued->username.view()}},
-                             {"secret", std::string{texts.secret}, std::string{issued->secret.view()}}}};
-    return call.redirect_to_secret(shown.to_text());
+    return redirect_to_token(call, *issued);
+}
+
+/// Only for a token of the user; otherwise not_found.
+template <class Call>
+[[nodiscard]] result<void> renew_token(Call& call) {
+    const auto which = token_id::parse(call.form().value_of("token"));
+    if (!which) return not_found();
+    if (!call.claim_form()) return {};
+    const auto renewed = renew_personal_token(call.store(), call.who().user, *which, call.now(), call.random());
+    if (!renewed) return renewed.error();
+    if (!*renewed) return not_found();
+    call.report(activity_kind::token_created, (*renewed)->description);
+    return redirect_to_token(call, **renewed);
 }
 
 /// Only for a token of the user; otherwise not_found.
@@ -83,6 +109,7 @@ template <class Call>
 [[nodiscard]] result<void> post_to_tokens(Call& call) {
     const auto action = call.form().value_of(action_name);
     if (action.empty()) return create_token(call);
+    if (action == "renew") return renew_token(call);
     if (action == "revoke") return revoke_token(call);
     return not_found();
 }

@@ -4,6 +4,11 @@
 #include <tollgate/pages/detail/list_parts.hpp>
 #include <tollgate/pages/detail/tokens_page.hpp>
 
+#include <algorithm>
+#include <chrono>
+#include <span>
+#include <string>
+
 namespace tollgate::inline v0::pages {
 
 TOLLGATE_DECL token_form token_form::read(const http::form_fields& fields) {
@@ -11,7 +16,13 @@ TOLLGATE_DECL token_form token_form::read(const http::form_fields& fields) {
     made.description = fields.value_of("description");
     for (const http::form_member& each : fields)
         if (each.name == "scopes") made.scopes.push_back(each.value);
+    made.days = fields.value_of("days");
     return made;
+}
+
+TOLLGATE_DECL std::optional<instant> token_form::expires_at(instant now) const {
+    if (days.empty()) return std::nullopt;
+    return now + std::chrono::days{std::stoi(days)};
 }
 
 TOLLGATE_DECL web::form_faults token_form::faults(const service_catalog& services, const page_texts& texts) const {
@@ -27,6 +38,8 @@ TOLLGATE_DECL web::form_faults token_form::faults(const service_catalog& service
     const bool known = std::all_of(scopes.begin(), scopes.end(), [&](const std::string& each) {
         return services.has_scope(each) && fitting.add(each);
     });
+    if (!days.empty() && std::find(token_days.begin(), token_days.end(), days) == token_days.end())
+        found.add("days", texts.forms.unknown_choice, texts.tokens.expires);
     if (!known) found.add("scopes", texts.forms.unknown_choice, texts.tokens.scopes);
     else if (scopes.empty()) found.add("scopes", texts.tokens.scopes_missing);
     return found;
@@ -40,6 +53,19 @@ TOLLGATE_DECL scope_set token_form::chosen() const {
 
 namespace detail {
 
+/// A token that expires within a week can still get a new secret before programs fail.
+inline void write_expiry(html_writer& html, const page_view& view, const personal_token& token) {
+    const token_texts& texts = view.texts.tokens;
+    if (!token.expires_at) {
+        html.add("<span class=\"state care\">{}</span>", texts.never_expires);
+        return;
+    }
+    if (*token.expires_at <= view.now) html.add("<span class=\"state bad\">{}</span> ", texts.expired);
+    else if (*token.expires_at <= view.now + std::chrono::days{7})
+        html.add("<span class=\"state care\">{}</span> ", texts.expires_soon);
+    web::write_day(html, *token.expires_at);
+}
+
 inline void write_token_row(html_writer& html, const page_view& view, const personal_token& token) {
     const token_texts& texts = view.texts.tokens;
     begin_row(html, texts.description, token.description);
@@ -51,7 +77,18 @@ inline void write_token_row(html_writer& html, const page_view& view, const pers
     web::write_day(html, token.created_at);
     next_cell(html, view.texts.forms.last_used);
     write_day_or_never(html, token.last_used_at, view.texts.forms);
+    if (!token.last_used_from.empty()) html.add("<p class=\"hint\">{}</p>", fill_in(texts.used_from, token.last_used_from));
+    next_cell(html, texts.expires);
+    write_expiry(html, view, token);
     next_cell(html, {});
+    web::write_confirmation(html,
+                            {.label = texts.renew,
+                             .about = token.description,
+                             .warning = fill_in(texts.renew_warning, token.description),
+                             .button = texts.renew_button},
+                            {.url = view.url,
+                             .form_token = view.form_token,
+                             .hidden = {{action_name, "renew"}, {"token", std::to_string(token.id.value())}}});
     web::write_confirmation(html,
                             {.label = texts.revoke,
                              .about = token.description,
@@ -80,6 +117,12 @@ inline void write_token_form(html_writer& html, const page_view& view, const tok
         choices.push_back(
             {each.scope, each.text, std::count(typed.scopes.begin(), typed.scopes.end(), each.scope) != 0});
     web::write_checkboxes(html, {.name = "scopes", .label = texts.scopes}, choices, faults, view.texts.forms);
+    web::choice_group ends{{}, {}};
+    for (std::size_t i = 0; i < token_days.size(); ++i)
+        ends.choices.push_back({token_days[i], texts.days[i], typed.days == token_days[i]});
+    ends.choices.push_back({{}, texts.never_expires, typed.days.empty() && !typed.description.empty()});
+    web::write_select(html, {.name = "days", .label = texts.expires, .hint = texts.expires_hint}, std::span{&ends, 1}, faults,
+                      view.texts.forms);
     html.add("<button>{}</button>\n</form>\n", texts.button);
     end_form_section(html);
 }
@@ -98,7 +141,8 @@ TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::s
     } else {
         begin_table(
             html, texts.title,
-            {texts.description, texts.username, texts.may, view.texts.forms.created, view.texts.forms.last_used},
+            {texts.description, texts.username, texts.may, view.texts.forms.created, view.texts.forms.last_used,
+             texts.expires},
             view.texts.forms.actions);
         for (const personal_token& each : tokens) detail::write_token_row(html, view, each);
         end_table(html);

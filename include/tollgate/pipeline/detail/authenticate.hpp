@@ -158,11 +158,12 @@ template <class Authenticators, class Store>
 
 /// Records the use of a token, if that is due.
 template <class Store>
-[[nodiscard]] bool record_token_use(Store& store, http::thread_kind thread, instant now, authentication& auth) noexcept {
+[[nodiscard]] bool record_token_use(Store& store, http::thread_kind thread, instant now, const ip_address& client,
+                                    authentication& auth) noexcept {
     if (!auth.use_is_due) [[likely]] return true;
     if (http::handler_blocks<Store>() && thread == http::thread_kind::io) return false;
     auth.use_is_due = false;
-    detail::record_use(store, auth.token, now);
+    detail::record_use(store, auth.token, now, &client);
     return true;
 }
 

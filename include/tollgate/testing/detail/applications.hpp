@@ -10,6 +10,7 @@
 #include <source_location>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tollgate::inline v0::testing {
@@ -27,8 +28,11 @@ inline void expect_application(const application& given, application_id id, cons
     expect(given.name == made.name, "an application has its name, byte for byte", at);
     expect(given.website == made.website, "an application has its website, byte for byte", at);
     expect(given.description == made.description, "an application has its description, byte for byte", at);
-    expect(given.redirect_url == made.redirect_url, "an application has its redirect URL, byte for byte, or none", at);
+    expect(given.redirect_urls == made.redirect_urls, "an application has its redirect URLs, byte for byte, in order", at);
+    expect(given.type == made.type, "an application has its type", at);
     expect(given.created_at == made.created_at, "an application has its time, to the millisecond", at);
+    expect(!given.older_secret_digest && !given.acts_for_owner && given.users == 0,
+           "a new application has one secret, no right to its owner's accounts, and no users", at);
 }
 
 template <class Store>
@@ -93,13 +97,12 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
         expect(value_of(store.applications_of(first.owner)).size() == 1, "the first application is listed once");
     });
 
-    add("application: text comes back byte for byte, none is not empty", [](auto& store) {
+    add("application: text comes back byte for byte", [](auto& store) {
         std::int64_t count = 0;
         const auto next = [&](const std::string& text) {
             ++count;
             auto made = sample_application("tgi_" + std::to_string(count), user_id{count});
             made.name = made.website = made.description = text;
-            made.redirect_url = text;
             return made;
         };
         for (const std::string& text : difficult_texts()) {
@@ -108,15 +111,25 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
             expect_application_found(store, id, made);
             expect_application(value_of(store.applications_of(made.owner)).at(0), id, made);
         }
-        auto none = next("x");
-        none.redirect_url.reset();
-        expect_application_found(store, value_of(store.create_application(none, applications_max)), none);
         for (const std::string& text : refusable_texts()) {
             const auto made = next(text);
             const auto id = store.create_application(made, applications_max);
             if (id) expect_application_found(store, *id, made);
             else expect_application_unknown(store, made.client_id);
         }
+    });
+
+    add("application: of each type, with none, one or several redirect URLs", [](auto& store) {
+        const std::vector<std::string> all{"https://app.example/back", "com.example.app:/back?a=b%0A", "http://127.0.0.1/"};
+        for (const auto type : {client_type::confidential, client_type::public_client, client_type::resource_server})
+            for (std::size_t count = 0; count <= all.size(); ++count) {
+                auto made = sample_application("tgi_" + std::to_string(count) + std::string{to_text(type)});
+                made.type = type;
+                made.redirect_urls.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count));
+                const auto id = value_of(store.create_application(made, applications_max));
+                expect_application_found(store, id, made);
+                expect_application(value_of(store.applications_of(made.owner)).back(), id, made);
+            }
     });
 
     add("application: times to the millisecond, the largest owner, any digest", [](auto& store) {
@@ -165,20 +178,59 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
         expect(value_of(store.applications_of(user_id{3})).size() == 3, "as many are there as were created");
     });
 
-    add("application: its owner replaces its secret, and nobody else", [](auto& store) {
+    add("application: its owner adds a secret beside the old one, and nobody else", [](auto& store) {
+        const auto made = sample_application("tgi_a");
+        const auto other = sample_application("tgi_b");
+        const auto id = value_of(store.create_application(made, applications_max));
+        const auto other_id = value_of(store.create_application(other, applications_max));
+        const application_id nobodys{other_id.value() + 1};
+        expect(!value_of(store.add_client_secret(user_id{4}, id, sample_digest(50))), "it is another owner's");
+        expect(!value_of(store.add_client_secret(made.owner, nobodys, sample_digest(50))), "there is no such application");
+        expect(!value_of(store.remove_older_secret(made.owner, id)), "there is no older secret");
+        expect_application_found(store, id, made);
+
+        const auto secrets = [&] {
+            const auto found = *value_of(store.find_application(made.client_id.view()));
+            expect(value_of(store.applications_of(made.owner)).front().older_secret_digest == found.older_secret_digest,
+                   "a list tells the same");
+            return std::pair{found.secret_digest, found.older_secret_digest};
+        };
+        expect(value_of(store.add_client_secret(made.owner, id, sample_digest(51))), "it is the owner's");
+        expect(secrets() == std::pair{sample_digest(51), std::optional{made.secret_digest}}, "both secrets are kept");
+        expect(value_of(store.add_client_secret(made.owner, id, sample_digest(52))), "it is the owner's");
+        expect(secrets() == std::pair{sample_digest(52), std::optional{sample_digest(51)}}, "the first of three is gone");
+        expect(!value_of(store.remove_older_secret(user_id{4}, id)), "it is another owner's");
+        expect(!value_of(store.remove_older_secret(made.owner, nobodys)), "there is no such application");
+        expect(secrets().second.has_value(), "nobody else removes a secret");
+        expect(value_of(store.remove_older_secret(made.owner, id)), "it is the owner's");
+        expect(secrets() == std::pair{sample_digest(52), std::optional<digest>{}}, "the older secret is gone");
+        expect(!value_of(store.remove_older_secret(made.owner, id)), "it is removed once");
+        expect_application_found(store, other_id, other);
+    });
+
+    add("application: its owner changes it, and nobody else", [](auto& store) {
         auto made = sample_application("tgi_a");
         const auto other = sample_application("tgi_b");
         const auto id = value_of(store.create_application(made, applications_max));
         const auto other_id = value_of(store.create_application(other, applications_max));
-        expect(!value_of(store.replace_client_secret(user_id{4}, id, sample_digest(50))), "it is another owner's");
-        expect(
-            !value_of(store.replace_client_secret(made.owner, application_id{other_id.value() + 1}, sample_digest(50))),
-            "there is no such application");
-        expect_application_found(store, id, made);
-        made.secret_digest = sample_digest(51);
-        expect(value_of(store.replace_client_secret(made.owner, id, made.secret_digest)), "it is the owner's");
-        expect_application_found(store, id, made);
+        for (const std::string& text : difficult_texts()) {
+            application_change changed{.name = text, .website = text, .description = text, .redirect_urls = {}};
+            if (text.size() > 100) changed.redirect_urls = {"https://app.example/1", "https://app.example/2"};
+            expect(!value_of(store.update_application(user_id{4}, id, changed)), "it is another owner's");
+            expect(!value_of(store.update_application(made.owner, application_id{other_id.value() + 1}, changed)),
+                   "there is no such application");
+            expect_application_found(store, id, made);
+            expect(value_of(store.update_application(made.owner, id, changed)), "it is the owner's");
+            made.name = made.website = made.description = text;
+            made.redirect_urls = changed.redirect_urls;
+            expect_application_found(store, id, made);
+        }
         expect_application_found(store, other_id, other);
+        expect(value_of(store.update_application(made.owner, id, {.name = "n", .website = "w", .description = "d",
+                                                                  .redirect_urls = {}, .acts_for_owner = true})),
+               "it is the owner's");
+        expect(value_of(store.find_application("tgi_a"))->acts_for_owner, "it may act for its owner");
+        expect(value_of(store.applications_of(made.owner)).front().acts_for_owner, "a list tells the same");
     });
 
     add("application: its owner deletes it, and nobody else", [](auto& store) {
@@ -190,7 +242,7 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
         expect(value_of(store.delete_application(lost.owner, lost_id)), "it is the owner's");
         expect_application_unknown(store, lost.client_id);
         expect(!value_of(store.delete_application(lost.owner, lost_id)), "it is deleted once");
-        expect(!value_of(store.replace_client_secret(lost.owner, lost_id, sample_digest(50))), "it has no secret");
+        expect(!value_of(store.add_client_secret(lost.owner, lost_id, sample_digest(50))), "it has no secret");
         expect_application_found(store, kept_id, kept);
         expect(value_of(store.applications_of(kept.owner)).size() == 1, "a deleted application is not listed");
 
@@ -243,7 +295,8 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
                 kept_id = value_of(store.create_application(kept, applications_max));
                 lost_id = value_of(store.create_application(lost, applications_max));
                 kept.secret_digest = sample_digest(50);
-                value_of(store.replace_client_secret(kept.owner, *kept_id, kept.secret_digest));
+                value_of(store.add_client_secret(kept.owner, *kept_id, kept.secret_digest));
+                value_of(store.remove_older_secret(kept.owner, *kept_id));
                 value_of(store.delete_application(lost.owner, *lost_id));
             }
             auto again = source->reopen();

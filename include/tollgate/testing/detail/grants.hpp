@@ -2,6 +2,7 @@
 
 #include <tollgate/testing/detail/codes.hpp>
 #include <tollgate/testing/detail/granting.hpp>
+#include <tollgate/testing/detail/device_codes.hpp>
 #include <tollgate/testing/detail/refresh_tokens.hpp>
 #include <tollgate/testing/detail/samples.hpp>
 #include <tollgate/testing/detail/test_case.hpp>
@@ -21,6 +22,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
     using namespace detail;
     add_code_cases(to, source);
     add_refresh_token_cases(to, source);
+    add_device_code_cases(to, source);
     const auto add = adder_of_cases(to, source);
 
     add("grant: what a code is made for is granted, and listed", [](auto& store) {

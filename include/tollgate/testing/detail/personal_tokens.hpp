@@ -24,7 +24,7 @@ void expect_token_found(Store& store, const new_personal_token& made,
     expect(found->user == made.user, "a found token has its user", at);
     expect(found->secret_digest == made.secret_digest, "a found token has its digest", at);
     expect(found->scopes == made.scopes, "a found token has its scopes, in their order", at);
-    expect(!found->expires_at, "a personal token does not expire", at);
+    expect(found->expires_at == made.expires_at, "a personal token has its end, or none", at);
     expect(!found->application, "a personal token belongs to no application", at);
 }
 
@@ -240,6 +240,40 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         expect(value_of(store.personal_tokens_of(user_id{7})).size() == 4, "as many are there as were created");
     });
 
+    add("personal token: expires when it was said to, or never", [](auto& store) {
+        std::int64_t count = 0;
+        const instant later = noon + milliseconds{1};
+        for (const std::optional<instant> end : {std::optional<instant>{}, std::optional{noon}, std::optional{later}}) {
+            ++count;
+            auto made = sample_personal_token("tgu_" + std::to_string(count), user_id{count});
+            made.expires_at = end;
+            value_of(store.create_personal_token(made, tokens_max));
+            expect_token_found(store, made);
+            expect(value_of(store.personal_tokens_of(made.user)).at(0).expires_at == end, "a listed token says when");
+        }
+    });
+
+    add("personal token: its user gives it another secret, and nobody else", [](auto& store) {
+        auto made = sample_personal_token("tgu_a");
+        const auto other = sample_personal_token("tgu_b");
+        const auto id = value_of(store.create_personal_token(made, tokens_max));
+        value_of(store.create_personal_token(other, tokens_max));
+        const personal_token_renewal renewed{sample_digest(77), noon + seconds{5}, noon + seconds{9}};
+        expect(!value_of(store.renew_personal_token(user_id{8}, id, renewed)), "it is another user's");
+        expect(!value_of(store.renew_personal_token(made.user, token_id{id.value() + 100}, renewed)), "there is no such token");
+        expect_token_found(store, made);
+        expect(value_of(store.renew_personal_token(made.user, id, renewed)), "it is the user's");
+        made.secret_digest = renewed.secret_digest;
+        made.created_at = renewed.created_at;
+        made.expires_at = renewed.expires_at;
+        expect_token_found(store, made);
+        expect_token_listed(value_of(store.personal_tokens_of(made.user)).at(0), id, made);
+        made.expires_at.reset();
+        expect(value_of(store.renew_personal_token(made.user, id, {made.secret_digest, made.created_at, {}})), "it is the user's");
+        expect_token_found(store, made);
+        expect_token_found(store, other);
+    });
+
     add("personal token: parallel creations do not pass the bound", [](auto& store) {
         for (std::int64_t round = 1; round <= 3; ++round) {
             constexpr std::size_t bound = thread_count * 2, each_tries = 4;
@@ -264,14 +298,17 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
             const auto used = sample_personal_token("tgu_used"), idle = sample_personal_token("tgu_idle");
             value_of(store.create_personal_token(used, tokens_max));
             value_of(store.create_personal_token(idle, tokens_max));
-            value_of(store.record_personal_token_use("tgu_unknown", noon));
+            value_of(store.record_personal_token_use("tgu_unknown", noon, "192.0.2.0/24"));
             expect_token_unknown(store, "tgu_unknown");
             expect(!found_of(store.find_personal_token("tgu_used")).last_used_at, "a token that nobody used says so");
             for (const instant at : {noon + seconds{5}, noon + seconds{9}, noon}) {
-                value_of(store.record_personal_token_use("tgu_used", at));
+                const std::string from =
+                    at == noon ? "" : "2001:db8:" + std::to_string(to_unix_milliseconds(at) % 9) + "::/48";
+                value_of(store.record_personal_token_use("tgu_used", at, from));
                 expect(found_of(store.find_personal_token("tgu_used")).last_used_at == at, "a found token says when");
                 const auto listed = value_of(store.personal_tokens_of(used.user));
                 expect(listed.at(0).last_used_at == at, "a listed token says when, to the millisecond");
+                expect(listed.at(0).last_used_from == from, "a listed token says from where");
                 expect(!listed.at(1).last_used_at, "another token says nothing of it");
             }
             expect_token_found(store, used);

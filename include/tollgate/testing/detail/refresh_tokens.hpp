@@ -5,6 +5,7 @@
 #include <tollgate/testing/detail/test_case.hpp>
 
 #include <memory>
+#include <mutex>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -148,6 +149,155 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         });
         for (std::uint64_t n = 0; n < thread_count * each_times; ++n) expect_access(store, 100 + n);
         expect(is_refreshable(store, 1, application), "the refresh token stays good");
+    });
+
+    // Of the token with seed 1, which is replaced by 2, 3, ...
+    const auto replacing = [](std::uint64_t shown, std::uint64_t access, application_id application,
+                              instant now = noon + seconds{2}) {
+        auto made = sample_refresh(shown, access, application);
+        made.now = now;
+        made.rotation = sample_rotation(1, shown + 1);
+        return made;
+    };
+
+    add("rotation: the successor is good instead, with the same end and code", [replacing](auto& store) {
+        const auto application = create_sample_application(store);
+        let_in(store, 1, application);
+        const auto first = value_of(store.refresh_access_token(replacing(1, 11, application)));
+        expect(first.result == refreshed, "a good refresh token refreshes");
+        expect(first.scopes == sample_code(1, application).scopes, "with as many scopes as were granted");
+        expect(first.successor_seed == sample_rotation(1, 2).successor_seed, "the seed of a first use is the request's");
+        for (const std::uint64_t access : {1U, 11U}) expect_access(store, access);
+        expect(!is_refreshable(store, 1, application), "a token that was replaced is not good without its family");
+        expect(is_refreshable(store, 2, application), "its successor is good");
+        for (std::uint64_t next = 2; next < 6; ++next)
+            expect_refresh(store, replacing(next, 10 + next, application, noon + seconds{next}), refreshed);
+
+        const instant end = sample_tokens(1).refresh_ends_at;
+        auto late = replacing(6, 30, application, noon + seconds{300 * 86'400});
+        expect_refresh(store, late, unknown);  // not used for longer than its lifetime
+        late.refresh_lifetime = seconds{400 * 86'400};
+        late.now = noon + seconds{9};
+        expect_refresh(store, late, refreshed);
+        expect_refresh(store, replacing(7, 31, application, end), unknown);
+        expect(is_refreshable(store, 7, application, end - milliseconds{1}), "it is good until the end of the first");
+
+        expect_redemption(store, sample_redemption(1, application), redemption_result::reused);
+        expect(!is_refreshable(store, 7, application), "reuse of the code revokes what replaced its token");
+        for (const std::uint64_t access : {1U, 11U, 12U, 30U}) expect_no_access(store, access);
+    });
+
+    add("rotation: for the time of grace a lost response is given again", [replacing](auto& store) {
+        const auto application = create_sample_application(store);
+        let_in(store, 1, application);
+        const instant at = noon + seconds{2};
+        expect_refresh(store, replacing(1, 11, application, at), refreshed);
+        auto again = replacing(1, 12, application, at + seconds{30} - milliseconds{1});
+        again.rotation->successor_seed = sample_digest(1);
+        again.rotation->successor_digest = sample_digest(2);
+        const auto given = value_of(store.refresh_access_token(again));
+        expect(given.result == refreshed, "the token before is good for the time of grace");
+        expect(given.successor_seed == sample_rotation(1, 2).successor_seed, "the successor stays the same");
+        expect_access(store, 12);
+        expect(is_refreshable(store, 2, application), "the successor stays good");
+
+        auto wide = replacing(1, 13, application, at);
+        wide.narrowed = sample_scopes("nobody:granted:this");
+        expect_refresh(store, wide, too_wide);
+        expect_no_access(store, 13);
+        wide = replacing(2, 14, application, at);
+        wide.narrowed = sample_scopes("nobody:granted:this");
+        expect_refresh(store, wide, too_wide);
+        expect(is_refreshable(store, 2, application), "a request that is refused replaces nothing");
+    });
+
+    add("rotation: reuse revokes the grant, however old the token is", [replacing](auto& store) {
+        for (const bool is_old : {false, true}) {
+            const auto application = create_sample_application(store, is_old ? "tgi_old" : "tgi_last");
+            const auto other = create_sample_application(store, is_old ? "tgi_old_other" : "tgi_last_other");
+            const std::uint64_t base = is_old ? 100 : 200;
+            let_in(store, base, application);
+            let_in(store, base + 50, application);
+            let_in(store, base + 60, other);
+            const auto replace = [&](std::uint64_t shown, std::uint64_t access, instant now) {
+                auto made = replacing(shown, access, application, now);
+                made.rotation->family_digest = sample_digest(base);
+                return made;
+            };
+            const instant at = noon + seconds{2};
+            expect_refresh(store, replace(base, base + 11, at), refreshed);
+            if (is_old) expect_refresh(store, replace(base + 1, base + 12, at + seconds{1}), refreshed);
+            const instant reused_at = is_old ? at + seconds{1} : at + seconds{30};
+            auto stolen = replace(base, base + 13, reused_at);
+            stolen.application = other;
+            expect_refresh(store, stolen, unknown);
+            stolen.application = application;
+            auto of_no_family = stolen;
+            of_no_family.rotation->family_digest = sample_digest(base + 1);
+            expect_refresh(store, of_no_family, unknown);
+            expect(value_of(store.granted_scopes(user_id{7}, application)).has_value(), "the grant lives on until then");
+
+            expect_refresh(store, stolen, reused);
+            for (const std::uint64_t gone : {base, base + 11, base + 12, base + 13, base + 50}) expect_no_access(store, gone);
+            for (const std::uint64_t gone : {base, base + 1, base + 2, base + 50})
+                expect(!is_refreshable(store, gone, application), "all refresh tokens of the grant are gone");
+            expect(!value_of(store.granted_scopes(user_id{7}, application)).has_value(), "and the grant");
+            expect_refresh(store, stolen, unknown);
+            expect_access(store, base + 60);
+            expect(is_refreshable(store, base + 60, other), "what another application has stays good");
+        }
+    });
+
+    add("rotation: where a digest is there already nothing happened", [replacing](auto& store) {
+        const auto application = create_sample_application(store);
+        let_in(store, 1, application);
+        let_in(store, 7, application);
+        auto taken = replacing(1, 11, application);
+        taken.rotation->successor_digest = sample_refresh_digest(7);
+        expect_error(store.refresh_access_token(taken), error_kind::conflict);
+        expect_no_access(store, 11);
+        expect_error(store.refresh_access_token(replacing(1, 7, application)), error_kind::conflict);
+        expect(is_refreshable(store, 1, application), "a token that could not be replaced stays good");
+        expect_refresh(store, replacing(1, 12, application), refreshed);
+    });
+
+    add("rotation: of parallel uses all get the one successor", [replacing](auto& store) {
+        const auto application = create_sample_application(store);
+        let_in(store, 1, application);
+        std::mutex mutex;
+        std::vector<digest> seeds;
+        in_parallel([&](std::size_t i) {
+            auto shown = replacing(1, 100 + i, application);
+            shown.rotation->successor_seed = sample_digest(i);
+            shown.rotation->successor_digest = sample_refresh_digest(100 + i);
+            const auto given = value_of(store.refresh_access_token(shown));
+            expect(given.result == refreshed && given.successor_seed.has_value(), "each use refreshes");
+            const std::scoped_lock lock{mutex};
+            seeds.push_back(*given.successor_seed);
+        });
+        for (const digest& each : seeds) expect(each == seeds.front(), "all uses have one successor");
+        std::size_t good = 0;
+        for (std::uint64_t i = 0; i < thread_count; ++i) good += is_refreshable(store, 100 + i, application) ? 1 : 0;
+        expect(good == 1, "exactly one successor is good");
+    });
+
+    add("rotation: a token is revoked by its digest, and by its family's", [replacing](auto& store) {
+        const auto application = create_sample_application(store);
+        const auto other = create_sample_application(store, "tgi_b");
+        for (const bool by_family : {false, true}) {
+            const std::uint64_t seed = by_family ? 20 : 10;
+            let_in(store, seed, application);
+            auto shown = replacing(seed, seed + 5, application);
+            shown.rotation->family_digest = sample_digest(seed);
+            expect_refresh(store, shown, refreshed);
+            const digest known_by = by_family ? sample_digest(seed) : sample_refresh_digest(seed + 1);
+            value_of(store.revoke_oauth_token(other, known_by));
+            expect(is_refreshable(store, seed + 1, application), "a token is revoked by its application");
+            value_of(store.revoke_oauth_token(application, known_by));
+            expect(!is_refreshable(store, seed + 1, application), "the token is gone");
+            expect_no_access(store, seed + 5);
+            expect_refresh(store, shown, unknown);
+        }
     });
 
     add("revocation: an access token alone, a refresh token with what was made with it", [](auto& store) {

@@ -75,7 +75,7 @@ inline constexpr std::size_t tokens_max = limits::personal_tokens_per_user_max;
             .name = "Backup for sites",
             .website = "https://app.example",
             .description = "Keeps a copy of what you publish.",
-            .redirect_url = "https://app.example/back?from=1",
+            .redirect_urls = {"https://app.example/back?from=1"},
             .created_at = noon};
 }
 
@@ -112,6 +112,14 @@ inline constexpr std::size_t tokens_max = limits::personal_tokens_per_user_max;
             .tokens = sample_tokens(seed)};
 }
 
+/// The replacement of the refresh token of one seed by that of another.
+[[nodiscard]] inline token_rotation sample_rotation(std::uint64_t family, std::uint64_t successor) {
+    return {.family_digest = sample_digest(5'000'000 + family),
+            .successor_digest = sample_refresh_digest(successor),
+            .successor_seed = sample_digest(6'000'000 + successor),
+            .grace = seconds{30}};
+}
+
 /// Uses the refresh token of one seed for the access token of another.
 [[nodiscard]] inline token_refresh sample_refresh(std::uint64_t seed, std::uint64_t access,
                                                   application_id application) {
@@ -121,6 +129,16 @@ inline constexpr std::size_t tokens_max = limits::personal_tokens_per_user_max;
             .access_digest = sample_access_digest(access),
             .access_expires_at = noon + seconds{3602},
             .refresh_lifetime = seconds{30 * 86'400}};
+}
+
+[[nodiscard]] inline new_device_code sample_device_code(std::uint64_t seed, application_id application) {
+    return {.device_digest = sample_digest(7'000'000 + seed),
+            .user_digest = sample_digest(8'000'000 + seed),
+            .application = application,
+            .scopes = sample_scopes("user:balance sitesmaker:read"),
+            .requested_from = "2001:db8::1",
+            .created_at = noon,
+            .expires_at = noon + seconds{600}};
 }
 
 [[nodiscard]] inline stored_session sample_session(std::uint64_t seed, user_id user = user_id{7}) {

@@ -105,7 +105,7 @@ private:
     std::vector<fault> faults_;
 };
 
-/// A single-line text field.
+/// A text field.
 struct text_field {
     std::string_view name;
     std::string_view label;
@@ -114,6 +114,7 @@ struct text_field {
     std::string_view type = "text";  ///< of the HTML input
     std::string_view autocomplete = "off";
     std::size_t bytes_max = 0;  ///< 0: no maxlength attribute
+    std::size_t lines = 1;      ///< visible ones; if more than one, `type` is ignored
     bool required = true;
     bool focused = false;  ///< gets the focus unless another field has an error
 };
@@ -151,6 +152,8 @@ struct confirmation {
     std::string_view about;   ///< the affected object, for screen readers
     std::string warning;      ///< what will happen
     std::string_view button;  ///< of the button that submits
+    std::string_view typed_name = {};  ///< the field that the user must fill in; omitted if empty
+    std::string typed_label = {};
 };
 
 /// Begins a form; `</form>` ends it.

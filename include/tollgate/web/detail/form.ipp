@@ -120,17 +120,23 @@ TOLLGATE_DECL void write_text_field(html_writer& html, const text_field& field, 
     if (!field.required) html.add(" <span class=\"optional\">{}</span>", texts.optional);
     html.add("</label>\n");
     detail::write_notes(html, field.name, field.hint, faults, texts);
-    html.add("<input id=\"{}\" name=\"{}\" type=\"{}\" autocomplete=\"{}\"", field.name, field.name, field.type,
-             field.autocomplete);
+    const bool has_lines = field.lines > 1;
+    if (has_lines)
+        html.add("<textarea id=\"{}\" name=\"{}\" rows=\"{}\" autocomplete=\"{}\"", field.name, field.name, field.lines,
+                 field.autocomplete);
+    else
+        html.add("<input id=\"{}\" name=\"{}\" type=\"{}\" autocomplete=\"{}\"", field.name, field.name, field.type,
+                 field.autocomplete);
     // A typed password is never sent back.
-    if (field.type != "password" && !field.value.empty()) html.add(" value=\"{}\"", field.value);
+    if (!has_lines && field.type != "password" && !field.value.empty()) html.add(" value=\"{}\"", field.value);
     if (field.type != "password") html.add(" autocapitalize=\"none\" spellcheck=\"false\"");
     if (field.bytes_max != 0) html.add(" maxlength=\"{}\"", field.bytes_max);
     if (field.required) html.add(" required");
     detail::write_described_by(html, field.name, field.hint, faults);
     if (faults.find(field.name) != nullptr) html.add(" aria-invalid=\"true\"");
     if (faults.is_first(field.name) || (field.focused && faults.empty())) html.add(" autofocus");
-    html.add(">\n</div>\n");
+    if (has_lines) html.add(">{}</textarea>\n</div>\n", field.value);
+    else html.add(">\n</div>\n");
 }
 
 TOLLGATE_DECL void write_checkboxes(html_writer& html, const choice_field& field, std::span<const choice> choices,
@@ -185,6 +191,9 @@ TOLLGATE_DECL void write_confirmation(html_writer& html, const confirmation& act
         "{}</span></summary>\n<div><p>{}</p>\n",
         action.label, action.about, action.warning);
     begin_form(html, to);
+    if (!action.typed_name.empty())
+        html.add("<p><label>{}<input name=\"{}\" required autocomplete=\"off\"></label></p>\n", action.typed_label,
+                 action.typed_name);
     html.add("<button class=\"danger\">{}</button>\n</form></div></details>\n", action.button);
 }
 

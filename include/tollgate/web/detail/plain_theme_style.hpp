@@ -88,10 +88,11 @@ button.danger:hover { background: var(--danger-deep); }
 .hint { color: var(--quiet); font-size: .925rem; line-height: 1.5; margin: -.1rem 0 .4rem; }
 .fault { color: var(--danger); margin: 0 0 .4rem; }
 .faulty { border-left: .3rem solid var(--danger); padding-left: .9rem; }
-input:not([type=checkbox]), select { display: block; width: 100%; min-width: 0; font: inherit; line-height: 1.4; color: var(--ink);
+input:not([type=checkbox]), select, textarea { display: block; width: 100%; min-width: 0; font: inherit; line-height: 1.4;
+  color: var(--ink);
   background: var(--paper); border: 1px solid var(--edge); border-radius: .5rem; padding: .55rem .75rem; }
-input:focus-visible, select:focus-visible { outline-offset: 0; border-radius: .5rem; }
-.faulty input:not([type=checkbox]), .faulty select { border-color: var(--danger); }
+input:focus-visible, select:focus-visible, textarea:focus-visible { outline-offset: 0; border-radius: .5rem; }
+.faulty input:not([type=checkbox]), .faulty select, .faulty textarea { border-color: var(--danger); }
 .choice { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .75rem; align-items: start; padding: .35rem 0; }
 .choice input { width: 1.5rem; height: 1.5rem; margin: 0; accent-color: var(--accent); }
 .choice code { display: block; color: var(--quiet); }

@@ -100,7 +100,7 @@ std::string basic_of(postgres_store& store, user_id of) {
 std::string bearer_of(postgres_store& store, user_id of) {
     const auto client_id = *client_id_text::from("tgc_" + std::to_string(of.value()));
     const auto app = store.create_application(
-        {ann, client_id, digest_of("x"), "An app", "https://a.example", "", std::nullopt, now()}, 10);
+        {ann, client_id, digest_of("x"), "An app", "https://a.example", "", {}, now()}, 10);
     REQUIRE(app);
     std::array<std::byte, 32> bytes{static_cast<std::byte>(of.value())};
     const auto token = make_secret(secret_kind::access_token, bytes);

@@ -305,7 +305,7 @@ TEST_CASE_METHOD(two_nodes, "what happens all the time is told nobody, and makes
         value_of(other.create_access_token(access_token(2)));
         value_of(other.create_access_token(sample_access_token(3)));  // which expired long ago
         value_of(other.create_personal_token(sample_personal_token("tgu_b"), tokens_max));
-        value_of(other.record_personal_token_use("tgu_a", noon));
+        value_of(other.record_personal_token_use("tgu_a", noon, "192.0.2.0/24"));
         value_of(other.record_access_token_use(access_token(1).token_digest, noon));
         expect_code(other, sample_code(1, application), code_result::created);
         expect_redemption(other, sample_redemption(1, application), redemption_result::redeemed);
@@ -329,7 +329,7 @@ TEST_CASE_METHOD(two_nodes, "a use that was recorded here is known here") {
     value_of(here.create_access_token(access_token(1)));
     CHECK(finds("tgu_a"));
     CHECK(finds(access_token(1).token_digest));
-    value_of(here.record_personal_token_use("tgu_a", noon));
+    value_of(here.record_personal_token_use("tgu_a", noon, "192.0.2.0/24"));
     value_of(here.record_access_token_use(access_token(1).token_digest, noon));
     CHECK(value_of(here.find_personal_token("tgu_a"))->last_used_at == noon);
     CHECK(value_of(here.find_access_token(access_token(1).token_digest))->last_used_at == noon);

@@ -2,6 +2,7 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
+#include <tollgate/model/grant.hpp>
 #include <tollgate/model/personal_token.hpp>
 #include <tollgate/store/detail/memory/dated_digest.hpp>
 #include <tollgate/store/detail/memory/sharded_table.hpp>
@@ -42,9 +43,17 @@ public:
     /// `made_with`: empty for a token without a refresh token. Throws std::bad_alloc without effect.
     TOLLGATE_DECL result<void> create(const new_access_token& made, std::optional<refresh_token_id> made_with);
     TOLLGATE_DECL bool revoke(const digest& token) noexcept;
+    /// Empty if there is no such token.
+    [[nodiscard]] TOLLGATE_DECL std::optional<oauth_token> describe(const digest& token) const noexcept;
+    /// Revokes those without a refresh token.
+    void revoke_made_with_none(const grant_parties& parties) noexcept {
+        revoke_if(parties, [](const row& kept) { return !kept.made_with; });
+    }
     /// The user and application of a token; empty if there is none.
     [[nodiscard]] TOLLGATE_DECL std::optional<grant_parties> parties_of(const digest& token) const noexcept;
-    TOLLGATE_DECL void revoke_made_with(refresh_token_id refresh_token, const grant_parties& parties) noexcept;
+    void revoke_made_with(refresh_token_id refresh_token, const grant_parties& parties) noexcept {
+        revoke_if(parties, [refresh_token](const row& kept) { return kept.made_with == refresh_token; });
+    }
     TOLLGATE_DECL void revoke_between(const grant_parties& parties) noexcept;
     TOLLGATE_DECL void revoke_all_of(application_id application) noexcept;
     /// Records that the token was used; returns its user and application.
@@ -56,7 +65,26 @@ private:
     struct row {
         token_credential credential;
         std::optional<refresh_token_id> made_with;
+        instant created_at;
     };
+
+    template <class Chosen>
+    void revoke_if(const grant_parties& parties, Chosen chosen) noexcept {
+        const auto found = between_.find(parties);
+        if (found == between_.end()) return;
+        auto& siblings = found->second;
+        for (auto each = siblings.begin(); each != siblings.end();) {
+            if (by_digest_.with(each->of, [&](const row* kept) { return chosen(*kept); })) {
+                by_digest_.erase(each->of);
+                by_end_.erase(*each);
+                shares_.remove(parties.user);
+                each = siblings.erase(each);
+            } else {
+                ++each;
+            }
+        }
+        if (siblings.empty()) between_.erase(found);
+    }
 
     TOLLGATE_DECL void remove(grant_parties parties, dated_digest token) noexcept;
 

@@ -31,7 +31,9 @@ TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& made,
     }};
     siblings->second.insert(token);
     by_digest_.insert(made.token_digest,
-                      {{made.user, made.token_digest, made.scopes, made.expires_at, made.application}, made_with});
+                      {{made.user, made.token_digest, made.scopes, made.expires_at, made.application},
+                       made_with,
+                       made.created_at});
     counted.keep();
     ended.keep();
     placed.keep();
@@ -58,22 +60,12 @@ TOLLGATE_DECL bool access_tokens::revoke(const digest& token) noexcept {
     return true;
 }
 
-TOLLGATE_DECL void access_tokens::revoke_made_with(refresh_token_id refresh_token,
-                                                   const grant_parties& parties) noexcept {
-    const auto found = between_.find(parties);
-    if (found == between_.end()) return;
-    auto& siblings = found->second;
-    for (auto each = siblings.begin(); each != siblings.end();) {
-        if (by_digest_.with(each->of, [&](const row* kept) { return kept->made_with == refresh_token; })) {
-            by_digest_.erase(each->of);
-            by_end_.erase(*each);
-            shares_.remove(parties.user);
-            each = siblings.erase(each);
-        } else {
-            ++each;
-        }
-    }
-    if (siblings.empty()) between_.erase(found);
+TOLLGATE_DECL std::optional<oauth_token> access_tokens::describe(const digest& token) const noexcept {
+    return by_digest_.with(token, [](const row* kept) -> std::optional<oauth_token> {
+        if (kept == nullptr) return std::nullopt;
+        const token_credential& is = kept->credential;
+        return oauth_token{false, is.user, *is.application, {}, is.scopes, kept->created_at, *is.expires_at};
+    });
 }
 
 TOLLGATE_DECL void access_tokens::revoke_between(const grant_parties& parties) noexcept {

@@ -28,7 +28,9 @@ public:
     /// Null if there is none.
     [[nodiscard]] TOLLGATE_DECL const application* find(application_id id) const noexcept;
     [[nodiscard]] TOLLGATE_DECL std::vector<application> of(user_id owner) const;
-    TOLLGATE_DECL bool replace_secret(user_id owner, application_id id, const digest& secret) noexcept;
+    TOLLGATE_DECL bool update(user_id owner, application_id id, const application_change& changed);
+    TOLLGATE_DECL bool add_secret(user_id owner, application_id id, const digest& secret) noexcept;
+    TOLLGATE_DECL bool remove_older_secret(user_id owner, application_id id) noexcept;
     TOLLGATE_DECL bool remove(user_id owner, application_id id) noexcept;
 
 private:
@@ -37,6 +39,9 @@ private:
         using is_transparent = void;
         bool operator()(std::string_view a, std::string_view b) const noexcept { return a < b; }
     };
+
+    /// Null when the owner has no such application.
+    [[nodiscard]] TOLLGATE_DECL application* find_of(user_id owner, application_id id) noexcept;
 
     const std::size_t applications_max_;
     std::int64_t last_id_ = 0;

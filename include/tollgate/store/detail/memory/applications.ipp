@@ -23,7 +23,7 @@ TOLLGATE_DECL result<application_id> applications::create(const new_application&
 
     const application_id id{++last_id_};
     rows_.emplace(id, application{id, made.owner, made.client_id, made.secret_digest, made.name, made.website,
-                                  made.description, made.redirect_url, made.created_at});
+                                  made.description, made.redirect_urls, made.created_at, made.type, {}, false, 0});
     undo_unless_kept kept{[&]() noexcept { rows_.erase(id); }};
     by_client_id_.emplace(made.client_id, id);
     undo_unless_kept named{[&]() noexcept { by_client_id_.erase(by_client_id_.find(made.client_id.view())); }};
@@ -51,10 +51,35 @@ TOLLGATE_DECL std::vector<application> applications::of(user_id owner) const {
     return found;
 }
 
-TOLLGATE_DECL bool applications::replace_secret(user_id owner, application_id id, const digest& secret) noexcept {
+TOLLGATE_DECL application* applications::find_of(user_id owner, application_id id) noexcept {
     const auto found = rows_.find(id);
-    if (found == rows_.end() || found->second.owner != owner) return false;
-    found->second.secret_digest = secret;
+    return found == rows_.end() || found->second.owner != owner ? nullptr : &found->second;
+}
+
+TOLLGATE_DECL bool applications::update(user_id owner, application_id id, const application_change& changed) {
+    application* const found = find_of(owner, id);
+    if (found == nullptr) return false;
+    application_change copy = changed;  // nothing is changed after this that could fail
+    found->name = std::move(copy.name);
+    found->website = std::move(copy.website);
+    found->description = std::move(copy.description);
+    found->redirect_urls = std::move(copy.redirect_urls);
+    found->acts_for_owner = changed.acts_for_owner;
+    return true;
+}
+
+TOLLGATE_DECL bool applications::add_secret(user_id owner, application_id id, const digest& secret) noexcept {
+    application* const found = find_of(owner, id);
+    if (found == nullptr) return false;
+    found->older_secret_digest = found->secret_digest;
+    found->secret_digest = secret;
+    return true;
+}
+
+TOLLGATE_DECL bool applications::remove_older_secret(user_id owner, application_id id) noexcept {
+    application* const found = find_of(owner, id);
+    if (found == nullptr || !found->older_secret_digest) return false;
+    found->older_secret_digest.reset();
     return true;
 }
 

@@ -43,6 +43,8 @@ public:
     TOLLGATE_DECL result<redeemed_code> redeem(const code_redemption& shown);
     TOLLGATE_DECL result<refreshed_token> refresh(const token_refresh& shown);
     TOLLGATE_DECL void revoke_token(application_id application, const digest& token) noexcept;
+    [[nodiscard]] TOLLGATE_DECL std::optional<oauth_token> find_token(const digest& token) const;
+    [[nodiscard]] TOLLGATE_DECL std::int64_t users_of(application_id application) const noexcept;
     [[nodiscard]] TOLLGATE_DECL std::vector<grant> of(user_id user) const;
     TOLLGATE_DECL bool revoke(const grant_parties& parties) noexcept;
     TOLLGATE_DECL void revoke_all_of(application_id application) noexcept;
@@ -73,11 +75,21 @@ private:
         scope_set scopes;
         instant expires_at;
         instant ends_at;
+        // Of the last replacement, if there was one.
+        std::optional<digest> family = {};
+        digest replaced = {};
+        instant replaced_at = {};
+        digest successor_seed = {};
     };
     using refresh_rows = std::unordered_map<digest, refresh_row>;
 
     TOLLGATE_DECL result<void> create_tokens(const grant_parties& parties, const scope_set& scopes,
                                               const issued_tokens& made, instant now, refresh_token_id id);
+    /// Its digest now, by its own or its family's.
+    [[nodiscard]] TOLLGATE_DECL refresh_rows::iterator find_refresh_token(const digest& token,
+                                                                           const std::optional<digest>& family);
+    /// Allocates before it changes anything.
+    TOLLGATE_DECL result<void> replace(refresh_rows::iterator token, const token_rotation& rotation, instant now);
     TOLLGATE_DECL void forget_code(const digest& code) noexcept;
     TOLLGATE_DECL void forget_refresh_token(const digest& token) noexcept;
     TOLLGATE_DECL void revoke_what_came_of(const code_row& code) noexcept;
@@ -99,6 +111,7 @@ private:
     std::unordered_map<digest, code_row> codes_;
     digests_by_time codes_by_end_;
     refresh_rows refresh_tokens_;
+    std::unordered_map<digest, digest> families_;  // of tokens that were replaced: the one that is good now
     digests_by_time refresh_tokens_by_end_;
 };
 

@@ -131,13 +131,49 @@ TOLLGATE_DECL result<void> grants::create_tokens(const grant_parties& parties, c
     return {};
 }
 
+TOLLGATE_DECL grants::refresh_rows::iterator grants::find_refresh_token(const digest& token,
+                                                                         const std::optional<digest>& family) {
+    const auto found = refresh_tokens_.find(token);
+    if (found != refresh_tokens_.end() || !family) return found;
+    const auto current = families_.find(*family);
+    return current == families_.end() ? refresh_tokens_.end() : refresh_tokens_.find(current->second);
+}
+
+TOLLGATE_DECL result<void> grants::replace(refresh_rows::iterator token, const token_rotation& rotation, instant now) {
+    const digest& next = rotation.successor_digest;
+    if (refresh_tokens_.contains(next)) return error{error_kind::conflict, "This refresh token exists already.", {}};
+    families_.insert_or_assign(rotation.family_digest, next);
+    auto node = refresh_tokens_.extract(token);
+    refresh_row& changed = node.mapped();
+    const digest replaced = node.key();
+    for (digest& each : rows_.find(changed.parties)->second.refresh_tokens)
+        if (each == replaced) each = next;
+    auto end = refresh_tokens_by_end_.extract(dated_digest{changed.expires_at, replaced});
+    end.value().of = next;
+    refresh_tokens_by_end_.insert(std::move(end));
+    changed.family = rotation.family_digest;
+    changed.replaced = replaced;
+    changed.replaced_at = now;
+    changed.successor_seed = rotation.successor_seed;
+    node.key() = next;
+    refresh_tokens_.insert(std::move(node));
+    return {};
+}
+
 TOLLGATE_DECL result<refreshed_token> grants::refresh(const token_refresh& shown) {
-    const auto found = refresh_tokens_.find(shown.refresh_digest);
+    const auto& rotation = shown.rotation;
+    const auto found =
+        find_refresh_token(shown.refresh_digest, rotation ? std::optional{rotation->family_digest} : std::nullopt);
     if (found == refresh_tokens_.end() || found->second.parties.application != shown.application ||
         found->second.expires_at <= shown.now)
         return refreshed_token{};
     refresh_row& token = found->second;
-    if (shown.narrowed && !shown.narrowed->for_each([&](std::string_view each) { return token.scopes.contains(each); }))
+    const bool is_current = found->first == shown.refresh_digest;
+    if (!is_current && (token.replaced != shown.refresh_digest || shown.now >= token.replaced_at + rotation->grace)) {
+        revoke(grant_parties{token.parties});  // a copy: what it names goes
+        return refreshed_token{refresh_result::reused, {}};
+    }
+    if (shown.narrowed && !token.scopes.contains_all(*shown.narrowed))
         return refreshed_token{refresh_result::too_wide, {}};
 
     const scope_set& scopes = shown.narrowed ? *shown.narrowed : token.scopes;
@@ -146,21 +182,46 @@ TOLLGATE_DECL result<refreshed_token> grants::refresh(const token_refresh& shown
                                    token.id);
         !done)
         return std::move(done).error();
+    undo_unless_kept access_made{[&]() noexcept { access_.revoke(shown.access_digest); }};
     const instant expires_at = (std::min)(shown.now + shown.refresh_lifetime, token.ends_at);
-    move_in_time(refresh_tokens_by_end_, {token.expires_at, shown.refresh_digest}, expires_at);
+    if (rotation && is_current)
+        if (auto done = replace(found, *rotation, shown.now); !done) return std::move(done).error();
+    access_made.keep();
+    const digest current = rotation && is_current ? rotation->successor_digest : found->first;
+    move_in_time(refresh_tokens_by_end_, {token.expires_at, current}, expires_at);
     token.expires_at = expires_at;
-    return refreshed_token{refresh_result::refreshed, scopes};
+    return refreshed_token{refresh_result::refreshed, scopes,
+                           rotation ? std::optional{token.successor_seed} : std::nullopt};
 }
 
 TOLLGATE_DECL void grants::revoke_token(application_id application, const digest& token) noexcept {
-    if (const auto found = refresh_tokens_.find(token); found != refresh_tokens_.end()) {
+    if (const auto found = find_refresh_token(token, token); found != refresh_tokens_.end()) {
         if (found->second.parties.application != application) return;
         access_.revoke_made_with(found->second.id, found->second.parties);
-        forget_refresh_token(token);
+        forget_refresh_token(digest{found->first});
         return;
     }
     const auto parties = access_.parties_of(token);
     if (parties && parties->application == application) access_.revoke(token);
+}
+
+TOLLGATE_DECL std::optional<oauth_token> grants::find_token(const digest& token) const {
+    auto described = access_.describe(token);
+    if (const auto found = refresh_tokens_.find(token); !described && found != refresh_tokens_.end()) {
+        const refresh_row& is = found->second;
+        described = oauth_token{true, is.parties.user, is.parties.application, {}, is.scopes, {}, is.expires_at};
+    }
+    if (!described) return std::nullopt;
+    if (const application* known = applications_.find(described->application)) described->client_id = known->client_id;
+    return described;
+}
+
+TOLLGATE_DECL std::int64_t grants::users_of(application_id application) const noexcept {
+    std::int64_t count = 0;
+    for (auto each = rows_.lower_bound({application, user_id{1}});
+         each != rows_.end() && each->first.application == application; ++each)
+        ++count;
+    return count;
 }
 
 TOLLGATE_DECL std::vector<grant> grants::of(user_id user) const {
@@ -189,6 +250,7 @@ TOLLGATE_DECL bool grants::revoke(const grant_parties& parties) noexcept {
     for (const digest& each : found->second.refresh_tokens) {
         const auto token = refresh_tokens_.find(each);
         refresh_tokens_by_end_.erase({token->second.expires_at, each});
+        if (token->second.family) families_.erase(*token->second.family);
         refresh_tokens_.erase(token);
         refresh_token_shares_.remove(parties.user);
     }
@@ -245,6 +307,7 @@ TOLLGATE_DECL void grants::forget_refresh_token(const digest& token) noexcept {
     refresh_tokens_by_end_.erase({found->second.expires_at, token});
     refresh_token_shares_.remove(found->second.parties.user);
     std::erase(rows_.find(found->second.parties)->second.refresh_tokens, token);
+    if (found->second.family) families_.erase(*found->second.family);
     refresh_tokens_.erase(found);
 }
 

@@ -30,8 +30,13 @@ public:
     TOLLGATE_DECL result<token_id> create(const new_personal_token& made, std::size_t tokens_per_user_max);
     [[nodiscard]] TOLLGATE_DECL result<std::vector<personal_token>> of(user_id user) const;
     TOLLGATE_DECL result<bool> revoke(token_id id);
-    result<void> record_use(std::string_view username, instant now) {
-        by_username_.change(username, [now](row& kept) { kept.credential.last_used_at = now; });
+    TOLLGATE_DECL result<bool> renew(user_id user, token_id id, const personal_token_renewal& renewed);
+    result<void> record_use(std::string_view username, instant now, std::string_view from) {
+        std::string network{from};
+        by_username_.change(username, [&](row& kept) {
+            kept.credential.last_used_at = now;
+            kept.last_used_from.swap(network);
+        });
         return {};
     }
 
@@ -42,6 +47,7 @@ private:
         token_credential credential;
         std::string description;
         instant created_at;
+        std::string last_used_from = {};
     };
 
     const std::size_t tokens_max_;

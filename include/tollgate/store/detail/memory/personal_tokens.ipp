@@ -28,7 +28,7 @@ TOLLGATE_DECL result<token_id> personal_tokens::create(const new_personal_token&
     usernames_.emplace(id, made.username);
     try {
         by_username_.insert(made.username, row{id,
-                                               {made.user, made.secret_digest, made.scopes, std::nullopt, std::nullopt,
+                                               {made.user, made.secret_digest, made.scopes, made.expires_at, std::nullopt,
                                                 std::nullopt, known_quota{}, id},
                                                made.description,
                                                made.created_at});
@@ -51,10 +51,25 @@ TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens::of(user_id us
         by_username_.with(username, [&](const row* kept) {
             found.push_back(
                 {id, user, username, kept->description, kept->credential.scopes, kept->created_at,
-                 kept->credential.last_used_at});
+                 kept->credential.last_used_at, kept->credential.expires_at, kept->last_used_from});
         });
     }
     return found;
+}
+
+TOLLGATE_DECL result<bool> personal_tokens::renew(user_id user, token_id id, const personal_token_renewal& renewed) {
+    const std::scoped_lock lock{mutex_};
+    const auto named = usernames_.find(id);
+    if (named == usernames_.end()) return false;
+    bool is_users = false;
+    by_username_.change(named->second.view(), [&](row& kept) {
+        is_users = kept.credential.user == user;
+        if (!is_users) return;
+        kept.credential.secret_digest = renewed.secret_digest;
+        kept.credential.expires_at = renewed.expires_at;
+        kept.created_at = renewed.created_at;
+    });
+    return is_users;
 }
 
 TOLLGATE_DECL result<bool> personal_tokens::revoke(token_id id) {

@@ -43,6 +43,25 @@ TOLLGATE_DECL result<void> postgres_store::create_access_token(const new_access_
     });
 }
 
+TOLLGATE_DECL result<bool> postgres_store::create_owner_token(const new_access_token& made) noexcept {
+    return detail::without_exceptions([&]() -> result<bool> {
+        auto batch = impl_->database.make_batch();
+        // Waits for verbs that delete the application or take its right away.
+        batch.add("SELECT id FROM tollgate_applications WHERE id = $1 FOR SHARE", made.application);
+        batch.add(
+            "INSERT INTO tollgate_access_tokens (token_digest, user_id, application_id, scopes, created_at, expires_at) "
+            "SELECT $1, $2, $3, $4, $5, $6 FROM tollgate_applications "
+            "WHERE id = $3 AND owner_id = $2 AND acts_for_owner AND client_type = 'confidential'",
+            made.token_digest, made.user, made.application, made.scopes, made.created_at, made.expires_at);
+        postgres::trim_access_tokens(batch, made.token_digest);
+        auto done = impl_->database.run(batch);
+        if (!done) return token_exists(std::move(done).error());
+        impl_->changes->forget_key(impl_->access_tokens.hash_of(made.token_digest));
+        if (done->back().touched() > 0) impl_->changes->forget(made.user);
+        return (*done)[1].touched() > 0;
+    });
+}
+
 TOLLGATE_DECL result<bool> postgres_store::revoke_access_token(const digest& token) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
         auto done = impl_->database.change("DELETE FROM tollgate_access_tokens WHERE token_digest = $1", token);

@@ -13,11 +13,11 @@ TOLLGATE_DECL result<application_id> postgres_store::create_application(
         postgres::lock_for_counting(batch, "applications " + std::to_string(made.owner.value()));
         batch.add(
             "INSERT INTO tollgate_applications "
-            "(owner_id, client_id, secret_digest, name, website, description, redirect_url, created_at) "
-            "SELECT $1, $2, $3, $4, $5, $6, $7, $8 "
-            "WHERE $9 > (SELECT count(*) FROM tollgate_applications WHERE owner_id = $1) RETURNING id",
-            made.owner, made.client_id, made.secret_digest, made.name, made.website, made.description, made.redirect_url,
-            made.created_at, applications_per_user_max);
+            "(owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type) "
+            "SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9 "
+            "WHERE $10 > (SELECT count(*) FROM tollgate_applications WHERE owner_id = $1) RETURNING id",
+            made.owner, made.client_id, made.secret_digest, made.name, made.website, made.description, sql::to_lines(made.redirect_urls),
+            made.created_at, made.type, applications_per_user_max);
         auto results = impl_->database.run(batch);
         if (!results) return application_exists(std::move(results).error());
         const auto row = results->back().next<application_id>();
@@ -32,8 +32,8 @@ TOLLGATE_DECL result<std::optional<application>> postgres_store::find_applicatio
         if (client_id.size() > client_id_text::bytes_max || !postgres::is_storable(client_id))
             return std::optional<application>{};
         auto listed = impl_->database.ask(
-            "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_url, created_at "
-            "FROM tollgate_applications WHERE client_id = $1",
+            "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
+            "client_type, older_secret_digest, acts_for_owner, 0::bigint FROM tollgate_applications WHERE client_id = $1",
             client_id);
         if (!listed) return std::move(listed).error();
         return sql::first_of(sql::read_applications(*listed));
@@ -43,7 +43,9 @@ TOLLGATE_DECL result<std::optional<application>> postgres_store::find_applicatio
 TOLLGATE_DECL result<std::vector<application>> postgres_store::applications_of(user_id owner) noexcept {
     return detail::without_exceptions([&]() -> result<std::vector<application>> {
         auto listed = impl_->database.ask(
-            "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_url, created_at "
+            "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
+            "client_type, older_secret_digest, acts_for_owner, "
+            "(SELECT count(*) FROM tollgate_grants AS grants WHERE application_id = tollgate_applications.id) "
             "FROM tollgate_applications WHERE owner_id = $1 ORDER BY id",
             owner);
         if (!listed) return std::move(listed).error();
@@ -51,11 +53,45 @@ TOLLGATE_DECL result<std::vector<application>> postgres_store::applications_of(u
     });
 }
 
-TOLLGATE_DECL result<bool> postgres_store::replace_client_secret(
+TOLLGATE_DECL result<bool> postgres_store::update_application(user_id owner, application_id id,
+                                                              const application_change& changed) noexcept {
+    return detail::without_exceptions([&]() -> result<bool> {
+        auto batch = impl_->database.make_batch();
+        batch.add(
+            "UPDATE tollgate_applications SET name = $3, website = $4, description = $5, redirect_urls = $6, "
+            "acts_for_owner = $7 WHERE id = $1 AND owner_id = $2",
+            id, owner, changed.name, changed.website, changed.description, sql::to_lines(changed.redirect_urls),
+            changed.acts_for_owner);
+        batch.add(
+            "DELETE FROM tollgate_access_tokens AS tokens USING tollgate_applications AS owned "
+            "WHERE owned.id = $1 AND owned.owner_id = $2 AND NOT owned.acts_for_owner AND tokens.application_id = $1 "
+            "AND tokens.user_id = $2 AND tokens.refresh_token_id IS NULL",
+            id, owner);
+        auto results = impl_->database.run(batch);
+        if (!results) return impl_->forget_all_after(std::move(results).error());
+        if (results->back().touched() > 0) impl_->changes->forget(owner);
+        return results->front().touched() > 0;
+    });
+}
+
+TOLLGATE_DECL result<bool> postgres_store::add_client_secret(
     user_id owner, application_id id, const digest& secret) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
         auto done = impl_->database.change(
-            "UPDATE tollgate_applications SET secret_digest = $1 WHERE id = $2 AND owner_id = $3", secret, id, owner);
+            "UPDATE tollgate_applications SET older_secret_digest = secret_digest, secret_digest = $1 "
+            "WHERE id = $2 AND owner_id = $3",
+            secret, id, owner);
+        if (!done) return std::move(done).error();
+        return done->touched() > 0;
+    });
+}
+
+TOLLGATE_DECL result<bool> postgres_store::remove_older_secret(user_id owner, application_id id) noexcept {
+    return detail::without_exceptions([&]() -> result<bool> {
+        auto done = impl_->database.change(
+            "UPDATE tollgate_applications SET older_secret_digest = NULL "
+            "WHERE id = $1 AND owner_id = $2 AND older_secret_digest IS NOT NULL",
+            id, owner);
         if (!done) return std::move(done).error();
         return done->touched() > 0;
     });

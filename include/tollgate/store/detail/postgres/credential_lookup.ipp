@@ -37,8 +37,8 @@ inline std::string compose_lookup(const lookup_parts& parts, std::string_view ow
 }  // namespace detail
 
 TOLLGATE_DECL credential_lookup::credential_lookup(const std::string& owner_quota_query)
-    : personal_{detail::compose_lookup({"tokens.username, tokens.user_id, tokens.secret_digest, tokens.scopes, tokens.last_used_at, "
-                                        "tokens.id",
+    : personal_{detail::compose_lookup({"tokens.username, tokens.user_id, tokens.secret_digest, tokens.scopes, "
+                                        "tokens.expires_at, tokens.last_used_at, tokens.id",
                                         "tollgate_personal_tokens", "username"},
                                        owner_quota_query)},
       access_{detail::compose_lookup(
@@ -47,15 +47,15 @@ TOLLGATE_DECL credential_lookup::credential_lookup(const std::string& owner_quot
           owner_quota_query)} {}
 
 TOLLGATE_DECL auto credential_lookup::read_personal(rows& found) -> result<std::optional<found_as<token_username>>> {
-    const auto row = found.next<token_username, user_id, digest, scope_set, std::optional<instant>, token_id, bool,
-                                std::optional<std::int64_t>, std::optional<std::int64_t>>();
+    const auto row = found.next<token_username, user_id, digest, scope_set, std::optional<instant>, std::optional<instant>,
+                                token_id, bool, std::optional<std::int64_t>, std::optional<std::int64_t>>();
     if (!row) return row.error();
     if (!*row) return std::optional<found_as<token_username>>{};
-    const auto& [username, user, secret_digest, scopes, last_used_at, id, is_known, requests, window_seconds] = **row;
+    const auto& [username, user, secret_digest, scopes, expires_at, last_used_at, id, is_known, requests, window_seconds] = **row;
     auto own = to_quota({is_known, requests, window_seconds});
     if (!own) return std::optional{found_as<token_username>{username, std::move(own).error()}};
     return std::optional{found_as<token_username>{
-        username, token_credential{user, secret_digest, scopes, std::nullopt, std::nullopt, last_used_at, *own, id}}};
+        username, token_credential{user, secret_digest, scopes, expires_at, std::nullopt, last_used_at, *own, id}}};
 }
 
 TOLLGATE_DECL auto credential_lookup::read_access(rows& found) -> result<std::optional<found_as<digest>>> {

@@ -126,34 +126,51 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
 TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const token_refresh& shown) noexcept {
     return detail::without_exceptions([&]() -> result<refreshed_token> {
         auto batch = impl_->database.make_batch();
+        const auto rotation = shown.rotation.value_or(token_rotation{});
+        const auto successor = shown.rotation ? std::optional{rotation.successor_digest} : std::nullopt;
+        const auto family = shown.rotation ? std::optional{rotation.family_digest} : std::nullopt;
         batch.add(
             "SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_refresh_tokens AS tokens "
-            "ON grants.id = tokens.grant_id WHERE token_digest = $1 AND application_id = $2 FOR NO KEY UPDATE OF grants",
-            shown.refresh_digest, shown.application);
+            "ON grants.id = tokens.grant_id WHERE (token_digest = $1 OR family_digest = $3) AND application_id = $2 "
+            "FOR NO KEY UPDATE OF grants",
+            shown.refresh_digest, shown.application, family);
         batch.add(
-            "WITH shown AS (SELECT tokens.id, user_id, coalesce($4, tokens.scopes) AS scopes, "
-            "coalesce(string_to_array($4, ' ') <@ string_to_array(tokens.scopes, ' '), true) AS fits "
+            "WITH shown AS (SELECT tokens.id, grant_id, user_id, coalesce($4, tokens.scopes) AS scopes, "
+            "token_digest = $1 AS is_current, successor_seed, "
+            "CASE WHEN token_digest <> $1 AND (replaced_digest IS DISTINCT FROM $1 OR replaced_at + $8 <= $3) THEN 'reused' "
+            "WHEN NOT coalesce(string_to_array($4, ' ') <@ string_to_array(tokens.scopes, ' '), true) THEN 'too_wide' "
+            "ELSE 'refreshed' END AS result "
             "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
-            "WHERE token_digest = $1 AND application_id = $2 AND expires_at > $3), "
+            "WHERE (token_digest = $1 OR family_digest = $9) AND application_id = $2 AND expires_at > $3), "
             "access AS (INSERT INTO tollgate_access_tokens "
             "(token_digest, user_id, application_id, scopes, created_at, expires_at, refresh_token_id) "
-            "SELECT $5, user_id, $2, scopes, $3, $6, id FROM shown WHERE fits), "
+            "SELECT $5, user_id, $2, scopes, $3, $6, id FROM shown WHERE result = 'refreshed'), "
             "used AS (UPDATE tollgate_refresh_tokens AS tokens SET expires_at = least($7, ends_at) FROM shown "
-            "WHERE tokens.id = shown.id AND fits) "
-            "SELECT scopes, fits, user_id FROM shown",
+            "WHERE tokens.id = shown.id AND result = 'refreshed' AND NOT (is_current AND $10 IS NOT NULL)), "
+            "replaced AS (UPDATE tollgate_refresh_tokens AS tokens SET expires_at = least($7, ends_at), "
+            "token_digest = $10, replaced_digest = $1, replaced_at = $3, successor_seed = $11, family_digest = $9 FROM shown "
+            "WHERE tokens.id = shown.id AND result = 'refreshed' AND is_current AND $10 IS NOT NULL), "
+            "revoked_access AS (DELETE FROM tollgate_access_tokens AS tokens USING shown "
+            "WHERE result = 'reused' AND tokens.application_id = $2 AND tokens.user_id = shown.user_id), "
+            "revoked AS (DELETE FROM tollgate_grants AS grants USING shown "
+            "WHERE result = 'reused' AND grants.id = shown.grant_id) "
+            "SELECT scopes, result, user_id, CASE WHEN is_current THEN $11 ELSE successor_seed END FROM shown",
             shown.refresh_digest, shown.application, shown.now, shown.narrowed, shown.access_digest,
-            shown.access_expires_at, instant{shown.now + shown.refresh_lifetime});
+            shown.access_expires_at, instant{shown.now + shown.refresh_lifetime}, milliseconds{rotation.grace}, family,
+            successor, rotation.successor_seed);
         postgres::trim_access_tokens(batch, shown.access_digest);
         auto results = impl_->database.run(batch);
-        if (!results) return token_exists(std::move(results).error());
-        const auto row = (*results)[1].next<scope_set, bool, user_id>();
-        if (!row) return row.error();
+        // A token that was replaced before revokes others.
+        if (!results) return impl_->forget_all_after(token_exists(std::move(results).error()));
+        const auto row = (*results)[1].next<scope_set, std::string, user_id, std::optional<digest>>();
+        if (!row) return impl_->forget_all_after(row.error());
         if (!*row) return refreshed_token{};
-        const auto& [scopes, fits, user] = **row;
+        const auto& [scopes, result, user, seed] = **row;
         impl_->changes->forget_key(std::hash<digest>{}(shown.access_digest));
-        if (results->back().touched() > 0) impl_->changes->forget(user);  // older ones were deleted
-        if (!fits) return refreshed_token{refresh_result::too_wide, {}};
-        return refreshed_token{refresh_result::refreshed, scopes};
+        if (result == "reused" || results->back().touched() > 0) impl_->changes->forget(user);  // older ones were deleted
+        if (result == "reused") return refreshed_token{refresh_result::reused, {}};
+        if (result == "too_wide") return refreshed_token{refresh_result::too_wide, {}};
+        return refreshed_token{refresh_result::refreshed, scopes, shown.rotation ? seed : std::nullopt};
     });
 }
 
@@ -163,11 +180,13 @@ TOLLGATE_DECL result<void> postgres_store::revoke_oauth_token(
         auto batch = impl_->database.make_batch();
         batch.add(
             "SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_refresh_tokens AS tokens "
-            "ON grants.id = tokens.grant_id WHERE token_digest = $1 AND application_id = $2 FOR NO KEY UPDATE OF grants",
+            "ON grants.id = tokens.grant_id WHERE (token_digest = $1 OR family_digest = $1) AND application_id = $2 "
+            "FOR NO KEY UPDATE OF grants",
             token, application);
         batch.add(
             "WITH refresh AS (DELETE FROM tollgate_refresh_tokens AS tokens USING tollgate_grants AS grants "
-            "WHERE grants.id = grant_id AND token_digest = $1 AND application_id = $2 RETURNING tokens.id) "
+            "WHERE grants.id = grant_id AND (token_digest = $1 OR family_digest = $1) AND application_id = $2 "
+            "RETURNING tokens.id) "
             "DELETE FROM tollgate_access_tokens WHERE refresh_token_id = (SELECT id FROM refresh) RETURNING user_id",
             token, application);
         batch.add("DELETE FROM tollgate_access_tokens WHERE token_digest = $1 AND application_id = $2", token, application);
@@ -178,6 +197,21 @@ TOLLGATE_DECL result<void> postgres_store::revoke_oauth_token(
         if (!row) return impl_->forget_all_after(row.error());
         if (*row) impl_->changes->forget(std::get<0>(**row));
         return {};
+    });
+}
+
+TOLLGATE_DECL result<std::optional<oauth_token>> postgres_store::find_oauth_token(const digest& token) noexcept {
+    return detail::without_exceptions([&]() -> result<std::optional<oauth_token>> {
+        auto found = impl_->database.ask(
+            "SELECT false, user_id, application_id, client_id, scopes, tokens.created_at, expires_at "
+            "FROM tollgate_access_tokens AS tokens LEFT JOIN tollgate_applications AS applications "
+            "ON applications.id = application_id WHERE token_digest = $1 "
+            "UNION ALL SELECT true, user_id, application_id, client_id, tokens.scopes, NULL::bigint, expires_at "
+            "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
+            "JOIN tollgate_applications AS applications ON applications.id = application_id WHERE token_digest = $1",
+            token);
+        if (!found) return std::move(found).error();
+        return sql::read_oauth_token(*found);
     });
 }
 
@@ -222,8 +256,13 @@ TOLLGATE_DECL result<std::size_t> postgres_store::sweep_expired(instant now, std
             "refresh AS (DELETE FROM tollgate_refresh_tokens WHERE id = ANY (ARRAY("
             "SELECT id FROM tollgate_refresh_tokens WHERE expires_at <= $1 ORDER BY expires_at "
             "LIMIT $2 - (SELECT count(*) FROM codes) - (SELECT count(*) FROM access) FOR UPDATE SKIP LOCKED)) RETURNING "
-            "id) "
-            "SELECT (SELECT count(*) FROM codes) + (SELECT count(*) FROM access) + (SELECT count(*) FROM refresh)",
+            "id), "
+            "swept AS (SELECT (SELECT count(*) FROM codes) + (SELECT count(*) FROM access) "
+            "+ (SELECT count(*) FROM refresh) AS so_far), "
+            "devices AS (DELETE FROM tollgate_device_codes WHERE id = ANY (ARRAY("
+            "SELECT id FROM tollgate_device_codes WHERE expires_at <= $1 ORDER BY expires_at "
+            "LIMIT $2 - (SELECT so_far FROM swept) FOR UPDATE SKIP LOCKED)) RETURNING id) "
+            "SELECT (SELECT so_far FROM swept) + (SELECT count(*) FROM devices)",
             now, rows_max);
         if (!swept) return std::move(swept).error();
         const auto row = swept->only<std::int64_t>();

@@ -31,11 +31,12 @@ TOLLGATE_DECL result<token_id> postgres_store::create_personal_token(const new_p
         auto batch = impl_->database.make_batch();
         postgres::lock_for_counting(batch, "personal_tokens " + std::to_string(made.user.value()));
         batch.add(
-            "INSERT INTO tollgate_personal_tokens (user_id, username, secret_digest, description, scopes, created_at) "
-            "SELECT $1, $2, $3, $4, $5, $6 "
-            "WHERE $7 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user_id = $1) RETURNING id",
+            "INSERT INTO tollgate_personal_tokens "
+            "(user_id, username, secret_digest, description, scopes, created_at, expires_at) "
+            "SELECT $1, $2, $3, $4, $5, $6, $7 "
+            "WHERE $8 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user_id = $1) RETURNING id",
             made.user, made.username, made.secret_digest, made.description, made.scopes, made.created_at,
-            tokens_per_user_max);
+            made.expires_at, tokens_per_user_max);
         auto results = impl_->database.run(batch);
         if (!results) return personal_token_exists(std::move(results).error());
         const auto row = results->back().next<token_id>();
@@ -49,11 +50,25 @@ TOLLGATE_DECL result<token_id> postgres_store::create_personal_token(const new_p
 TOLLGATE_DECL result<std::vector<personal_token>> postgres_store::personal_tokens_of(user_id user) noexcept {
     return detail::without_exceptions([&]() -> result<std::vector<personal_token>> {
         auto listed = impl_->database.ask(
-            "SELECT id, username, description, scopes, created_at, last_used_at FROM tollgate_personal_tokens "
+            "SELECT id, username, description, scopes, created_at, last_used_at, expires_at, last_used_from "
+            "FROM tollgate_personal_tokens "
             "WHERE user_id = $1 ORDER BY id",
             user);
         if (!listed) return std::move(listed).error();
         return sql::read_personal_tokens(*listed, user);
+    });
+}
+
+TOLLGATE_DECL result<bool> postgres_store::renew_personal_token(user_id user, token_id id,
+                                                                const personal_token_renewal& renewed) noexcept {
+    return detail::without_exceptions([&]() -> result<bool> {
+        auto done = impl_->database.change(
+            "UPDATE tollgate_personal_tokens SET secret_digest = $1, created_at = $2, expires_at = $3 "
+            "WHERE id = $4 AND user_id = $5",
+            renewed.secret_digest, renewed.created_at, renewed.expires_at, id, user);
+        if (!done) return impl_->forget_all_after(std::move(done).error());
+        impl_->changes->forget(user);
+        return done->touched() > 0;
     });
 }
 
@@ -69,11 +84,13 @@ TOLLGATE_DECL result<bool> postgres_store::revoke_personal_token(token_id id) no
     });
 }
 
-TOLLGATE_DECL result<void> postgres_store::record_personal_token_use(std::string_view username, instant now) noexcept {
+TOLLGATE_DECL result<void> postgres_store::record_personal_token_use(std::string_view username, instant now,
+                                                                     std::string_view from) noexcept {
     return detail::without_exceptions([&]() -> result<void> {
         auto batch = impl_->database.make_batch();
         postgres::make_best_effort(batch);
-        batch.add("UPDATE tollgate_personal_tokens SET last_used_at = $1 WHERE username = $2", now, username);
+        batch.add("UPDATE tollgate_personal_tokens SET last_used_at = $1, last_used_from = $2 WHERE username = $3", now, from,
+                  username);
         auto done = impl_->database.run(batch, postgres::repeat::never, postgres::short_connection_wait);
         if (!done) return std::move(done).error();
         // Otherwise the cached row would show the use as unrecorded.

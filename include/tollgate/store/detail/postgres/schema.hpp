@@ -307,6 +307,46 @@ inline constexpr std::array store_steps{
         ALTER TABLE tollgate_hooks SET (
             fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
     )", true},
+    // 5: public clients and resource servers, several redirect URLs (one a line) and two secrets of an application;
+    // refresh tokens that are replaced by their use; device codes; the end of personal tokens, and from where they are used.
+    //
+    // A refresh token that is replaced keeps its row, so that access tokens and codes need not follow. The token before it,
+    // and what its successor was derived from, answer a client that lost the response. Those before are known by their
+    // family alone.
+    schema_step{R"(
+        ALTER TABLE tollgate_applications
+            ALTER COLUMN redirect_url TYPE text USING coalesce(redirect_url, ''),
+            ALTER COLUMN redirect_url SET NOT NULL,
+            ADD COLUMN client_type text NOT NULL DEFAULT 'confidential'
+                CHECK (client_type IN ('confidential', 'public', 'resource_server')),
+            ADD COLUMN older_secret_digest bytea CHECK (octet_length(older_secret_digest) = 32),
+            ADD COLUMN acts_for_owner boolean NOT NULL DEFAULT false;
+        ALTER TABLE tollgate_applications RENAME COLUMN redirect_url TO redirect_urls;
+
+        ALTER TABLE tollgate_refresh_tokens
+            ADD COLUMN family_digest bytea UNIQUE CHECK (octet_length(family_digest) = 32),
+            ADD COLUMN replaced_digest bytea CHECK (octet_length(replaced_digest) = 32),
+            ADD COLUMN replaced_at bigint,
+            ADD COLUMN successor_seed bytea CHECK (octet_length(successor_seed) = 32);
+
+        CREATE TABLE tollgate_device_codes (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            device_digest bytea NOT NULL UNIQUE CHECK (octet_length(device_digest) = 32),
+            user_digest bytea NOT NULL UNIQUE CHECK (octet_length(user_digest) = 32),
+            application_id bigint NOT NULL REFERENCES tollgate_applications ON DELETE CASCADE,
+            scopes text NOT NULL,
+            requested_from text NOT NULL,
+            created_at bigint NOT NULL,
+            expires_at bigint NOT NULL,
+            state text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'approved', 'denied'))
+        );
+        CREATE INDEX tollgate_device_codes_by_application ON tollgate_device_codes (application_id, id);
+        CREATE INDEX tollgate_device_codes_by_end ON tollgate_device_codes (expires_at);
+
+        ALTER TABLE tollgate_personal_tokens
+            ADD COLUMN expires_at bigint,
+            ADD COLUMN last_used_from text;
+    )", true},
 };
 
 }  // namespace tollgate::postgres

@@ -5,6 +5,8 @@
 #include <tollgate/base/digest.hpp>
 #include <tollgate/base/ids.hpp>
 #include <tollgate/base/time.hpp>
+#include <tollgate/model/application.hpp>
+#include <tollgate/model/grant.hpp>
 #include <tollgate/model/hook.hpp>
 #include <tollgate/model/scope.hpp>
 
@@ -16,6 +18,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace tollgate::inline v0::sql {
 
@@ -155,6 +158,57 @@ struct column<hook_source> {
     }
     static void write(auto&& to, hook_source value) { to.text(to_text(value)); }
 };
+
+template <>
+struct column<client_type> {
+    static constexpr storage type = storage::text;
+    static std::optional<client_type> read(const auto& from) noexcept {
+        const auto text = from.text();
+        for (const client_type each : {client_type::confidential, client_type::public_client, client_type::resource_server})
+            if (text == to_text(each)) return each;
+        return std::nullopt;
+    }
+    static void write(auto&& to, client_type value) { to.text(to_text(value)); }
+};
+
+template <>
+struct column<device_code_state> {
+    static constexpr storage type = storage::text;
+    static std::optional<device_code_state> read(const auto& from) noexcept {
+        const auto text = from.text();
+        for (const auto each : {device_code_state::pending, device_code_state::approved, device_code_state::denied})
+            if (text == to_text(each)) return each;
+        return std::nullopt;
+    }
+    static void write(auto&& to, device_code_state value) { to.text(to_text(value)); }
+};
+
+/// URLs, one a line: they have no control characters. Bound as text, see `to_lines`.
+struct url_lines {
+    std::vector<std::string> urls;
+};
+
+template <>
+struct column<url_lines> {
+    static constexpr storage type = storage::text;
+    static std::optional<url_lines> read(const auto& from) {
+        const auto text = from.text();
+        if (!text) return std::nullopt;
+        std::vector<std::string> urls;
+        for (std::string_view left = *text; !left.empty();) {
+            const auto end = (std::min)(left.find('\n'), left.size());
+            urls.emplace_back(left.substr(0, end));
+            left.remove_prefix((std::min)(end + 1, left.size()));
+        }
+        return url_lines{std::move(urls)};
+    }
+};
+
+[[nodiscard]] inline std::string to_lines(const std::vector<std::string>& urls) {
+    std::string text;
+    for (const std::string& each : urls) text.append(text.empty() ? "" : "\n").append(each);
+    return text;
+}
 
 /// NULL is the empty optional. `Column` is the database's mapping of `T`.
 template <class T, class Column>

@@ -8,6 +8,7 @@
 #include <tollgate/model/detail/session.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -69,26 +70,32 @@ result<std::optional<Record>> first_of(result<std::vector<Record>> read) {
     return std::optional{std::move(read->front())};
 }
 
-/// id, username, description, scopes, created_at, last_used_at
+/// id, username, description, scopes, created_at, last_used_at, expires_at, last_used_from
 template <class Rows>
 result<std::vector<personal_token>> read_personal_tokens(Rows&& from, user_id user) {
-    return read_all<token_id, token_username, std::string, scope_set, instant, std::optional<instant>>(
+    return read_all<token_id, token_username, std::string, scope_set, instant, std::optional<instant>,
+                    std::optional<instant>, std::optional<std::string>>(
         from, [user](token_id id, token_username& username, std::string& description, scope_set& scopes,
-                     instant created_at, std::optional<instant> last_used_at) {
-            return personal_token{id, user, username, std::move(description), scopes, created_at, last_used_at};
+                     instant created_at, std::optional<instant> last_used_at, std::optional<instant> expires_at,
+                     std::optional<std::string>& last_used_from) {
+            return personal_token{id,         user,         username,   std::move(description),           scopes,
+                                  created_at, last_used_at, expires_at, std::move(last_used_from).value_or("")};
         });
 }
 
-/// id, owner, client_id, secret_digest, name, website, description, redirect_url, created_at
+/// id, owner, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type,
+/// older_secret_digest, acts_for_owner, users
 template <class Rows>
 result<std::vector<application>> read_applications(Rows&& from) {
     return read_all<application_id, user_id, client_id_text, digest, std::string, std::string, std::string,
-                    std::optional<std::string>, instant>(
+                    url_lines, instant, client_type, std::optional<digest>, bool, std::int64_t>(
         from, [](application_id id, user_id owner, client_id_text& client_id, digest& secret_digest, std::string& name,
-                 std::string& website, std::string& description, std::optional<std::string>& redirect_url,
-                 instant created_at) {
+                 std::string& website, std::string& description, url_lines& redirect_urls,
+                 instant created_at, client_type type, std::optional<digest>& older_secret_digest, bool acts_for_owner,
+                 std::int64_t users) {
             return application{id, owner, client_id, secret_digest, std::move(name), std::move(website),
-                               std::move(description), std::move(redirect_url), created_at};
+                               std::move(description), std::move(redirect_urls.urls), created_at, type,
+                               older_secret_digest, acts_for_owner, users};
         });
 }
 
@@ -99,6 +106,28 @@ result<std::vector<grant>> read_grants(Rows&& from, user_id user) {
         from, [user](grant_id id, application_id application, std::string& name, std::string& website,
                      scope_set& scopes, instant created_at, std::optional<instant> last_used_at) {
             return grant{id, user, application, std::move(name), std::move(website), scopes, created_at, last_used_at};
+        });
+}
+
+/// is_refresh_token, user, application, client_id, scopes, created_at, expires_at
+template <class Rows>
+result<std::optional<oauth_token>> read_oauth_token(Rows&& from) {
+    return read_one<bool, user_id, application_id, std::optional<client_id_text>, scope_set, std::optional<instant>,
+                    instant>(from, [](bool is_refresh_token, user_id user, application_id application,
+                                      std::optional<client_id_text>& client_id, scope_set& scopes,
+                                      std::optional<instant> created_at, instant expires_at) {
+        return oauth_token{is_refresh_token, user, application, client_id, scopes, created_at, expires_at};
+    });
+}
+
+/// device_digest, application, client_id, scopes, requested_from, created_at, expires_at, state
+template <class Rows>
+result<std::optional<device_code>> read_device_code(Rows&& from) {
+    return read_one<digest, application_id, client_id_text, scope_set, std::string, instant, instant, device_code_state>(
+        from, [](digest& device, application_id application, client_id_text& client_id, scope_set& scopes,
+                 std::string& requested_from, instant created_at, instant expires_at, device_code_state state) {
+            return device_code{device,     application, client_id, scopes, std::move(requested_from), created_at,
+                               expires_at, state};
         });
 }
 

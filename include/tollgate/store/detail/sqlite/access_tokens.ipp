@@ -43,6 +43,19 @@ TOLLGATE_DECL result<void> sqlite_store::create_access_token(const new_access_to
         [&](sqlite::database& on) { return sqlite::insert_access_token(on, made, std::nullopt); });
 }
 
+TOLLGATE_DECL result<bool> sqlite_store::create_owner_token(const new_access_token& made) noexcept {
+    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
+        auto allowed = on.prepare("SELECT id FROM tollgate_applications WHERE id = ? AND owner = ? AND acts_for_owner = 1 "
+                                  "AND client_type = 'confidential'",
+                                  made.application, made.user)
+                           .next<application_id>();
+        if (!allowed) return std::move(allowed).error();
+        if (!*allowed) return false;
+        if (auto done = sqlite::insert_access_token(on, made, std::nullopt); !done) return std::move(done).error();
+        return true;
+    });
+}
+
 TOLLGATE_DECL result<bool> sqlite_store::revoke_access_token(const digest& token) noexcept {
     return impl_->database.write([&](sqlite::database& on) {
         return on.run_counted("DELETE FROM tollgate_access_tokens WHERE token_digest = ?", token);

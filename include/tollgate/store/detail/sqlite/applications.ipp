@@ -10,11 +10,11 @@ TOLLGATE_DECL result<application_id> sqlite_store::create_application(const new_
         // One statement holds the write lock from its start, so none can be inserted between counting and inserting.
         auto done = on.run(
             "INSERT INTO tollgate_applications "
-            "(owner, client_id, secret_digest, name, website, description, redirect_url, created_at) "
-            "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 "
-            "WHERE ?9 > (SELECT count(*) FROM tollgate_applications WHERE owner = ?1)",
+            "(owner, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type) "
+            "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 "
+            "WHERE ?10 > (SELECT count(*) FROM tollgate_applications WHERE owner = ?1)",
             made.owner, made.client_id, made.secret_digest, made.name, made.website, made.description,
-            made.redirect_url, made.created_at, applications_per_user_max);
+            sql::to_lines(made.redirect_urls), made.created_at, made.type, applications_per_user_max);
         if (!done) return application_exists(std::move(done).error());
         if (on.changes() == 0) return too_many_applications(applications_per_user_max);
         return application_id{on.last_insert_id()};
@@ -25,8 +25,9 @@ TOLLGATE_DECL result<std::optional<application>> sqlite_store::find_application(
     if (client_id.size() > client_id_text::bytes_max) return std::optional<application>{};  // longer than any client_id
     return impl_->database.read([&](sqlite::database& on) {
         return sql::first_of(sql::read_applications(
-            on.prepare("SELECT id, owner, client_id, secret_digest, name, website, description, redirect_url, "
-                       "created_at FROM tollgate_applications WHERE client_id = ?",
+            on.prepare("SELECT id, owner, client_id, secret_digest, name, website, description, redirect_urls, "
+                       "created_at, client_type, older_secret_digest, acts_for_owner, 0 FROM tollgate_applications "
+                       "WHERE client_id = ?",
                        client_id)));
     });
 }
@@ -34,17 +35,48 @@ TOLLGATE_DECL result<std::optional<application>> sqlite_store::find_application(
 TOLLGATE_DECL result<std::vector<application>> sqlite_store::applications_of(user_id owner) noexcept {
     return impl_->database.read([&](sqlite::database& on) {
         return sql::read_applications(
-            on.prepare("SELECT id, owner, client_id, secret_digest, name, website, description, redirect_url, "
-                       "created_at FROM tollgate_applications WHERE owner = ? ORDER BY id",
+            on.prepare("SELECT id, owner, client_id, secret_digest, name, website, description, redirect_urls, "
+                       "created_at, client_type, older_secret_digest, acts_for_owner, "
+                       "(SELECT count(*) FROM tollgate_grants WHERE application = tollgate_applications.id) "
+                       "FROM tollgate_applications WHERE owner = ? ORDER BY id",
                        owner));
     });
 }
 
-TOLLGATE_DECL result<bool> sqlite_store::replace_client_secret(user_id owner, application_id id,
-                                                               const digest& secret) noexcept {
+TOLLGATE_DECL result<bool> sqlite_store::update_application(user_id owner, application_id id,
+                                                            const application_change& changed) noexcept {
+    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
+        auto updated = on.run_counted(
+            "UPDATE tollgate_applications SET name = ?, website = ?, description = ?, redirect_urls = ?, "
+            "acts_for_owner = ? WHERE id = ? AND owner = ?",
+            changed.name, changed.website, changed.description, sql::to_lines(changed.redirect_urls),
+            changed.acts_for_owner, id, owner);
+        if (!updated || !*updated || changed.acts_for_owner) return updated;
+        if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE application = ? AND user = ? "
+                               "AND refresh_token IS NULL",
+                               id, owner);
+            !done)
+            return std::move(done).error();
+        return true;
+    });
+}
+
+TOLLGATE_DECL result<bool> sqlite_store::add_client_secret(user_id owner, application_id id,
+                                                           const digest& secret) noexcept {
     return impl_->database.write([&](sqlite::database& on) {
-        return on.run_counted("UPDATE tollgate_applications SET secret_digest = ? WHERE id = ? AND owner = ?", secret,
-                              id, owner);
+        return on.run_counted(
+            "UPDATE tollgate_applications SET older_secret_digest = secret_digest, secret_digest = ? "
+            "WHERE id = ? AND owner = ?",
+            secret, id, owner);
+    });
+}
+
+TOLLGATE_DECL result<bool> sqlite_store::remove_older_secret(user_id owner, application_id id) noexcept {
+    return impl_->database.write([&](sqlite::database& on) {
+        return on.run_counted(
+            "UPDATE tollgate_applications SET older_secret_digest = NULL "
+            "WHERE id = ? AND owner = ? AND older_secret_digest IS NOT NULL",
+            id, owner);
     });
 }
 

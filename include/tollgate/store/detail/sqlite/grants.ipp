@@ -40,6 +40,50 @@ inline result<void> revoke_refresh_token(database& on, row_number refresh_token)
     return on.run("DELETE FROM tollgate_refresh_tokens WHERE id = ?", refresh_token);
 }
 
+/// Revokes what a user granted an application, with all codes and tokens. Whether there was a grant.
+inline result<bool> revoke_grant(database& on, user_id user, application_id application) {
+    // Also tokens without a grant: the application must lose all access.
+    if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE application = ? AND user = ?", application, user);
+        !done)
+        return std::move(done).error();
+    return on.run_counted("DELETE FROM tollgate_grants WHERE user = ? AND application = ?", user, application);
+}
+
+/// A refresh token that was found by its own digest or by that of its family.
+struct found_refresh_token {
+    row_number id{};
+    user_id user;
+    scope_set scopes;
+    instant ends_at;
+    std::optional<digest> successor_seed;  ///< empty unless it was replaced a moment ago, or is replaced now
+    bool is_current = true;
+    bool is_reused = false;
+};
+
+inline result<std::optional<found_refresh_token>> find_refresh_token(database& on, const token_refresh& shown) {
+    const auto family = shown.rotation ? std::optional{shown.rotation->family_digest} : std::nullopt;
+    auto rows = on.prepare(
+        "SELECT tokens.id, user, tokens.scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed "
+        "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants ON access_grant = tollgate_grants.id "
+        "WHERE (token_digest = ? OR family_digest = ?) AND application = ? AND expires_at > ?",
+        shown.refresh_digest, family, shown.application, shown.now);
+    return sql::read_one<row_number, user_id, scope_set, instant, digest, std::optional<digest>, std::optional<instant>,
+                         std::optional<digest>>(
+        rows, [&](row_number id, user_id user, scope_set& scopes, instant ends_at, digest& current,
+                  std::optional<digest>& replaced, std::optional<instant> replaced_at, std::optional<digest>& seed) {
+            found_refresh_token found{.id = id, .user = user, .scopes = scopes, .ends_at = ends_at, .successor_seed = {}};
+            found.is_current = current == shown.refresh_digest;
+            if (found.is_current) {
+                if (shown.rotation) found.successor_seed = shown.rotation->successor_seed;
+            } else if (replaced == shown.refresh_digest && shown.now < *replaced_at + shown.rotation->grace) {
+                found.successor_seed = seed;
+            } else {
+                found.is_reused = true;
+            }
+            return found;
+        });
+}
+
 /// Inserts the refresh token of a pair; returns its row id.
 inline result<row_number> insert_refresh_token(database& on, const issued_tokens& made, row_number access_grant,
                                                 const scope_set& scopes) {
@@ -143,28 +187,37 @@ TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redempt
 
 TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const token_refresh& shown) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<refreshed_token> {
-        auto row = on.prepare(
-                         "SELECT tokens.id, user, tokens.scopes, ends_at FROM tollgate_refresh_tokens AS tokens "
-                         "JOIN tollgate_grants ON access_grant = tollgate_grants.id "
-                         "WHERE token_digest = ? AND application = ? AND expires_at > ?",
-                         shown.refresh_digest, shown.application, shown.now)
-                       .next<sqlite::row_number, user_id, scope_set, instant>();
-        if (!row) return std::move(row).error();
-        if (!*row) return refreshed_token{};
-        const auto& [token, user, granted, ends_at] = **row;
-        if (shown.narrowed && !shown.narrowed->for_each([&](std::string_view each) { return granted.contains(each); }))
+        const auto found = sqlite::detail::find_refresh_token(on, shown);
+        if (!found) return found.error();
+        if (!*found) return refreshed_token{};
+        const auto& token = **found;
+        if (token.is_reused) {
+            if (auto done = sqlite::detail::revoke_grant(on, token.user, shown.application); !done)
+                return std::move(done).error();
+            return refreshed_token{refresh_result::reused, {}};
+        }
+        if (shown.narrowed && !token.scopes.contains_all(*shown.narrowed))
             return refreshed_token{refresh_result::too_wide, {}};
 
-        const scope_set& scopes = shown.narrowed ? *shown.narrowed : granted;
+        const scope_set& scopes = shown.narrowed ? *shown.narrowed : token.scopes;
         if (auto done = sqlite::insert_access_token(
-                on, {user, shown.application, shown.access_digest, scopes, shown.now, shown.access_expires_at}, token);
+                on, {token.user, shown.application, shown.access_digest, scopes, shown.now, shown.access_expires_at},
+                token.id);
             !done)
             return std::move(done).error();
         if (auto done = on.run("UPDATE tollgate_refresh_tokens SET expires_at = ? WHERE id = ?",
-                               (std::min)(instant{shown.now + shown.refresh_lifetime}, ends_at), token);
+                               (std::min)(instant{shown.now + shown.refresh_lifetime}, token.ends_at), token.id);
             !done)
             return std::move(done).error();
-        return refreshed_token{refresh_result::refreshed, scopes};
+        if (shown.rotation && token.is_current) {
+            const auto& rotation = *shown.rotation;
+            auto done = on.run(
+                "UPDATE tollgate_refresh_tokens SET token_digest = ?, replaced_digest = token_digest, replaced_at = ?, "
+                "successor_seed = ?, family_digest = ? WHERE id = ?",
+                rotation.successor_digest, shown.now, rotation.successor_seed, rotation.family_digest, token.id);
+            if (!done) return token_exists(std::move(done).error());
+        }
+        return refreshed_token{refresh_result::refreshed, scopes, token.successor_seed};
     });
 }
 
@@ -172,13 +225,30 @@ TOLLGATE_DECL result<void> sqlite_store::revoke_oauth_token(application_id appli
     return impl_->database.transact([&](sqlite::database& on) -> result<void> {
         auto row = on.prepare(
                          "SELECT tokens.id FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants "
-                         "ON access_grant = tollgate_grants.id WHERE token_digest = ? AND application = ?",
+                         "ON access_grant = tollgate_grants.id "
+                         "WHERE (token_digest = ?1 OR family_digest = ?1) AND application = ?2",
                          token, application)
                        .next<sqlite::row_number>();
         if (!row) return std::move(row).error();
         if (*row) return sqlite::detail::revoke_refresh_token(on, std::get<0>(**row));
         return on.run("DELETE FROM tollgate_access_tokens WHERE token_digest = ? AND application = ?", token,
                       application);
+    });
+}
+
+TOLLGATE_DECL result<std::optional<oauth_token>> sqlite_store::find_oauth_token(const digest& token) noexcept {
+    return impl_->database.read([&](sqlite::database& on) -> result<std::optional<oauth_token>> {
+        auto access = sql::read_oauth_token(
+            on.prepare("SELECT 0, user, application, client_id, scopes, tokens.created_at, expires_at "
+                       "FROM tollgate_access_tokens AS tokens LEFT JOIN tollgate_applications "
+                       "ON tollgate_applications.id = application WHERE token_digest = ?",
+                       token));
+        if (!access || *access) return access;
+        return sql::read_oauth_token(
+            on.prepare("SELECT 1, user, application, client_id, tokens.scopes, NULL, expires_at "
+                       "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants ON access_grant = tollgate_grants.id "
+                       "JOIN tollgate_applications ON tollgate_applications.id = application WHERE token_digest = ?",
+                       token));
     });
 }
 
@@ -195,12 +265,7 @@ TOLLGATE_DECL result<std::vector<grant>> sqlite_store::grants_of(user_id user) n
 
 TOLLGATE_DECL result<bool> sqlite_store::revoke_grant(user_id user, application_id application) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        // Also tokens without a grant: the application must lose all access.
-        if (auto done =
-                on.run("DELETE FROM tollgate_access_tokens WHERE application = ? AND user = ?", application, user);
-            !done)
-            return std::move(done).error();
-        return on.run_counted("DELETE FROM tollgate_grants WHERE user = ? AND application = ?", user, application);
+        return sqlite::detail::revoke_grant(on, user, application);
     });
 }
 
@@ -211,7 +276,8 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_expired(instant now, std::
         return sql::read_value<bool>(
             on.prepare("SELECT EXISTS (SELECT 1 FROM tollgate_codes WHERE forget_at <= ?1) "
                        "OR EXISTS (SELECT 1 FROM tollgate_access_tokens WHERE expires_at <= ?1) "
-                       "OR EXISTS (SELECT 1 FROM tollgate_refresh_tokens WHERE expires_at <= ?1)",
+                       "OR EXISTS (SELECT 1 FROM tollgate_refresh_tokens WHERE expires_at <= ?1) "
+                       "OR EXISTS (SELECT 1 FROM tollgate_device_codes WHERE expires_at <= ?1)",
                        now));
     });
     if (!any) return any.error();
@@ -234,6 +300,10 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_expired(instant now, std::
             return std::move(done).error();
         if (auto done = sweep("DELETE FROM tollgate_refresh_tokens WHERE id IN "
                               "(SELECT id FROM tollgate_refresh_tokens WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)");
+            !done)
+            return std::move(done).error();
+        if (auto done = sweep("DELETE FROM tollgate_device_codes WHERE id IN "
+                              "(SELECT id FROM tollgate_device_codes WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)");
             !done)
             return std::move(done).error();
         return swept;

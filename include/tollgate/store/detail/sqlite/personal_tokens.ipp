@@ -10,12 +10,13 @@ TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_persona
     if (!name) return std::optional<token_credential>{};  // longer than any username
     return impl_->personal_tokens.find(*name, [&] {
         return impl_->database.read([&](sqlite::database& on) {
-            return sql::read_one<user_id, digest, scope_set, std::optional<instant>, token_id>(
-                on.prepare("SELECT user, secret_digest, scopes, last_used_at, id FROM tollgate_personal_tokens "
-                           "WHERE username = ?",
+            return sql::read_one<user_id, digest, scope_set, std::optional<instant>, std::optional<instant>, token_id>(
+                on.prepare("SELECT user, secret_digest, scopes, expires_at, last_used_at, id "
+                           "FROM tollgate_personal_tokens WHERE username = ?",
                            *name),
-                [](user_id user, digest& secret, scope_set& scopes, std::optional<instant> last_used_at, token_id id) {
-                    return token_credential{user, secret, scopes, std::nullopt, std::nullopt, last_used_at, known_quota{}, id};
+                [](user_id user, digest& secret, scope_set& scopes, std::optional<instant> expires_at,
+                   std::optional<instant> last_used_at, token_id id) {
+                    return token_credential{user, secret, scopes, expires_at, std::nullopt, last_used_at, known_quota{}, id};
                 });
         });
     });
@@ -32,11 +33,12 @@ TOLLGATE_DECL result<token_id> sqlite_store::create_personal_token(const new_per
     return impl_->database.write([&](sqlite::database& on) -> result<token_id> {
         // One statement holds the write lock from its start, so none can be inserted between counting and inserting.
         auto done = on.run(
-            "INSERT INTO tollgate_personal_tokens (user, username, secret_digest, description, scopes, created_at) "
-            "SELECT ?1, ?2, ?3, ?4, ?5, ?6 "
-            "WHERE ?7 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user = ?1)",
+            "INSERT INTO tollgate_personal_tokens "
+            "(user, username, secret_digest, description, scopes, created_at, expires_at) "
+            "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 "
+            "WHERE ?8 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user = ?1)",
             made.user, made.username, made.secret_digest, made.description, made.scopes, made.created_at,
-            tokens_per_user_max);
+            made.expires_at, tokens_per_user_max);
         if (!done) return personal_token_exists(std::move(done).error());
         if (on.changes() == 0) return too_many_personal_tokens(tokens_per_user_max);
         return token_id{on.last_insert_id()};
@@ -46,10 +48,21 @@ TOLLGATE_DECL result<token_id> sqlite_store::create_personal_token(const new_per
 TOLLGATE_DECL result<std::vector<personal_token>> sqlite_store::personal_tokens_of(user_id user) noexcept {
     return impl_->database.read([&](sqlite::database& on) {
         return sql::read_personal_tokens(on.prepare("SELECT id, username, description, scopes, created_at, "
-                                                    "last_used_at FROM tollgate_personal_tokens "
+                                                    "last_used_at, expires_at, last_used_from "
+                                                    "FROM tollgate_personal_tokens "
                                                     "WHERE user = ? ORDER BY id",
                                                     user),
                                          user);
+    });
+}
+
+TOLLGATE_DECL result<bool> sqlite_store::renew_personal_token(user_id user, token_id id,
+                                                              const personal_token_renewal& renewed) noexcept {
+    return impl_->database.write([&](sqlite::database& on) {
+        return on.run_counted(
+            "UPDATE tollgate_personal_tokens SET secret_digest = ?, created_at = ?, expires_at = ? "
+            "WHERE id = ? AND user = ?",
+            renewed.secret_digest, renewed.created_at, renewed.expires_at, id, user);
     });
 }
 
@@ -59,9 +72,11 @@ TOLLGATE_DECL result<bool> sqlite_store::revoke_personal_token(token_id id) noex
     });
 }
 
-TOLLGATE_DECL result<void> sqlite_store::record_personal_token_use(std::string_view username, instant now) noexcept {
+TOLLGATE_DECL result<void> sqlite_store::record_personal_token_use(std::string_view username, instant now,
+                                                                   std::string_view from) noexcept {
     return impl_->database.transact_soon([&](sqlite::database& on) {
-        return on.run("UPDATE tollgate_personal_tokens SET last_used_at = ? WHERE username = ?", now, username);
+        return on.run("UPDATE tollgate_personal_tokens SET last_used_at = ?, last_used_from = ? WHERE username = ?", now,
+                      from, username);
     });
 }
 

@@ -235,6 +235,43 @@ inline constexpr std::array store_steps{
             WHERE ended_at IS NULL;
         DROP TABLE tollgate_delivery_hosts;
     )"},
+    // 6: public clients and resource servers, several redirect URLs (one a line) and two secrets of an application;
+    // refresh tokens that are replaced by their use; device codes; the end of personal tokens, and from where they are used.
+    //
+    // A refresh token that is replaced keeps its row, so that access tokens and codes need not follow. The token before it,
+    // and what its successor was derived from, answer a client that lost the response. Those before are known by their
+    // family alone.
+    statement_text{R"(
+        ALTER TABLE tollgate_applications RENAME COLUMN redirect_url TO redirect_urls;
+        UPDATE tollgate_applications SET redirect_urls = '' WHERE redirect_urls IS NULL;
+        ALTER TABLE tollgate_applications ADD COLUMN client_type TEXT NOT NULL DEFAULT 'confidential'
+            CHECK (client_type IN ('confidential', 'public', 'resource_server'));
+        ALTER TABLE tollgate_applications ADD COLUMN older_secret_digest BLOB CHECK (length(older_secret_digest) = 32);
+        ALTER TABLE tollgate_applications ADD COLUMN acts_for_owner INTEGER NOT NULL DEFAULT 0;
+
+        ALTER TABLE tollgate_refresh_tokens ADD COLUMN family_digest BLOB CHECK (length(family_digest) = 32);
+        ALTER TABLE tollgate_refresh_tokens ADD COLUMN replaced_digest BLOB CHECK (length(replaced_digest) = 32);
+        ALTER TABLE tollgate_refresh_tokens ADD COLUMN replaced_at INTEGER;
+        ALTER TABLE tollgate_refresh_tokens ADD COLUMN successor_seed BLOB CHECK (length(successor_seed) = 32);
+        CREATE UNIQUE INDEX tollgate_refresh_tokens_by_family ON tollgate_refresh_tokens (family_digest);
+
+        CREATE TABLE tollgate_device_codes (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            device_digest BLOB NOT NULL UNIQUE CHECK (length(device_digest) = 32),
+            user_digest BLOB NOT NULL UNIQUE CHECK (length(user_digest) = 32),
+            application INTEGER NOT NULL REFERENCES tollgate_applications (id) ON DELETE CASCADE,
+            scopes TEXT NOT NULL,
+            requested_from TEXT NOT NULL,
+            created_at INTEGER NOT NULL,
+            expires_at INTEGER NOT NULL,
+            state TEXT NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'approved', 'denied'))
+        ) STRICT;
+        CREATE INDEX tollgate_device_codes_by_application ON tollgate_device_codes (application, id);
+        CREATE INDEX tollgate_device_codes_by_end ON tollgate_device_codes (expires_at);
+
+        ALTER TABLE tollgate_personal_tokens ADD COLUMN expires_at INTEGER;
+        ALTER TABLE tollgate_personal_tokens ADD COLUMN last_used_from TEXT;
+    )"},
 };
 
 }  // namespace tollgate::sqlite

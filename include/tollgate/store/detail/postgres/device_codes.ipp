@@ -1,0 +1,50 @@
+#pragma once
+
+#include <tollgate/base/limits.hpp>
+#include <tollgate/store/detail/postgres/store_impl.hpp>
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL result<void> postgres_store::create_device_code(const new_device_code& made) noexcept {
+    return detail::without_exceptions([&]() -> result<void> {
+        auto batch = impl_->database.make_batch();
+        batch.add(
+            "INSERT INTO tollgate_device_codes "
+            "(device_digest, user_digest, application_id, scopes, requested_from, created_at, expires_at) "
+            "SELECT $1, $2, id, $4, $5, $6, $7 FROM tollgate_applications WHERE id = $3",
+            made.device_digest, made.user_digest, made.application, made.scopes, made.requested_from, made.created_at,
+            made.expires_at);
+        batch.add(
+            "DELETE FROM tollgate_device_codes WHERE id = ANY (ARRAY(SELECT id FROM tollgate_device_codes "
+            "WHERE application_id = $1 ORDER BY id DESC OFFSET $2))",
+            made.application, limits::device_codes_per_application_max);
+        auto done = impl_->database.run(batch);
+        if (!done) return token_exists(std::move(done).error());
+        if (done->front().touched() == 0) return not_found();
+        return {};
+    });
+}
+
+TOLLGATE_DECL result<std::optional<device_code>> postgres_store::find_device_code(const digest& code) noexcept {
+    return detail::without_exceptions([&]() -> result<std::optional<device_code>> {
+        auto found = impl_->database.ask(
+            "SELECT device_digest, application_id, client_id, scopes, requested_from, codes.created_at, expires_at, state "
+            "FROM tollgate_device_codes AS codes JOIN tollgate_applications AS applications "
+            "ON application_id = applications.id WHERE device_digest = $1 OR user_digest = $1",
+            code);
+        if (!found) return std::move(found).error();
+        return sql::read_device_code(*found);
+    });
+}
+
+TOLLGATE_DECL result<bool> postgres_store::answer_device_code(const digest& user_code,
+                                                              device_code_state answer) noexcept {
+    return detail::without_exceptions([&]() -> result<bool> {
+        auto done = impl_->database.change(
+            "UPDATE tollgate_device_codes SET state = $2 WHERE user_digest = $1 AND state = 'pending'", user_code, answer);
+        if (!done) return std::move(done).error();
+        return done->touched() > 0;
+    });
+}
+
+}  // namespace tollgate

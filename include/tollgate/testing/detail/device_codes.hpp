@@ -1,0 +1,154 @@
+#pragma once
+
+#include <tollgate/testing/detail/granting.hpp>
+#include <tollgate/testing/detail/samples.hpp>
+#include <tollgate/testing/detail/test_case.hpp>
+
+#include <memory>
+#include <vector>
+
+namespace tollgate::inline v0::testing {
+
+/// The rules for introspection, for tokens of an application's owner, and for device codes.
+template <class Given>
+void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<const store_source<Given>>& source) {
+    using namespace detail;
+    using enum device_code_state;
+    const auto add = adder_of_cases(to, source);
+
+    add("oauth token: either kind is found, with what it stands for", [](auto& store) {
+        const auto application = create_sample_application(store);
+        let_in(store, 1, application);
+        const auto access = value_of(store.find_oauth_token(sample_access_digest(1)));
+        const auto refresh = value_of(store.find_oauth_token(sample_refresh_digest(1)));
+        expect(access && !access->is_refresh_token, "an access token is found");
+        expect(refresh && refresh->is_refresh_token, "a refresh token is found");
+        for (const auto& each : {*access, *refresh}) {
+            expect(each.user == user_id{7}, "a token has its user");
+            expect(each.application == application, "a token has its application");
+            expect(each.client_id == client_id_text::from("tgi_a"), "a token has its client_id");
+            expect(each.scopes == sample_code(1, application).scopes, "a token has its scopes, in their order");
+        }
+        expect(access->created_at == sample_redemption(1, application).now, "an access token has its time");
+        expect(access->expires_at == sample_tokens(1).access_expires_at, "an access token has its end");
+        expect(refresh->expires_at == sample_tokens(1).refresh_expires_at, "a refresh token has its end");
+        expect(!value_of(store.find_oauth_token(sample_access_digest(2))), "there is no other");
+        expect(!value_of(store.find_oauth_token(sample_code_digest(1))), "a code is no token");
+        value_of(store.revoke_oauth_token(application, sample_refresh_digest(1)));
+        expect(!value_of(store.find_oauth_token(sample_access_digest(1))), "a revoked access token is not found");
+        expect(!value_of(store.find_oauth_token(sample_refresh_digest(1))), "nor is a refresh token");
+    });
+
+    add("owner token: only for the owner who allows it, and no longer", [](auto& store) {
+        const auto application = create_sample_application(store);
+        const application_change allowed{.name = "n", .website = "w", .description = "d", .redirect_urls = {},
+                                         .acts_for_owner = true};
+        const auto create = [&](std::uint64_t seed, user_id user, application_id of) {
+            new_access_token made{user, of, sample_access_digest(seed), sample_scopes("sitesmaker"), noon, noon + seconds{60}};
+            return value_of(store.create_owner_token(made));
+        };
+        expect(!create(1, user_id{3}, application), "an owner has to allow it");
+        value_of(store.update_application(user_id{3}, application, allowed));
+        expect(!create(1, user_id{7}, application), "a user is not the owner");
+        expect(!create(1, user_id{3}, application_id{application.value() + 1}), "there is no such application");
+        expect_no_access(store, 1);
+        expect(create(1, user_id{3}, application), "the owner has allowed it");
+        expect_access(store, 1);
+        const auto found = value_of(store.find_oauth_token(sample_access_digest(1)));
+        expect(found && found->user == user_id{3} && found->scopes == sample_scopes("sitesmaker"),
+               "the token is the owner's, with its scopes");
+        new_access_token again{user_id{3}, application, sample_access_digest(1), sample_scopes("a"), noon, noon};
+        expect_error(store.create_owner_token(again), error_kind::conflict);
+        for (const auto type : {client_type::public_client, client_type::resource_server}) {
+            auto other = sample_application(to_text(type));
+            other.type = type;
+            const auto id = value_of(store.create_application(other, limits::applications_per_user_max));
+            value_of(store.update_application(user_id{3}, id, allowed));
+            expect(!create(9, user_id{3}, id), "only a confidential client proves who it is");
+        }
+
+        let_in(store, 5, application, user_id{3});
+        auto forbidden = allowed;
+        forbidden.acts_for_owner = false;
+        expect(!value_of(store.update_application(user_id{4}, application, forbidden)), "it is another owner's");
+        expect_access(store, 1);
+        value_of(store.update_application(user_id{3}, application, forbidden));
+        expect_no_access(store, 1);
+        expect_access(store, 5);
+        value_of(store.update_application(user_id{3}, application, allowed));
+        expect(create(2, user_id{3}, application), "the owner has allowed it again");
+        value_of(store.revoke_grant(user_id{3}, application));
+        expect_no_access(store, 2);
+        expect(create(3, user_id{3}, application), "the right is the application's");
+        value_of(store.delete_application(user_id{3}, application));
+        expect_no_access(store, 3);
+    });
+
+    add("application: a list counts the users of each", [](auto& store) {
+        const auto application = create_sample_application(store);
+        create_sample_application(store, "tgi_b");
+        for (std::uint64_t seed = 1; seed <= 3; ++seed)
+            let_in(store, seed, application, user_id{static_cast<std::int64_t>(6 + seed)});
+        let_in(store, 4, application);
+        const auto users = [&] {
+            const auto listed = value_of(store.applications_of(user_id{3}));
+            expect(listed.size() == 2 && listed[1].users == 0, "nobody uses the other");
+            return listed[0].users;
+        };
+        expect(users() == 3, "each user counts once");
+        value_of(store.revoke_grant(user_id{8}, application));
+        expect(users() == 2, "a user who revoked counts no more");
+    });
+
+    add("device code: is found by either code, and answered once", [](auto& store) {
+        const auto application = create_sample_application(store);
+        const auto made = sample_device_code(1, application);
+        value_of(store.create_device_code(made));
+        value_of(store.create_device_code(sample_device_code(2, application)));
+        for (const auto& code : {made.device_digest, made.user_digest}) {
+            const auto found = value_of(store.find_device_code(code));
+            expect(found.has_value(), "it is found by either code");
+            expect(found->device_digest == made.device_digest, "it has its code");
+            expect(found->application == application && found->client_id == client_id_text::from("tgi_a"),
+                   "it has its application");
+            expect(found->scopes == made.scopes, "it has its scopes, in their order");
+            expect(found->requested_from == made.requested_from, "it has its address");
+            expect(found->created_at == made.created_at && found->expires_at == made.expires_at, "it has its times");
+            expect(found->state == pending, "it is pending");
+        }
+        expect(!value_of(store.find_device_code(sample_digest(0))), "there is no other");
+        expect(!value_of(store.answer_device_code(sample_digest(0), approved)), "there is none to answer");
+        expect(!value_of(store.answer_device_code(made.device_digest, approved)), "a device does not answer itself");
+        expect(value_of(store.answer_device_code(made.user_digest, denied)), "it was pending");
+        expect(!value_of(store.answer_device_code(made.user_digest, approved)), "it is answered once");
+        expect(value_of(store.find_device_code(made.device_digest))->state == denied, "the answer stays");
+        expect(value_of(store.answer_device_code(sample_device_code(2, application).user_digest, approved)), "it was pending");
+        expect(value_of(store.find_device_code(sample_device_code(2, application).device_digest))->state == approved,
+               "each has its answer");
+    });
+
+    add("device code: not twice, for no application that is not there, and swept at its end", [](auto& store) {
+        const auto application = create_sample_application(store);
+        const auto made = sample_device_code(1, application);
+        value_of(store.create_device_code(made));
+        auto again = sample_device_code(2, application);
+        again.user_digest = made.user_digest;
+        expect_error(store.create_device_code(again), error_kind::conflict);
+        again = sample_device_code(2, application);
+        again.device_digest = made.device_digest;
+        expect_error(store.create_device_code(again), error_kind::conflict);
+        expect_error(store.create_device_code(sample_device_code(3, application_id{application.value() + 1})),
+                     error_kind::not_found);
+        expect(value_of(store.sweep_expired(made.expires_at - milliseconds{1}, 10)) == 0, "it has not expired");
+        expect(value_of(store.find_device_code(made.device_digest)).has_value(), "it is there until its end");
+        expect(value_of(store.sweep_expired(made.expires_at, 0)) == 0, "nothing is swept");
+        expect(value_of(store.sweep_expired(made.expires_at, 10)) == 1, "it is swept");
+        expect(!value_of(store.find_device_code(made.device_digest)), "it is gone");
+
+        value_of(store.create_device_code(made));
+        value_of(store.delete_application(user_id{3}, application));
+        expect(!value_of(store.find_device_code(made.device_digest)), "it goes with its application");
+    });
+}
+
+}  // namespace tollgate::testing

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""Clients beside the usual ones: public clients, devices, resource servers, and applications that act for their owner."""
+
+import secrets
+
+from application import LOOPBACK, REVOKE, TOKEN, Application, PublicClient, call
+from harness import Case, Server, main, run_command
+from visitor import query_of, signed_in
+
+
+class WithServer(Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = cls.enterClassContext(Server("--demo"))
+        cls.visitor = signed_in(cls.server)
+
+    def refused(self, answer, status, error):
+        self.assertEqual((status, error), (answer.status, answer.json()["error"]))
+
+
+class Public(WithServer):
+    def setUp(self):
+        self.app = PublicClient(self.server, 1)
+
+    def test_the_code_grant_with_pkce_and_without_a_secret(self):
+        tokens = self.app.tokens(self.visitor)
+        self.assertEqual({"access_token", "expires_in", "token_type", "scope", "refresh_token"}, set(tokens))
+        self.assertEqual(200, call(self.server, tokens["access_token"]).status)
+        self.assertEqual(200, self.app.ask(self.visitor, redirect_uri=LOOPBACK, **self.app.pkce).status, "asked again")
+        refused = self.app.ask(self.visitor, redirect_uri=LOOPBACK)
+        self.assertEqual("invalid_request", query_of(refused.location)["error"])
+        code = self.app.code(self.visitor, redirect_uri=LOOPBACK, **self.app.pkce)
+        self.refused(self.app.exchange(code, redirect_uri=LOOPBACK), 400, "invalid_grant")
+        self.refused(self.app.post(TOKEN, {"grant_type": "authorization_code", "code": code, "client_secret": "x",
+                                           "redirect_uri": LOOPBACK, "code_verifier": self.app.verifier}),
+                     401, "invalid_client")
+
+    def test_refresh_tokens_are_replaced_and_reuse_revokes_the_grant(self):
+        first = self.app.tokens(self.visitor)
+        second = self.app.refresh(first["refresh_token"]).json()
+        self.assertEqual({"access_token", "expires_in", "token_type", "scope", "refresh_token"}, set(second))
+        again = self.app.refresh(first["refresh_token"]).json()
+        self.assertEqual(second["refresh_token"], again["refresh_token"])
+        third = self.app.refresh(second["refresh_token"]).json()
+        self.assertNotEqual(second["refresh_token"], third["refresh_token"])
+        self.refused(self.app.refresh(first["refresh_token"]), 400, "invalid_grant")
+        self.refused(self.app.refresh(third["refresh_token"]), 400, "invalid_grant")
+        for each in (first, second, again, third):
+            self.assertEqual(401, call(self.server, each["access_token"]).status)
+
+    def test_a_scheme_of_its_own(self):
+        for good in ("com.example.app:/back", "com.example.app://back"):
+            app = PublicClient(self.server, 1, good)
+            location = app.decide(self.visitor, **app.pkce)
+            self.assertTrue(location.startswith(good + "?code="), location)
+        for flags in (["--redirect-url", "app:/back", "--public"], ["--redirect-url", "com.example.app:/back"],
+                      ["--public", "--resource-server"]):
+            done = run_command("app", "register", "--user", 1, "--name", "P", "--website", "https://app.example", *flags,
+                               *self.server.store_flags)
+            self.assertEqual((2, ""), (done.returncode, done.stdout))
+            self.assertIn("--re", done.stderr)
+
+    def test_revocation_by_the_client_id_alone(self):
+        tokens = self.app.tokens(self.visitor)
+        self.assertEqual(200, self.app.post(REVOKE, {"token": tokens["refresh_token"]}).status)
+        self.assertEqual(401, call(self.server, tokens["access_token"]).status)
+
+    def test_metadata(self):
+        told = self.server.ask("GET", "/.well-known/oauth-authorization-server").json()
+        for name in ("token_endpoint_auth_methods_supported", "revocation_endpoint_auth_methods_supported"):
+            self.assertIn("none", told[name])
+
+
+class Device(WithServer):
+    PAGE = "/en/user/device/"
+    GRANT = "urn:ietf:params:oauth:grant-type:device_code"
+
+    def setUp(self):
+        self.app = PublicClient(self.server, 1, None)
+
+    def requested(self):
+        answer = self.app.post("/user/oauth_device/", {"scope": "user:balance"})
+        self.assertEqual(200, answer.status, answer)
+        return answer.json()
+
+    def poll(self, requested):
+        return self.app.post(TOKEN, {"grant_type": self.GRANT, "device_code": requested["device_code"]})
+
+    def question(self, code, visitor=None):
+        visitor = visitor or self.visitor
+        return visitor.submit(visitor.get(self.PAGE).form_with("user_code"), {"user_code": code})
+
+    def test_what_the_user_allows_is_what_the_device_gets(self):
+        allowed, denied, waiting = (self.requested() for _ in range(3))
+        self.assertEqual({"device_code", "user_code", "verification_uri", "verification_uri_complete", "expires_in", "interval"},
+                         set(allowed))
+        self.assertTrue(allowed["verification_uri"].endswith(self.PAGE))
+        page = self.visitor.get(allowed["verification_uri_complete"])
+        field, = page.form_with("user_code").named("user_code")
+        self.assertEqual(allowed["user_code"], field.get("value"))
+
+        for requested, decision, shown in ((allowed, "allow", "The device is connected"), (denied, "deny", "Access denied")):
+            question = self.question(requested["user_code"].lower().replace("-", " "))
+            for text in ("Pocket", "user:balance", "127.0.0.1", "Continue only if you started it yourself"):
+                self.assertIn(text, question.text)
+            self.assertIn(shown, self.visitor.submit(question.form_with("decision"), button=("decision", decision)).text)
+        self.refused(self.poll(denied), 400, "access_denied")
+        self.refused(self.poll(waiting), 400, "authorization_pending")
+        self.refused(self.poll(waiting), 400, "slow_down")
+        tokens = self.poll(allowed)
+        self.assertEqual(200, tokens.status, tokens)
+        self.assertEqual(200, call(self.server, tokens.json()["access_token"]).status)
+        self.assertEqual(422, self.question(allowed["user_code"]).status)
+
+    def test_guesses_are_bounded(self):
+        password = secrets.token_urlsafe(16)
+        self.server.run("user", "add", "--login", "guesser", "--password-stdin", stdin=password + "\n")
+        guesser = signed_in(self.server, "guesser", password)
+        self.assertEqual(422, self.question("nonsense", guesser).status)
+        statuses = [self.question("BBBB-BBBB", guesser).status for _ in range(11)]
+        self.assertEqual([422] * 10 + [429], statuses)
+        self.assertEqual(429, self.question(self.requested()["user_code"], guesser).status)
+        self.assertEqual(200, self.question(self.requested()["user_code"]).status)
+
+    def test_who_is_not_signed_in_comes_back_with_the_code(self):
+        page = Visitor(self.server).get(self.PAGE + "?user_code=bcdf-ghjk", follow=False)
+        self.assertEqual(303, page.status)
+        self.assertIn("BCDF-GHJK", page.location)
+
+
+class Confidential(WithServer):
+    def test_introspection(self):
+        app, other = Application(self.server, 1), Application(self.server, 1)
+        service = object.__new__(Application)
+        made = self.server.run("app", "register", "--user", 1, "--name", "Service", "--website", "https://app.example",
+                               "--resource-server")
+        service.server, service.id, service.secret = self.server, made["client_id"], made["client_secret"]
+        tokens = app.tokens(self.visitor)
+
+        def ask(by, token, **more):
+            return by.post("/user/oauth_introspect/", {"token": token}, **more)
+
+        told = ask(app, tokens["access_token"]).json()
+        self.assertEqual({"active", "scope", "client_id", "token_type", "exp", "iat", "sub", "iss"}, set(told))
+        self.assertEqual((True, "user:balance", app.id, "1", 3600),
+                         (told["active"], told["scope"], told["client_id"], told["sub"], told["exp"] - told["iat"]))
+        self.assertEqual(told, ask(service, tokens["access_token"], with_basic=True).json())
+        for by, token in ((other, tokens["access_token"]), (other, tokens["refresh_token"]), (service, tokens["refresh_token"]),
+                          (app, "x"), (service, "tga_x")):
+            answer = ask(by, token)
+            self.assertEqual((200, b'{"active":false}'), (answer.status, answer.body))
+        self.assertEqual(401, ask(app, tokens["access_token"], secret=other.secret).status)
+        app.post(REVOKE, {"token": tokens["access_token"]})
+        self.assertEqual({"active": False}, ask(service, tokens["access_token"]).json())
+        self.assertEqual(400, service.ask(self.visitor).status)
+
+        password = secrets.token_urlsafe(16)
+        user = self.server.run("user", "add", "--login", "leaver", "--password-stdin", stdin=password + "\n")["id"]
+        token = app.tokens(signed_in(self.server, "leaver", password))["access_token"]
+        self.assertTrue(ask(service, token).json()["active"])
+        self.server.run("user", "disable", "--id", user)
+        self.assertEqual({"active": False}, ask(service, token).json())
+
+    def test_an_application_acts_for_its_owner_who_allows_it(self):
+        app = Application(self.server, 1, "For myself")
+        wanted = {"grant_type": "client_credentials", "scope": "user:balance"}
+        refused = app.post(TOKEN, wanted)
+        self.assertEqual((400, "unauthorized_client"), (refused.status, refused.json()["error"]))
+        self.edit("For myself", acts_for_owner=True)
+        issued = app.post(TOKEN, wanted).json()
+        self.assertEqual({"access_token", "expires_in", "token_type", "scope"}, set(issued))
+        self.assertEqual(1, call(self.server, issued["access_token"]).json()["id"])
+        self.edit("For myself", acts_for_owner=False)
+        self.assertEqual(401, call(self.server, issued["access_token"]).status)
+
+    def edit(self, name, acts_for_owner):
+        page = self.visitor.get("/en/user/settings/applications/")
+        link, = [each for each in page.all("a") if "?edit=" in (each.get("href") or "") and name in each.text]
+        form = self.visitor.get(link.get("href")).form_with("name", "acts_for_owner")
+        box, = form.named("acts_for_owner")
+        values = {"acts_for_owner": [box.get("value")] if acts_for_owner else []}
+        self.assertEqual(200, self.visitor.submit(form, values).status)
+
+
+if __name__ == "__main__":
+    main()

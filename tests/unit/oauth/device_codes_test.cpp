@@ -1,0 +1,34 @@
+#include <tollgate/oauth/detail/device_codes.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <array>
+#include <cstddef>
+#include <string>
+
+using namespace tollgate;
+
+TEST_CASE("a user code has eight letters that nobody mixes up", "[oauth][device]") {
+    std::array<std::byte, 8> bytes{};
+    CHECK(oauth::make_user_code(bytes) == "BBBB-BBBB");
+    bytes[7] = std::byte{19};
+    CHECK(oauth::make_user_code(bytes) == "ZBBB-BBBB");
+    bytes.fill(std::byte{0xff});
+    const auto code = oauth::make_user_code(bytes);
+    CHECK(code.size() == 9);
+    CHECK(oauth::parse_user_code(code) == code);
+    CHECK(oauth::user_code_letters.find_first_of("AEIOUY01") == std::string_view::npos);
+}
+
+TEST_CASE("a user code is read however it is typed", "[oauth][device]") {
+    for (const char* typed : {"BCDF-GHJK", "bcdf-ghjk", "BCDFGHJK", " bcdf ghjk ", "b-c-d-f-g-h-j-k", "BCDF\tGHJK--"})
+        CHECK(oauth::parse_user_code(typed) == "BCDF-GHJK");
+    for (const std::string& typed : {std::string{}, std::string{"BCDF-GHJ"}, std::string{"BCDF-GHJKL"}, std::string{"ABCD-FGHJ"},
+                                     std::string{"BCDF_GHJK"}, std::string{"BCDF-GHJ1"}, std::string{"BCDF-GHJ\xc3\xa9"},
+                                     std::string(64, '-') + "BCDFGHJK", std::string{"BCDF\0GHJK", 9}}) {
+        CAPTURE(typed);
+        CHECK_FALSE(oauth::parse_user_code(typed));
+    }
+    CHECK(oauth::digest_of_user_code("BCDF-GHJK") != oauth::digest_of_user_code("BCDF-GHJL"));
+    CHECK(oauth::digest_of_user_code("BCDF-GHJK") != digest_of("BCDF-GHJK"));
+}

@@ -1,0 +1,212 @@
+#include <tollgate/oauth/detail/device_page.hpp>
+
+#include <support/oauth_shop.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <string>
+#include <vector>
+
+using namespace tollgate;
+using namespace tollgate::test;
+using http::method;
+using http::status;
+
+namespace {
+
+constexpr const char* page = "/en/user/device/";
+
+/// A public client on a device.
+struct device_shop : oauth_shop<> {
+    explicit device_shop(oauth_settings settings = test_oauth_settings()) : oauth_shop{std::move(settings)} {
+        app = register_client("TV", std::nullopt, "https://app.example/", client_type::public_client);
+        app.client_secret.clear();
+    }
+
+    http::response request(std::string scope = "sitesmaker:read,user:balance") {
+        return post("/user/oauth_device/", {{"client_id", app.client_id}, {"scope", std::move(scope)}});
+    }
+    http::response poll(const http::response& requested) {
+        return post("/user/oauth_token/", {{"client_id", app.client_id},
+                                           {"grant_type", "urn:ietf:params:oauth:grant-type:device_code"},
+                                           {"device_code", member(requested, "device_code")}});
+    }
+    http::response type(const std::string& code, std::string cookie = "site=ann") {
+        return press(with(hidden_fields(open({}, cookie, page)), {{"user_code", code}}), cookie, page);
+    }
+    http::response decide(const http::response& question, std::string decision, std::string cookie = "site=ann") {
+        return press(with(hidden_fields(question), {{"decision", std::move(decision)}}), cookie, page);
+    }
+    http::response answer_user(const http::response& requested, std::string decision, std::string cookie = "site=ann") {
+        return decide(type(member(requested, "user_code"), cookie), std::move(decision), cookie);
+    }
+};
+
+bool has(const http::response& answer, std::string_view text) { return answer.body().find(text) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("a device gets tokens when its user has allowed it", "[oauth][device]") {
+    device_shop shop;
+    const auto requested = shop.request();
+    REQUIRE(requested.status() == status::ok);
+    CHECK(requested.find("Cache-Control") == "no-store");
+    CHECK(is_well_formed(secret_kind::device_code, member(requested, "device_code")));
+    const auto code = member(requested, "user_code");
+    CHECK(oauth::parse_user_code(code) == code);
+    CHECK(member(requested, "verification_uri") == "https://shop.example/en/user/device/");
+    CHECK(member(requested, "verification_uri_complete") == "https://shop.example/en/user/device/?user_code=" + code);
+    CHECK(member(requested, "expires_in") == "600");
+    CHECK(member(requested, "interval") == "5");
+    CHECK(member(shop.poll(requested), "error") == "authorization_pending");
+    shop.now += seconds{5};
+
+    const auto question = shop.type(code);
+    REQUIRE(question.status() == status::ok);
+    for (const char* text : {"Authorize TV?", "sitesmaker:read", "user:balance", "Continue only if you started it yourself"})
+        CHECK(has(question, text));
+    CHECK(has(question, code));
+    CHECK(member(shop.poll(requested), "error") == "authorization_pending");
+    CHECK(has(shop.decide(question, "allow"), "The device is connected"));
+    shop.now += seconds{5};
+    const auto tokens = shop.poll(requested);
+    REQUIRE(tokens.status() == status::ok);
+    CHECK(shop.is_good(member(tokens, "access_token")));
+    CHECK(member(tokens, "scope") == "sitesmaker:read user:balance");
+    CHECK(is_well_formed(secret_kind::refresh_token, member(tokens, "refresh_token")));
+    CHECK((*shop.store.rows.granted_scopes(ann, shop.app.id)).has_value());
+
+    shop.now += seconds{5};
+    CHECK(member(shop.poll(requested), "error") == "invalid_grant");  // a code works once
+    CHECK_FALSE(shop.is_good(member(tokens, "access_token")));
+    CHECK(shop.seen.causes.empty());
+}
+
+TEST_CASE("a device is told that its user has denied, and nothing after its end", "[oauth][device]") {
+    device_shop shop;
+    const auto denied = shop.request(), expired = shop.request(), late = shop.request();
+    CHECK(has(shop.answer_user(denied, "deny"), "Access denied"));
+    CHECK(member(shop.poll(denied), "error") == "access_denied");
+    CHECK(member(shop.poll(denied), "error") == "slow_down");
+    CHECK_FALSE((*shop.store.rows.granted_scopes(ann, shop.app.id)).has_value());
+
+    CHECK(has(shop.answer_user(late, "allow"), "The device is connected"));
+    shop.now += seconds{600};
+    CHECK(member(shop.poll(expired), "error") == "expired_token");
+    CHECK(shop.type(member(expired, "user_code")).status() == status::unprocessable_content);
+    CHECK(member(shop.poll(late), "error") == "expired_token");
+}
+
+TEST_CASE("a device that asks too often is told to slow down", "[oauth][device]") {
+    device_shop shop;
+    const auto requested = shop.request(), other = shop.request();
+    CHECK(member(shop.poll(requested), "error") == "authorization_pending");
+    for (int i = 0; i < 3; ++i) {
+        CHECK(member(shop.poll(requested), "error") == "slow_down");
+        shop.now += seconds{1};
+    }
+    CHECK(member(shop.poll(other), "error") == "authorization_pending");
+    shop.now += seconds{1};  // the network may take one of five
+    CHECK(member(shop.poll(requested), "error") == "authorization_pending");
+}
+
+TEST_CASE("a device's request that cannot be", "[oauth][device]") {
+    device_shop shop;
+    const auto error_of = [&](const parameter_list& fields) { return member(shop.post("/user/oauth_device/", fields), "error"); };
+    const parameter_list good{{"client_id", shop.app.client_id}, {"scope", "user:balance"}};
+    CHECK(error_of(good).empty());
+    CHECK(error_of(with(good, {{"scope", ""}})) == "invalid_request");
+    CHECK(error_of(with(good, {{"scope", "user:fortune"}})) == "invalid_scope");
+    CHECK(error_of(with(good, {{"client_id", "tgi_x"}})) == "invalid_client");
+    const auto confidential = shop.register_client("App", "https://app.example/cb");
+    CHECK(error_of({{"client_id", confidential.client_id}, {"scope", "user:balance"}}) == "invalid_client");
+    CHECK(error_of({{"client_id", confidential.client_id}, {"client_secret", confidential.client_secret}, {"scope", "user:balance"}}).empty());
+    const auto service = shop.register_client("Service", {}, "https://app.example/", client_type::resource_server);
+    CHECK(error_of({{"client_id", service.client_id}, {"client_secret", service.client_secret}, {"scope", "user:balance"}}) ==
+          "unauthorized_client");
+
+    const auto requested = shop.request();
+    shop.app = confidential;
+    const auto poll = [&](const std::string& code) {
+        return member(shop.post("/user/oauth_token/", {{"client_id", shop.app.client_id},
+                                                       {"client_secret", shop.app.client_secret},
+                                                       {"grant_type", "urn:ietf:params:oauth:grant-type:device_code"},
+                                                       {"device_code", code}}),
+                      "error");
+    };
+    CHECK(poll(member(requested, "device_code")) == "invalid_grant");  // another application's
+    CHECK(poll("tgd_x") == "invalid_grant");
+    CHECK(poll("") == "invalid_request");
+}
+
+TEST_CASE("one address asks for so many device codes, and no more", "[oauth][device][limits]") {
+    auto settings = test_oauth_settings();
+    settings.device_requests = {2, seconds{60}};
+    device_shop shop{settings};
+    for (int i = 0; i < 2; ++i) CHECK(shop.request().status() == status::ok);
+    const auto refused = shop.request();
+    CHECK(refused.status() == status::too_many_requests);
+    CHECK(refused.find("Retry-After") == "60");
+    shop.now += seconds{60};
+    CHECK(shop.request().status() == status::ok);
+}
+
+TEST_CASE("one user types so many wrong codes, and no more", "[oauth][device][limits]") {
+    auto settings = test_oauth_settings();
+    settings.user_code_attempts = {3, seconds{600}};
+    device_shop shop{settings};
+    const auto code = member(shop.request(), "user_code");
+    CHECK(shop.type("nonsense").status() == status::unprocessable_content);  // no guess
+    for (int i = 0; i < 3; ++i) {
+        const auto wrong = shop.type("BBBB-BBBB");
+        CHECK(wrong.status() == status::unprocessable_content);
+        CHECK(has(wrong, "This code is wrong, has expired or was already used"));
+    }
+    const auto refused = shop.type(code);
+    CHECK(refused.status() == status::too_many_requests);
+    CHECK(refused.find("Retry-After") == "600");
+    CHECK(has(refused, "Try again in 10 minutes"));
+    CHECK(shop.type(code, "site=bob").status() == status::ok);
+    shop.now += seconds{600};
+    CHECK(shop.type(member(shop.request(), "user_code")).status() == status::ok);
+}
+
+TEST_CASE("a code is answered once, and by whom it was asked", "[oauth][device]") {
+    device_shop shop;
+    const auto requested = shop.request();
+    const auto question = shop.type(member(requested, "user_code"));
+    CHECK(shop.decide(question, "allow", "site=bob").status() == status::forbidden);
+    CHECK(shop.press(with(hidden_fields(question), {{"decision", "allow"}, {"user_code", member(shop.request(), "user_code")}}),
+                     "site=ann", page)
+              .status() == status::forbidden);
+    const auto first_form = hidden_fields(shop.open({}, "site=ann", page));
+    CHECK(shop.press(with(first_form, {{"user_code", member(requested, "user_code")}, {"decision", "allow"}}), "site=ann", page)
+              .status() == status::forbidden);  // nobody has seen the question
+    CHECK(member(shop.poll(requested), "error") == "authorization_pending");
+    CHECK(has(shop.decide(question, "allow"), "The device is connected"));
+    CHECK(shop.decide(question, "deny").status() == status::unprocessable_content);
+    shop.now += seconds{5};
+    CHECK(shop.poll(requested).status() == status::ok);
+}
+
+TEST_CASE("whoever is not signed in signs in first, and keeps the code", "[oauth][device]") {
+    device_shop shop;
+    const auto led = shop.open({{"user_code", "bcdfghjk"}}, "", page);
+    CHECK(led.status() == status::see_other);
+    CHECK(has(shop.open({{"user_code", "BCDF-GHJK"}}, "site=ann", page), "value=\"BCDF-GHJK\""));
+    CHECK(std::string{led.find("Location")}.find("BCDF-GHJK") != std::string::npos);
+    CHECK(shop.press({{"user_code", "BCDF-GHJK"}}, "site=ann", page).status() == status::forbidden);
+    CHECK(shop.answer(sent{method::delete_, page}).status() == status::method_not_allowed);
+}
+
+TEST_CASE("where the store fails the page says so, and trying again helps", "[oauth][device]") {
+    device_shop shop;
+    const auto requested = shop.request();
+    const auto question = shop.type(member(requested, "user_code"));
+    shop.store.faults.start(5);  // after the session, the request, the code and the application's name
+    CHECK(shop.decide(question, "allow").status() == status::service_unavailable);
+    CHECK(member(shop.poll(requested), "error") == "authorization_pending");
+    CHECK(has(shop.decide(question, "allow"), "This code was already used"));
+    shop.now += seconds{5};
+    CHECK(shop.poll(requested).status() == status::ok);
+}
