@@ -5,7 +5,7 @@ import secrets
 
 from application import LOOPBACK, REVOKE, TOKEN, Application, PublicClient, call
 from harness import Case, Server, main, run_command
-from visitor import query_of, signed_in
+from visitor import Visitor, query_of, signed_in
 
 
 class WithServer(Case):
