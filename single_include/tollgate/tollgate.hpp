@@ -340,11 +340,13 @@ inline constexpr std::size_t webhook_signatures_max = 16;          // per delive
 
 inline constexpr std::size_t personal_tokens_per_user_max = 100;  // as many as fit on one page; GitHub allows 50
 inline constexpr std::size_t applications_per_user_max = 100;     // GitHub's bound on OAuth applications per owner
+inline constexpr std::size_t redirect_urls_max = 20;              // per application: its environments and platforms
 // one user, application and hour: nobody signs in as often
 inline constexpr std::size_t codes_per_grant_max = 100;
 inline constexpr std::size_t refresh_tokens_per_grant_max = 100;  // Google's bound: one for each device
 inline constexpr std::size_t access_tokens_per_grant_max = 1000;  // a client that requests a new one for every call
 inline constexpr std::size_t sessions_per_user_max = 100;         // browsers in which one user is signed in
+inline constexpr std::size_t device_codes_per_application_max = 10'000;  // pending at once: 1000 devices a minute
 inline constexpr int spent_code_seconds = 3600;                   // reuse is detected within minutes or not at all
 
 inline constexpr std::size_t login_bytes_max = 254;               // the longest e-mail address (RFC 5321, erratum 1690)
@@ -1046,6 +1048,7 @@ enum class secret_kind : std::uint8_t {
     authorization_code,  ///< `tgc_`
     client_secret,       ///< `tgs_`
     session,             ///< `tgw_`, in a cookie
+    device_code,         ///< `tgd_`, with which a device polls (RFC 8628)
 };
 
 /// `prefix digits checksum`: 4 characters for the kind, 43 base-62 digits for 256 random bits, and 6 for their CRC-32.
@@ -1063,6 +1066,13 @@ static_assert(secret_text_bytes <= secret_text::bytes_max);
 
 /// The digest that stores keep of a secret. Throws as `sha256` does.
 [[nodiscard]] inline digest digest_of(std::string_view secret) { return sha256(secret); }
+
+/// What all secrets have in common that replace one another: about 125 random bits. Precondition: well-formed.
+[[nodiscard]] TOLLGATE_DECL std::string_view family_of(std::string_view secret) noexcept;
+
+/// The secret of the same kind and family that replaces this one. About 128 bits of it are derived from both arguments, so
+/// that nobody can make it who knows only one. Precondition: well-formed. Throws as `sha256` does.
+[[nodiscard]] TOLLGATE_DECL secret_text make_successor(std::string_view secret, const digest& seed);
 
 /// What a public id identifies.
 enum class public_id_kind : std::uint8_t {
@@ -2733,17 +2743,47 @@ namespace tollgate::inline v0 {
 /// The public identifier of an OAuth client (RFC 6749 section 2.2).
 using client_id_text = inline_text<limits::client_id_bytes_max>;
 
+/// RFC 6749 section 2.1, and the operator's own services.
+enum class client_type : std::uint8_t {
+    confidential,     ///< has a secret
+    public_client,    ///< runs on the devices of its users, where a secret would not stay one: PKCE instead
+    resource_server,  ///< a service of the operator: introspects every access token, and requests none
+};
+
+/// As stores keep it.
+[[nodiscard]] constexpr std::string_view to_text(client_type type) noexcept {
+    switch (type) {
+        case client_type::confidential: return "confidential";
+        case client_type::public_client: return "public";
+        case client_type::resource_server: return "resource_server";
+    }
+    return "confidential";
+}
+
 /// An OAuth 2.0 client.
 struct application {
     application_id id;
     user_id owner;
     client_id_text client_id;
-    digest secret_digest;  ///< SHA-256 of the client secret
+    digest secret_digest;  ///< SHA-256 of the client secret; zero for a public client
     std::string name;
     std::string website;
-    std::string description;  ///< may be empty
-    std::optional<std::string> redirect_url;  ///< compared byte for byte
+    std::string description;                 ///< may be empty
+    std::vector<std::string> redirect_urls;  ///< compared byte for byte
     instant created_at;
+    client_type type = client_type::confidential;
+    std::optional<digest> older_secret_digest = {};  ///< of the secret before, which stays valid until it is removed
+    bool acts_for_owner = false;  ///< may get tokens for its owner's accounts (RFC 6749 section 4.4)
+    std::int64_t users = 0;       ///< how many have authorized it; only in the list of an owner
+};
+
+/// What the owner of an application may change.
+struct application_change {
+    std::string name;
+    std::string website;
+    std::string description;
+    std::vector<std::string> redirect_urls;  ///< without control characters; the order is kept
+    bool acts_for_owner = false;
 };
 
 /// An application to be stored.
@@ -2754,8 +2794,9 @@ struct new_application {
     std::string name;
     std::string website;
     std::string description;
-    std::optional<std::string> redirect_url;
+    std::vector<std::string> redirect_urls;  ///< without control characters; the order is kept
     instant created_at;
+    client_type type = client_type::confidential;
 };
 
 }  // namespace tollgate
@@ -3245,6 +3286,15 @@ struct redeemed_code {
     scope_set scopes;  ///< what was granted, if redeemed
 };
 
+/// The replacement of a refresh token by its use (RFC 9700 section 4.14.2). The tokens that replace one another are a
+/// family. A token that was replaced is remembered by its family, whatever the number of replacements.
+struct token_rotation {
+    digest family_digest;     ///< of the text that all tokens of the family share
+    digest successor_digest;  ///< of the token that replaces the shown one
+    digest successor_seed;    ///< with the shown token, what the successor is derived from
+    seconds grace;  ///< for so long, the token that was replaced last gives its successor again: a response may be lost
+};
+
 /// A request for a new access token (RFC 6749 section 6).
 struct token_refresh {
     digest refresh_digest;
@@ -3254,6 +3304,7 @@ struct token_refresh {
     digest access_digest;
     instant access_expires_at;
     seconds refresh_lifetime;  ///< from `now`, at most until the token's absolute end
+    std::optional<token_rotation> rotation{};  ///< empty: the refresh token stays valid
 };
 
 /// The result of a refresh.
@@ -3261,12 +3312,62 @@ enum class refresh_result : std::uint8_t {
     refreshed,
     unknown,  ///< unknown, expired, revoked, or another application's
     too_wide,  ///< a scope that the refresh token does not have
+    reused,    ///< replaced before, and not just now: the grant of the user and the application was revoked
 };
 
 /// A refresh result with the grant of the token.
 struct refreshed_token {
     refresh_result result = refresh_result::unknown;
     scope_set scopes;  ///< the new access token's, if refreshed
+    /// What the successor is derived from, if refreshed with a rotation: the request's, or that of the first replacement.
+    std::optional<digest> successor_seed{};
+};
+
+/// What an access or refresh token stands for (RFC 7662).
+struct oauth_token {
+    bool is_refresh_token = false;
+    user_id user;
+    application_id application;
+    std::optional<client_id_text> client_id;  ///< empty if the application is not one of the store's
+    scope_set scopes;
+    std::optional<instant> created_at;  ///< of an access token
+    instant expires_at;
+};
+
+/// What the user has answered to a device.
+enum class device_code_state : std::uint8_t { pending, approved, denied };
+
+/// As stores keep it.
+[[nodiscard]] constexpr std::string_view to_text(device_code_state state) noexcept {
+    switch (state) {
+        case device_code_state::pending: return "pending";
+        case device_code_state::approved: return "approved";
+        case device_code_state::denied: return "denied";
+    }
+    return "pending";
+}
+
+/// A device authorization request to store (RFC 8628).
+struct new_device_code {
+    digest device_digest;  ///< of the code that the device polls with; unique
+    digest user_digest;    ///< of the code that the user types; unique
+    application_id application;
+    scope_set scopes;
+    std::string requested_from;  ///< the address of the device
+    instant created_at;
+    instant expires_at;
+};
+
+/// A device authorization request.
+struct device_code {
+    digest device_digest;
+    application_id application;
+    client_id_text client_id;
+    scope_set scopes;
+    std::string requested_from;
+    instant created_at;
+    instant expires_at;
+    device_code_state state = device_code_state::pending;
 };
 
 }  // namespace tollgate
@@ -3364,6 +3465,8 @@ struct personal_token {
     scope_set scopes;
     instant created_at;
     std::optional<instant> last_used_at;  ///< recorded at a bounded rate, so it may lag
+    std::optional<instant> expires_at = {};  ///< invalid from this time on; empty: valid until revoked
+    std::string last_used_from = {};         ///< the network of the last use; empty if unknown
 };
 
 /// A personal token to be stored.
@@ -3374,6 +3477,14 @@ struct new_personal_token {
     std::string description;  ///< at most limits::token_description_bytes_max
     scope_set scopes;
     instant created_at;
+    std::optional<instant> expires_at = {};  ///< invalid from this time on; empty: valid until revoked
+};
+
+/// The next secret of a personal token.
+struct personal_token_renewal {
+    digest secret_digest;  ///< SHA-256 of the secret
+    instant created_at;
+    std::optional<instant> expires_at = {};
 };
 
 /// An access token to store (RFC 6749 section 1.4).
@@ -3601,15 +3712,22 @@ namespace tollgate::inline v0 {
 /// effect is as durable as the store when it returns.
 template <class S>
 concept application_store = requires(S& s, const new_application& made, std::string_view client_id, user_id owner,
-                                     application_id id, const digest& secret, std::size_t applications_per_user_max) {
+                                     application_id id, const digest& secret, const application_change& changed,
+                                     std::size_t applications_per_user_max) {
     // error_kind::conflict if the client_id is taken, invalid if the owner already has `applications_per_user_max`.
     { s.create_application(made, applications_per_user_max) } -> std::same_as<result<application_id>>;
     // Empty if there is no application with this client_id.
     { s.find_application(client_id) } -> std::same_as<result<std::optional<application>>>;
-    // The owner's applications, oldest first.
+    // The owner's applications, oldest first, each with the number of its users.
     { s.applications_of(owner) } -> std::same_as<result<std::vector<application>>>;
-    // Whether the owner has such an application. The old secret is invalid as soon as this returns.
-    { s.replace_client_secret(owner, id, secret) } -> std::same_as<result<bool>>;
+    // Whether the owner has such an application. If it may no longer act for its owner, the tokens of
+    // `create_owner_token` are revoked.
+    { s.update_application(owner, id, changed) } -> std::same_as<result<bool>>;
+    // Whether the owner has such an application. The secret that was current stays valid beside the new one; an older one
+    // is invalid as soon as this returns.
+    { s.add_client_secret(owner, id, secret) } -> std::same_as<result<bool>>;
+    // Whether the owner has such an application with an older secret, which is invalid as soon as this returns.
+    { s.remove_older_secret(owner, id) } -> std::same_as<result<bool>>;
     // Whether the owner had such an application. Its codes, grants, access and refresh tokens are deleted with it.
     { s.delete_application(owner, id) } -> std::same_as<result<bool>>;
 };
@@ -3622,7 +3740,8 @@ concept application_store = requires(S& s, const new_application& made, std::str
 template <class S>
 concept grant_store = requires(S& s, const new_authorization_code& code, const code_redemption& redemption,
                                const token_refresh& refresh, const digest& token, user_id user, application_id application,
-                               const scope_set& scopes, instant now, std::size_t rows_max) {
+                               const new_access_token& access, const new_device_code& device, device_code_state answer,
+                               instant now, std::size_t rows_max) {
     // The scopes that this user has granted this application; empty if none, or if revoked.
     { s.granted_scopes(user, application) } -> std::same_as<result<std::optional<scope_set>>>;
     // Stores the code and adds its scopes to the grant, in one step. Changes nothing if the digest already exists, or
@@ -3636,17 +3755,32 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
     // the refresh token made from it and the access tokens made from either. error_kind::conflict if one of the new
     // digests exists.
     { s.redeem_code(redemption) } -> std::same_as<result<redeemed_code>>;
-    // Creates an access token from a refresh token, which remains valid; parallel calls all succeed.
-    // error_kind::conflict if the access token's digest exists.
+    // Creates an access token from a refresh token, which remains valid; parallel calls all succeed. With a `rotation`,
+    // the successor replaces it, with the same end, access tokens and code. For the time of grace, the replaced token
+    // returns the same successor, in parallel calls, too. After that, it is `reused`, as are all tokens of the family
+    // that were replaced before; reuse revokes the grant. error_kind::conflict if a new digest exists.
     { s.refresh_access_token(refresh) } -> std::same_as<result<refreshed_token>>;
-    // Revokes an access or refresh token of this application (RFC 7009). A refresh token takes the access tokens made
-    // with it along. The result does not tell whether the token existed.
+    // Revokes an access or refresh token of this application (RFC 7009), the latter by its own digest or its family's. A
+    // refresh token takes the access tokens made with it along. The result does not tell whether the token existed.
     { s.revoke_oauth_token(application, token) } -> std::same_as<result<void>>;
+    // The access or refresh token of this digest, expired or not.
+    { s.find_oauth_token(token) } -> std::same_as<result<std::optional<oauth_token>>>;
+    // Creates an access token for the accounts of an application's owner. Whether it was created: only if the application
+    // is confidential and may act for its owner, and the owner is the user. error_kind::conflict if the digest exists.
+    { s.create_owner_token(access) } -> std::same_as<result<bool>>;
+    // Stores a device's request. error_kind::not_found if the application does not exist (any more), conflict if one of
+    // the digests exists. Of more than `limits::device_codes_per_application_max`, the oldest may be deleted.
+    { s.create_device_code(device) } -> std::same_as<result<void>>;
+    // The request of either code's digest, expired or not.
+    { s.find_device_code(token) } -> std::same_as<result<std::optional<device_code>>>;
+    // Sets the answer by the digest of the user's code. Whether the request was pending. The approved scopes are those of a
+    // code of `create_code` with the digest of the device's code, which the device redeems.
+    { s.answer_device_code(token, answer) } -> std::same_as<result<bool>>;
     // The user's grants, oldest first.
     { s.grants_of(user) } -> std::same_as<result<std::vector<grant>>>;
     // Whether there was such a grant. Its codes, access and refresh tokens are deleted with it.
     { s.revoke_grant(user, application) } -> std::same_as<result<bool>>;
-    // Deletes codes and tokens that are no longer of use at `now`, at most `rows_max`; returns how many.
+    // Deletes codes, device codes and tokens that are no longer of use at `now`, at most `rows_max`; returns how many.
     { s.sweep_expired(now, rows_max) } -> std::same_as<result<std::size_t>>;
 };
 
@@ -4136,7 +4270,8 @@ concept password_source = requires(P& p, std::string_view login, std::string_vie
     { p.check_password(login, password) } -> std::same_as<result<std::optional<user_id>>>;
 };
 
-/// Finds the session of a request. Implement it on the sessions that your site has; `cookie_sessions` keeps its own.
+/// Finds the session of a request. Implement it on the sessions that your site has; `cookie_sessions` keeps its own. If it
+/// has `result<bool> is_active(user_id)`, token introspection calls that, and does not vouch for disabled users.
 ///
 /// Thread rule: callable from many threads at once. Blocking: allowed if it declares `static constexpr bool blocking = true`.
 /// Errors: an `error`; never throws.
@@ -4380,12 +4515,16 @@ concept credential_cache = credential_source<S> && requires(const S& s, std::str
 template <class S>
 concept token_store = credential_source<S> && requires(S& s, const new_personal_token& personal,
                                                        std::size_t tokens_per_user_max, const new_access_token& access,
-                                                       user_id user, token_id id, const digest& token) {
+                                                       const personal_token_renewal& renewed, user_id user, token_id id,
+                                                       const digest& token) {
     // error_kind::conflict if the username is taken, invalid if the user already has `tokens_per_user_max`: counting
     // and creating is one step, so that parallel calls cannot exceed the bound.
     { s.create_personal_token(personal, tokens_per_user_max) } -> std::same_as<result<token_id>>;
     // The user's tokens, oldest first.
     { s.personal_tokens_of(user) } -> std::same_as<result<std::vector<personal_token>>>;
+    // Whether the user has such a token. Its old secret is invalid as soon as this returns; username, description and
+    // scopes stay.
+    { s.renew_personal_token(user, id, renewed) } -> std::same_as<result<bool>>;
     // Whether there was such a token. It is invalid as soon as this returns.
     { s.revoke_personal_token(id) } -> std::same_as<result<bool>>;
     // error_kind::conflict if the digest exists.
@@ -4399,9 +4538,10 @@ concept token_store = credential_source<S> && requires(S& s, const new_personal_
 /// Called about once an hour for one credential and about once a second in all, so each call may write to disk. An
 /// error does not affect the request.
 template <class S>
-concept use_recorder = requires(S& s, std::string_view username, const digest& token, instant now) {
-    // Sets the token's `last_used_at`. Not an error if there is no such token.
-    { s.record_personal_token_use(username, now) } -> std::same_as<result<void>>;
+concept use_recorder = requires(S& s, std::string_view username, const digest& token, instant now, std::string_view from) {
+    // Sets the token's `last_used_at` and `last_used_from`, a network such as 203.0.113.0/24, or empty. Not an error if
+    // there is no such token.
+    { s.record_personal_token_use(username, now, from) } -> std::same_as<result<void>>;
     // The same, and the `last_used_at` of the grant that the token belongs to, if any.
     { s.record_access_token_use(token, now) } -> std::same_as<result<void>>;
 };
@@ -5157,13 +5297,22 @@ inline void make_caller(std::optional<caller>& made, const token_credential& sto
                  kind == credential_kind::access_token ? stored.application : std::nullopt, stored.owner_quota, stored.token);
 }
 
-/// Records a use. No failure refuses the request.
+/// The network that an owner is shown as the origin of a use: the /24 of an IPv4 address, the /48 of another.
+[[nodiscard]] inline std::string network_of(const ip_address& client) {
+    auto bytes = client.bytes();
+    const std::size_t kept = client.is_v4() ? 15 : 6;
+    for (std::size_t i = kept; i < bytes.size(); ++i) bytes[i] = 0;
+    return ip_address::from_bytes(bytes).to_text() + (client.is_v4() ? "/24" : "/48");
+}
+
+/// Records a use. No failure refuses the request. `client`: null if it is not known.
 template <class Store>
-void record_use(Store& store, const presented_token& token, instant now) noexcept {
+void record_use(Store& store, const presented_token& token, instant now, const ip_address* client = nullptr) noexcept {
     if constexpr (use_recorder<Store>) {
         try {
             if (token.kind == credential_kind::personal_token)
-                static_cast<void>(store.record_personal_token_use(token.username.view(), now));
+                static_cast<void>(store.record_personal_token_use(token.username.view(), now,
+                                                                  client == nullptr ? std::string{} : network_of(*client)));
             else static_cast<void>(store.record_access_token_use(token.secret_digest, now));
         } catch (...) {
         }
@@ -5349,6 +5498,7 @@ struct personal_token_request {
     user_id user;
     std::string description;
     scope_set scopes;
+    std::optional<instant> expires_at = {};  ///< empty: valid until revoked
 };
 
 /// A new personal token. Its secret is shown only once; the store keeps its digest.
@@ -5356,6 +5506,7 @@ struct issued_personal_token {
     token_id id;
     public_id username;
     secret_text secret;
+    std::string description = {};
 };
 
 /// Creates a token that `basic_token` accepts from now on. Invalid for a description over
@@ -5377,12 +5528,36 @@ template <token_store Store, random_source Random = system_random>
     const auto id = store.create_personal_token({.user = wanted.user,
                                                  .username = username,
                                                  .secret_digest = digest_of(secret),
-                                                 .description = std::move(wanted.description),
+                                                 .description = wanted.description,
                                                  .scopes = wanted.scopes,
-                                                 .created_at = now},
+                                                 .created_at = now,
+                                                 .expires_at = wanted.expires_at},
                                                 tokens_per_user_max);
     if (!id) return id.error();
-    return issued_personal_token{*id, username, secret};
+    return issued_personal_token{*id, username, secret, std::move(wanted.description)};
+}
+
+/// A new secret for a token of this user, valid for as long as the token was to be at first. Empty if the user has no such
+/// token.
+template <token_store Store, random_source Random = system_random>
+[[nodiscard]] result<std::optional<issued_personal_token>> renew_personal_token(Store& store, user_id user, token_id id,
+                                                                               instant now, const Random& random = {}) {
+    const auto tokens = store.personal_tokens_of(user);
+    if (!tokens) return tokens.error();
+    for (const personal_token& each : *tokens) {
+        if (each.id != id) continue;
+        std::array<std::byte, 32> bytes;
+        if (!random.fill(bytes)) return internal_error("the random source failed");
+        const auto secret = make_secret(secret_kind::personal_token, bytes);
+        secure_wipe(bytes);
+        personal_token_renewal renewed{digest_of(secret), now, {}};
+        if (each.expires_at) renewed.expires_at = now + (*each.expires_at - each.created_at);
+        const auto done = store.renew_personal_token(user, id, renewed);
+        if (!done) return done.error();
+        if (!*done) break;
+        return std::optional{issued_personal_token{id, each.username, secret, each.description}};
+    }
+    return std::optional<issued_personal_token>{};
 }
 
 }  // namespace tollgate
@@ -5397,12 +5572,16 @@ struct application_request {
     std::string name;                              ///< shown on the consent page: a visible line of 1 to 100 bytes
     std::string website;                           ///< an absolute http or https URL without user information
     std::string description = {};                  ///< may be empty; a visible line of at most 255 bytes
-    std::optional<std::string> redirect_url = {};  ///< as `website`, and without a fragment (RFC 6749 section 3.1.2)
+    /// At most `limits::redirect_urls_max`; each as `website`, and without a fragment (RFC 6749 section 3.1.2). A public
+    /// client may also have URLs with a private-use scheme (RFC 8252 section 7.1): `com.example.app:/back`.
+    std::vector<std::string> redirect_urls = {};
+    client_type type = client_type::confidential;
 };
 
 /// Why a field of a form was refused.
 enum class field_error : std::uint8_t {
     malformed,
+    too_many,   ///< more redirect URLs than `limits::redirect_urls_max`
     insecure,   ///< http to another host than a loopback address
     not_ascii,  ///< an international domain name that is not in its ASCII form, or other characters beyond ASCII
 };
@@ -5412,6 +5591,7 @@ struct field_fault {
     std::string_view field;  ///< `name`, `website`, `description` or `redirect_url`
     std::string message;     ///< a sentence that begins with the field's name
     field_error what = field_error::malformed;
+    std::size_t index = 0;  ///< which of several redirect URLs
 };
 
 namespace detail {
@@ -5445,6 +5625,30 @@ namespace detail {
     return made;
 }
 
+/// Whether a URL has a private-use scheme (RFC 8252 section 7.1): a domain name in reverse order, so that it has a dot,
+/// which the schemes of browsers do not. The rest is visible ASCII without a fragment.
+[[nodiscard]] inline bool is_private_use_url(std::string_view text) noexcept {
+    const auto scheme = text.substr(0, text.find(':'));
+    if (scheme.size() == text.size() || text.size() > limits::target_url_bytes_max || scheme.starts_with('.') ||
+        scheme.ends_with('.') || scheme.find('.') == std::string_view::npos || scheme.find("..") != std::string_view::npos)
+        return false;
+    const auto is_letter = [](char c) { return ascii_lower(c) >= 'a' && ascii_lower(c) <= 'z'; };
+    if (!is_letter(scheme.front())) return false;
+    for (char c : scheme)
+        if (!is_letter(c) && !(c >= '0' && c <= '9') && c != '.' && c != '-' && c != '+') return false;
+    const auto rest = text.substr(scheme.size() + 1);
+    return rest.starts_with('/') &&
+           std::all_of(rest.begin(), rest.end(), [](char c) { return c > ' ' && c <= '~' && c != '#'; });
+}
+
+/// A redirect URL as it is stored. Precondition: it is valid.
+[[nodiscard]] inline std::string normalized_redirect_url(std::string_view text) {
+    if (!is_private_use_url(text)) return normalized_url(text);
+    std::string made{text};
+    for (std::size_t i = 0; made[i] != ':'; ++i) made[i] = ascii_lower(made[i]);
+    return made;
+}
+
 }  // namespace detail
 
 /// All errors, in the order of the fields; empty if there are none.
@@ -5454,7 +5658,7 @@ namespace detail {
 struct registered_application {
     application_id id;
     public_id client_id;
-    secret_text client_secret;
+    secret_text client_secret;  ///< empty for a public client
 };
 
 /// A client secret, also for replacing one; empty if the random source fails.
@@ -5475,34 +5679,51 @@ template <application_store Store, random_source Random = system_random>
     std::size_t applications_per_user_max = limits::applications_per_user_max) {
     if (const auto faults = faults_of(wanted); !faults.empty()) return invalid(faults.front().message);
     wanted.website = detail::normalized_url(wanted.website);
-    if (wanted.redirect_url) wanted.redirect_url = detail::normalized_url(*wanted.redirect_url);
+    for (std::string& each : wanted.redirect_urls) each = detail::normalized_redirect_url(each);
     std::array<std::byte, 16> name_bytes;
-    const auto secret = new_client_secret(random);
+    const bool is_public = wanted.type == client_type::public_client;
+    const auto secret = is_public ? std::optional{secret_text{}} : new_client_secret(random);
     if (!secret || !random.fill(name_bytes)) return internal_error("the random source failed");
     const auto client_id = make_public_id(public_id_kind::client_id, name_bytes);
 
     const auto id = store.create_application({.owner = wanted.owner,
                                               .client_id = *client_id_text::from(client_id),
-                                              .secret_digest = digest_of(*secret),
+                                              .secret_digest = is_public ? digest{} : digest_of(*secret),
                                               .name = std::move(wanted.name),
                                               .website = std::move(wanted.website),
                                               .description = std::move(wanted.description),
-                                              .redirect_url = std::move(wanted.redirect_url),
-                                              .created_at = now},
+                                              .redirect_urls = std::move(wanted.redirect_urls),
+                                              .created_at = now,
+                                              .type = wanted.type},
                                              applications_per_user_max);
     if (!id) return id.error();
     return registered_application{*id, client_id, *secret};
 }
 
+/// Changes what users see of an application, and its redirect URLs. Invalid for the first of its faults; false if the owner
+/// has no such application. `wanted.type` must be the application's.
+template <application_store Store>
+[[nodiscard]] result<bool> update_application(Store& store, application_id id, application_request wanted,
+                                              bool acts_for_owner) {
+    if (const auto faults = faults_of(wanted); !faults.empty()) return invalid(faults.front().message);
+    for (std::string& each : wanted.redirect_urls) each = detail::normalized_redirect_url(each);
+    return store.update_application(wanted.owner, id,
+                                    {.name = std::move(wanted.name),
+                                     .website = detail::normalized_url(wanted.website),
+                                     .description = std::move(wanted.description),
+                                     .redirect_urls = std::move(wanted.redirect_urls),
+                                     .acts_for_owner = acts_for_owner && wanted.type == client_type::confidential});
+}
+
 static_assert(limits::application_name_bytes_max == 100 && limits::application_description_bytes_max == 255 &&
-                  limits::target_url_bytes_max == 2048,
+                  limits::target_url_bytes_max == 2048 && limits::redirect_urls_max == 20,
               "the messages name the bounds");
 
 inline std::vector<field_fault> faults_of(const application_request& wanted) {
     std::vector<field_fault> faults;
-    const auto check_url = [&](std::string_view field, std::string_view text, bool fragment_allowed) {
+    const auto check_url = [&](std::string_view field, std::string_view text, bool fragment_allowed, std::size_t index) {
         const auto add = [&](std::string_view message, field_error what = field_error::malformed) {
-            faults.push_back({field, std::string{field}.append(message), what});
+            faults.push_back({field, std::string{field}.append(message), what, index});
         };
         const auto what = detail::fault_of_url(text);
         if (what == field_error::insecure)
@@ -5516,11 +5737,17 @@ inline std::vector<field_fault> faults_of(const application_request& wanted) {
     };
     if (!is_visible_line(wanted.name, limits::application_name_bytes_max))
         faults.push_back({"name", "name must be a line of 1 to 100 bytes without control or invisible characters."});
-    check_url("website", wanted.website, true);
+    check_url("website", wanted.website, true, 0);
     if (!wanted.description.empty() && !is_visible_line(wanted.description, limits::application_description_bytes_max))
         faults.push_back({"description",
                           "description must be a line of at most 255 bytes without control or invisible characters."});
-    if (wanted.redirect_url) check_url("redirect_url", *wanted.redirect_url, false);
+    if (wanted.redirect_urls.size() > limits::redirect_urls_max)
+        faults.push_back({"redirect_url", "redirect_url is given more than 20 times.", field_error::too_many});
+    for (std::size_t i = 0; i < wanted.redirect_urls.size(); ++i) {
+        const std::string& each = wanted.redirect_urls[i];
+        if (wanted.type != client_type::public_client || !detail::is_private_use_url(each))
+            check_url("redirect_url", each, false, i);
+    }
     return faults;
 }
 
@@ -6009,11 +6236,12 @@ template <class Authenticators, class Store>
 
 /// Records the use of a token, if that is due.
 template <class Store>
-[[nodiscard]] bool record_token_use(Store& store, http::thread_kind thread, instant now, authentication& auth) noexcept {
+[[nodiscard]] bool record_token_use(Store& store, http::thread_kind thread, instant now, const ip_address& client,
+                                    authentication& auth) noexcept {
     if (!auth.use_is_due) [[likely]] return true;
     if (http::handler_blocks<Store>() && thread == http::thread_kind::io) return false;
     auth.use_is_due = false;
-    detail::record_use(store, auth.token, now);
+    detail::record_use(store, auth.token, now, &client);
     return true;
 }
 
@@ -7114,7 +7342,7 @@ struct judge {
                     return wait_at(stage::credential, work_kind::credentials, state);
                 [[fallthrough]];
             case stage::use:
-                if (!record_token_use(store, thread_for(work_kind::token_uses), state.now, state.auth))
+                if (!record_token_use(store, thread_for(work_kind::token_uses), state.now, state.client, state.auth))
                     return wait_at(stage::use, work_kind::token_uses, state);
                 [[fallthrough]];
             case stage::quota:
@@ -7563,6 +7791,12 @@ public:
             session{(*found)->user, std::move((*found)->login), session_cookie::session_secret_of(*cookie)}};
     }
 
+    /// Whether the tokens and sessions of this user are valid: unless the password source says otherwise.
+    [[nodiscard]] result<bool> is_active(user_id user) {
+        if constexpr (knows_active_users) return passwords_->is_active(user);
+        else return true;
+    }
+
     /// The URL of the sign-in page; it leads back to `return_to`.
     [[nodiscard]] std::string sign_in_url(std::string_view return_to) const { return cookie_.sign_in_url(return_to); }
 
@@ -7825,6 +8059,8 @@ struct consent_texts {
     std::string_view asks = "{} requests access to your account.";
     std::string_view scopes = "It will be able to:";
     std::string_view website = "Website stated by the application: {}";    ///< the website
+    std::string_view unproved =
+        "Any program can claim to be this application. Continue only if you have just started it yourself.";
     std::string_view leads_to = "Either choice will redirect you to {}.";  ///< the host of the redirect URL
     std::string_view allow = "Allow";
     std::string_view deny = "Deny";
@@ -7843,11 +8079,32 @@ struct consent_texts {
         "to deceive you. No access was granted."};
     message_texts missing_redirect{
         "Missing redirect_uri",
-        "The application has no registered redirect URL, so each request must contain a redirect_uri on its website. "
-        "No access was granted."};
+        "The application has not registered exactly one redirect URL, so each request must contain a redirect_uri. No "
+        "access was granted."};
     message_texts answered{
         "This request was already answered",
         "The application has already received your decision. Return to it, and start again there if necessary."};
+};
+
+/// The page where a user types the code that a device shows.
+struct device_texts {
+    std::string_view title = "Connect a device";
+    std::string_view about = "Enter the code that your device shows.";
+    std::string_view code = "Code";
+    std::string_view code_hint = "8 letters, such as BCDF-GHJK.";
+    std::string_view next = "Continue";
+    std::string_view malformed = "A code has 8 letters, such as BCDF-GHJK.";
+    std::string_view unknown = "This code is wrong, has expired or was already used. Check your device for the current one.";
+    std::string_view too_many = "Too many wrong codes. Try again in {}.";  ///< a duration
+    std::string_view asks = "A device with {} requests access to your account.";
+    /// The address of the device, and when it asked.
+    std::string_view warning =
+        "The request came from the address {}, {}. Continue only if you started it yourself just now, on a device that is "
+        "with you. If somebody sent you the code or this link, deny: they would get access to your account.";
+    std::string_view code_shown = "Your device must show this code: {}";
+    message_texts approved{"The device is connected", "You can return to your device. It continues within a few seconds."};
+    message_texts denied{"Access denied", "The device did not get access to your account."};
+    message_texts answered{"This code was already used", "Return to your device, and start again there if necessary."};
 };
 
 /// How a delivery attempt ended.
@@ -7971,6 +8228,18 @@ struct token_texts {
     std::string_view secret = "Token secret";
     std::string_view may = "Scopes";
     std::string_view too_many = "You have reached the maximum number of tokens. Revoke an unused one, then try again.";
+    std::string_view expires = "Expires";
+    std::string_view expires_hint = "Programs that use the token fail after that day, until you generate a new secret here.";
+    std::array<std::string_view, 3> days = {"In 30 days", "In 90 days", "In 365 days"};
+    std::string_view never_expires = "Never";
+    std::string_view expired = "Expired";
+    std::string_view expires_soon = "Expires soon";
+    std::string_view used_from = "from {}";  ///< a network
+    std::string_view renew = "New secret";
+    std::string_view renew_warning =
+        "The current secret of \"{}\" will stop working immediately. The username stays. If the token expires, its time "
+        "begins anew.";
+    std::string_view renew_button = "Generate a new secret";
     std::string_view made_title = "Your new token";
     std::string_view made_about = "Use the username and the secret with HTTP Basic authentication.";
     std::string_view back = "Back to tokens";
@@ -7996,12 +8265,21 @@ struct application_texts {
     std::string_view website_hint = "Where users can learn more, such as https://example.com.";
     std::string_view website_missing = "Enter the URL of the application's website.";
     std::string_view description = "Description";
-    std::string_view redirect_url = "Redirect URL";
+    std::string_view redirect_url = "Redirect URLs";
     std::string_view redirect_url_hint =
-        "Where users return after their decision. Without it, each request must contain a redirect_uri on the website "
-        "above.";
+        "Where users return after their decision, one URL a line. Without any, each request must contain a redirect_uri "
+        "on the website above.";
     std::string_view redirect_url_bad =
-        "Enter an absolute URL without a #fragment, such as https://example.com/callback.";
+        "Enter absolute URLs without a #fragment, such as https://example.com/callback, one a line.";
+    std::string_view too_many_redirect_urls = "Enter at most 20 URLs.";
+    std::string_view type = "Client type";
+    std::string_view type_hint =
+        "A public client has no secret. It must use PKCE and register every redirect URL; schemes such as "
+        "com.example.app:/callback are allowed. Users are asked each time.";
+    std::string_view confidential_type = "Confidential: a server that keeps a secret";
+    std::string_view public_type = "Public: a mobile, desktop, command-line or single-page application";
+    std::string_view public_client = "Public client";
+    std::string_view resource_server = "Resource server";
     std::string_view no_redirect_url = "None";
     std::string_view button = "Register application";
     std::string_view client_id = "Client ID";
@@ -8014,8 +8292,26 @@ struct application_texts {
     std::string_view back = "Back to applications";
     std::string_view renew = "New secret";
     std::string_view renew_warning =
-        "The current secret of {} will stop working immediately. Configure the new one to restore access.";
+        "The current secret of {} stays valid beside the new one, until you remove it. Configure the new one first.";
+    std::string_view renew_again_warning =
+        "The current secret of {} stays valid beside the new one. The secret before it stops working immediately.";
     std::string_view renew_button = "Generate a new secret";
+    std::string_view remove_secret = "Remove old secret";
+    std::string_view remove_secret_warning = "The secret that {} had before its current one will stop working immediately.";
+    std::string_view remove_secret_button = "Remove the old secret";
+    std::string_view secret_removed = "The old secret was removed.";
+    std::string_view users = "Users";
+    std::string_view edit = "Edit";
+    std::string_view edit_title = "Edit {}";
+    std::string_view save = "Save changes";
+    std::string_view edited = "The changes were saved.";
+    std::string_view own_access = "Access to your own account";
+    std::string_view own_access_hint =
+        "With its client ID and secret, the application can then get tokens for your accounts without asking anyone "
+        "(client credentials grant). Removing this revokes them.";
+    std::string_view acts_for_owner = "Allow access to my own account";
+    std::string_view type_name = "Type {} to confirm";
+    std::string_view wrong_name = "{} has users. To delete it, type its name.";
     std::string_view remove = "Delete";
     std::string_view remove_warning =
         "{} will lose access to the accounts of all users who authorized it. This cannot be undone.";
@@ -8171,6 +8467,7 @@ struct page_texts {
     scope_texts scopes;
     sign_in_texts sign_in;
     consent_texts consent;
+    device_texts device;
     token_texts tokens;
     application_texts applications;
     authorization_texts authorizations;
@@ -8689,7 +8986,7 @@ private:
 
 namespace tollgate::inline v0::oauth {
 
-/// The error codes of RFC 6749 (sections 4.1.2.1 and 5.2).
+/// The error codes of RFC 6749 (sections 4.1.2.1 and 5.2) and RFC 8628 (section 3.5).
 enum class error_code : std::uint8_t {
     invalid_request,
     invalid_client,
@@ -8701,6 +8998,9 @@ enum class error_code : std::uint8_t {
     access_denied,
     server_error,
     temporarily_unavailable,
+    authorization_pending,
+    slow_down,
+    expired_token,
 };
 
 [[nodiscard]] constexpr std::string_view to_text(error_code code) noexcept {
@@ -8715,6 +9015,9 @@ enum class error_code : std::uint8_t {
         case error_code::access_denied: return "access_denied";
         case error_code::server_error: return "server_error";
         case error_code::temporarily_unavailable: return "temporarily_unavailable";
+        case error_code::authorization_pending: return "authorization_pending";
+        case error_code::slow_down: return "slow_down";
+        case error_code::expired_token: return "expired_token";
     }
     return "server_error";
 }
@@ -8793,7 +9096,7 @@ enum class page_failure : std::uint8_t {
     missing_client_id,      ///< client_id is missing or repeated
     unknown_client,         ///< the application does not exist
     unregistered_redirect,  ///< the redirect_uri is not allowed for the application
-    missing_redirect,  ///< there is no redirect_uri, and the application has no registered redirect URL
+    missing_redirect,  ///< there is no redirect_uri, and the application has not registered exactly one redirect URL
 };
 
 /// An error that is redirected to the application.
@@ -8824,7 +9127,8 @@ template <application_store Applications>
     if (!client_id) return judged_request{page_failure::missing_client_id};
     auto client = applications.find_application(*client_id);
     if (!client) return std::move(client).error();
-    if (!*client) return judged_request{page_failure::unknown_client};
+    if (!*client || (*client)->type == client_type::resource_server)
+        return judged_request{page_failure::unknown_client};
     return judge_request_of(std::move(**client), sent, services);
 }
 
@@ -8929,7 +9233,7 @@ private:
     std::vector<fault> faults_;
 };
 
-/// A single-line text field.
+/// A text field.
 struct text_field {
     std::string_view name;
     std::string_view label;
@@ -8938,6 +9242,7 @@ struct text_field {
     std::string_view type = "text";  ///< of the HTML input
     std::string_view autocomplete = "off";
     std::size_t bytes_max = 0;  ///< 0: no maxlength attribute
+    std::size_t lines = 1;      ///< visible ones; if more than one, `type` is ignored
     bool required = true;
     bool focused = false;  ///< gets the focus unless another field has an error
 };
@@ -8975,6 +9280,8 @@ struct confirmation {
     std::string_view about;   ///< the affected object, for screen readers
     std::string warning;      ///< what will happen
     std::string_view button;  ///< of the button that submits
+    std::string_view typed_name = {};  ///< the field that the user must fill in; omitted if empty
+    std::string typed_label = {};
 };
 
 /// Begins a form; `</form>` ends it.
@@ -9264,6 +9571,18 @@ struct oauth_settings {
     seconds access_token_lifetime{3600};
     seconds refresh_token_lifetime{std::chrono::days{30}};  ///< since its last use
     seconds refresh_token_end{std::chrono::days{365}};      ///< since it was issued, however often it is used
+    /// For so long, a refresh token that was replaced by its use gives its successor again: a response may be lost.
+    seconds rotation_grace{30};
+    /// Whether the refresh tokens of confidential clients are replaced, too. Those of public clients always are.
+    bool rotates_all_refresh_tokens = false;
+
+    seconds device_code_lifetime{600};  ///< RFC 8628: time to type the code into a browser
+    seconds device_poll_interval{5};    ///< between the polls of a device; from 2 on
+    /// Requests for device codes of one address.
+    quota device_requests{60, std::chrono::minutes{10}};
+    /// Wrong user codes that one user types. One is right with a probability of 1 to 2.5 million at most, with as many
+    /// codes waiting as one application may have.
+    quota user_code_attempts{10, std::chrono::hours{1}};
 
     /// Requests of one address to the authorization pages: far more than people make.
     quota page_requests{3000, std::chrono::minutes{10}};
@@ -9292,6 +9611,9 @@ inline constexpr std::string_view page_locale = "en";
 inline constexpr std::string_view authorization_path = "/en/user/oauth/";
 inline constexpr std::string_view token_path = "/user/oauth_token/";
 inline constexpr std::string_view revocation_path = "/user/oauth_revoke/";
+inline constexpr std::string_view introspection_path = "/user/oauth_introspect/";
+inline constexpr std::string_view device_authorization_path = "/user/oauth_device/";
+inline constexpr std::string_view device_page_path = "/en/user/device/";
 inline constexpr std::string_view metadata_path = "/.well-known/oauth-authorization-server";
 
 enum class endpoint : std::uint8_t {
@@ -9300,6 +9622,9 @@ enum class endpoint : std::uint8_t {
     one_page,  ///< sign-in and consent on one page
     token,
     revocation,
+    introspection,
+    device_authorization,
+    device_page,  ///< where a user types the code of a device
     metadata,
 };
 
@@ -9310,6 +9635,9 @@ enum class endpoint : std::uint8_t {
         case endpoint::one_page: return "/en/{service}/oauth/";
         case endpoint::token: return token_path;
         case endpoint::revocation: return revocation_path;
+        case endpoint::introspection: return introspection_path;
+        case endpoint::device_authorization: return device_authorization_path;
+        case endpoint::device_page: return device_page_path;
         case endpoint::metadata: return metadata_path;
         case endpoint::none: break;
     }
@@ -9367,8 +9695,8 @@ namespace tollgate::inline v0::oauth {
 /// and fragment, with the origin of the application's website.
 [[nodiscard]] TOLLGATE_DECL bool matches_website(std::string_view website, std::string_view redirect_uri);
 
-/// The URL to redirect to: `redirect_uri` if the application allows it, or the registered one if the request has none.
-/// Empty: show an error page and do not redirect.
+/// The URL to redirect to: `redirect_uri` if the application allows it, or the only registered one if the request has none.
+/// A public client has to register all (RFC 9700 section 2.1). Empty: show an error page and do not redirect.
 [[nodiscard]] TOLLGATE_DECL std::optional<std::string> choose_redirect(const application& client,
                                                                        const std::optional<std::string>& redirect_uri);
 
@@ -9409,16 +9737,27 @@ struct code_exchange {
 
 /// grant_type=refresh_token (RFC 6749 section 6).
 struct refresh_exchange {
-    digest refresh_digest;
+    std::string refresh_token;          ///< well-formed
     std::optional<scope_set> narrowed;  ///< the requested scopes; empty: all that were granted
 };
 
-using exchange_request = std::variant<code_exchange, refresh_exchange, failure>;
+/// grant_type of a device (RFC 8628 section 3.4).
+inline constexpr std::string_view device_grant_type = "urn:ietf:params:oauth:grant-type:device_code";
+struct device_exchange {
+    digest device_digest;
+};
+
+/// grant_type=client_credentials (RFC 6749 section 4.4): for the accounts of the application's owner.
+struct owner_exchange {
+    scope_set scopes;
+};
+
+using exchange_request = std::variant<code_exchange, refresh_exchange, device_exchange, owner_exchange, failure>;
 
 /// Parses a token request (RFC 6749 section 3.2). Malformed codes and tokens are refused without a look-up.
 [[nodiscard]] TOLLGATE_DECL exchange_request read_exchange(const parameters& sent);
 
-/// An application without a registered redirect URL must repeat the one of the authorization request (RFC 6749 section
+/// An application that has not registered exactly one redirect URL must repeat the one of the authorization request (RFC 6749 section
 /// 4.1.3). A text that no redirect URL can be is refused without asking the store, which may not be able to hold it.
 [[nodiscard]] TOLLGATE_DECL std::optional<failure> check_redirect_uri(const code_exchange& wanted,
                                                                       const application& client);
@@ -9426,6 +9765,9 @@ using exchange_request = std::variant<code_exchange, refresh_exchange, failure>;
 /// Why a code is refused. The client is authenticated, so the reason helps its developer only.
 [[nodiscard]] TOLLGATE_DECL failure invalid_code(redemption_result why);
 [[nodiscard]] TOLLGATE_DECL failure invalid_refresh_token();
+[[nodiscard]] TOLLGATE_DECL failure unknown_device_code();
+/// What a device is told while its user has not approved it: pending, denied or expired.
+[[nodiscard]] TOLLGATE_DECL failure unapproved_device_code(const device_code& waiting, instant now);
 
 /// Removes up to twice as many expired rows as were added, so that a store stays bounded without a background thread. A
 /// failure does not change the response; the observer gets it.
@@ -9443,7 +9785,7 @@ struct token_response {
     secret_text access_token;
     seconds expires_in{};
     scope_set scopes;
-    std::optional<secret_text> refresh_token;  ///< of a code exchange only
+    std::optional<secret_text> refresh_token;  ///< of a code exchange, or instead of one that was replaced
 };
 
 using judged_exchange = std::variant<token_response, failure>;
@@ -9469,9 +9811,8 @@ struct exchange_context {
 
 /// Exchanges a code for a pair of tokens in one store verb, so that any failure before leaves the code as it was.
 template <grant_store Grants, random_source Random>
-[[nodiscard]] result<judged_exchange> exchange_code(const code_exchange& wanted, const exchange_context& context,
-                                                    Grants& grants, const Random& random) {
-    if (const auto failed = check_redirect_uri(wanted, context.client)) return judged_exchange{*failed};
+[[nodiscard]] result<judged_exchange> redeem(const code_exchange& wanted, const exchange_context& context, Grants& grants,
+                                             const Random& random) {
     const auto access = new_secret(secret_kind::access_token, random);
     const auto refresh = new_secret(secret_kind::refresh_token, random);
     if (!access || !refresh) return random_source_error();
@@ -9493,21 +9834,82 @@ template <grant_store Grants, random_source Random>
     return judged_exchange{token_response{*access, lifetimes.access_token_lifetime, redeemed->scopes, *refresh}};
 }
 
-/// A new access token for a refresh token, which is not changed.
+template <grant_store Grants, random_source Random>
+[[nodiscard]] result<judged_exchange> exchange_code(const code_exchange& wanted, const exchange_context& context,
+                                                    Grants& grants, const Random& random) {
+    if (const auto failed = check_redirect_uri(wanted, context.client)) return judged_exchange{*failed};
+    return redeem(wanted, context, grants, random);
+}
+
+/// The answer to a device's poll. What the user approved is a code with the digest of the device's.
+template <grant_store Grants, random_source Random>
+[[nodiscard]] result<judged_exchange> exchange_device_code(const device_exchange& wanted, const exchange_context& context,
+                                                           Grants& grants, const Random& random) {
+    const auto found = grants.find_device_code(wanted.device_digest);
+    if (!found) return found.error();
+    if (!*found || (*found)->application != context.client.id) return judged_exchange{unknown_device_code()};
+    if ((*found)->state == device_code_state::approved && context.now < (*found)->expires_at)
+        return redeem({.code_digest = wanted.device_digest, .redirect_uri = {}, .code_challenge = {}}, context, grants, random);
+    return judged_exchange{unapproved_device_code(**found, context.now)};
+}
+
+/// A token for the accounts of the application's owner, who has to have allowed that.
+template <grant_store Grants, random_source Random>
+[[nodiscard]] result<judged_exchange> issue_owner_token(const owner_exchange& wanted, const exchange_context& context,
+                                                        Grants& grants, const Random& random) {
+    if (!wanted.scopes.for_each([&](std::string_view scope) { return context.settings.services.has_scope(scope); }))
+        return judged_exchange{failure{error_code::invalid_scope, "scope contains an unknown scope."}};
+    const auto access = new_secret(secret_kind::access_token, random);
+    if (!access) return random_source_error();
+    const auto lifetime = context.settings.access_token_lifetime;
+    const auto created = grants.create_owner_token({.user = context.client.owner,
+                                                    .application = context.client.id,
+                                                    .token_digest = digest_of(*access),
+                                                    .scopes = wanted.scopes,
+                                                    .created_at = context.now,
+                                                    .expires_at = context.now + lifetime});
+    if (!created) return created.error();
+    if (!*created)
+        return judged_exchange{failure{error_code::unauthorized_client,
+                                       "The owner of the application has not allowed it to access their own account."}};
+    return judged_exchange{token_response{*access, lifetime, wanted.scopes, std::nullopt}};
+}
+
+/// The replacement of a refresh token, for clients whose refresh tokens are replaced by their use; empty if the random source
+/// fails.
+template <random_source Random>
+[[nodiscard]] std::optional<token_rotation> new_rotation(std::string_view refresh_token, const oauth_settings& settings,
+                                                         const Random& random) {
+    std::array<std::byte, 32> bytes;
+    if (!random.fill(bytes)) return std::nullopt;
+    const auto seed = digest::from_bytes(std::bit_cast<std::array<std::uint8_t, 32>>(bytes));
+    return token_rotation{.family_digest = digest_of(family_of(refresh_token)),
+                          .successor_digest = digest_of(make_successor(refresh_token, seed)),
+                          .successor_seed = seed,
+                          .grace = settings.rotation_grace};
+}
+
+/// A new access token for a refresh token, which stays valid or is replaced.
 template <grant_store Grants, random_source Random>
 [[nodiscard]] result<judged_exchange> refresh_tokens(const refresh_exchange& wanted, const exchange_context& context,
                                                      Grants& grants, const Random& random) {
     const auto access = new_secret(secret_kind::access_token, random);
     if (!access) return random_source_error();
     const auto& lifetimes = context.settings;
+    std::optional<token_rotation> rotation;
+    if (context.client.type == client_type::public_client || lifetimes.rotates_all_refresh_tokens) {
+        rotation = new_rotation(wanted.refresh_token, lifetimes, random);
+        if (!rotation) return random_source_error();
+    }
     const auto refreshed = grants.refresh_access_token({
-        .refresh_digest = wanted.refresh_digest,
+        .refresh_digest = digest_of(wanted.refresh_token),
         .application = context.client.id,
         .narrowed = wanted.narrowed,
         .now = context.now,
         .access_digest = digest_of(*access),
         .access_expires_at = context.now + lifetimes.access_token_lifetime,
         .refresh_lifetime = lifetimes.refresh_token_lifetime,
+        .rotation = rotation,
     });
     if (!refreshed) return refreshed.error();
     switch (refreshed->result) {
@@ -9515,18 +9917,30 @@ template <grant_store Grants, random_source Random>
         case refresh_result::unknown: return judged_exchange{invalid_refresh_token()};
         case refresh_result::too_wide:
             return judged_exchange{failure{error_code::invalid_scope, "scope exceeds the granted scopes."}};
+        case refresh_result::reused:
+            return judged_exchange{failure{error_code::invalid_grant,
+                                           "The refresh token was replaced before. Since it may have been stolen, the "
+                                           "user's authorization has been revoked."}};
     }
-    return judged_exchange{token_response{*access, lifetimes.access_token_lifetime, refreshed->scopes, std::nullopt}};
+    token_response issued{*access, lifetimes.access_token_lifetime, refreshed->scopes, std::nullopt};
+    if (refreshed->successor_seed)
+        issued.refresh_token = make_successor(wanted.refresh_token, *refreshed->successor_seed);
+    return judged_exchange{issued};
 }
 
 /// Any grant_type (RFC 6749 section 3.2).
 template <grant_store Grants, random_source Random>
 [[nodiscard]] result<judged_exchange> issue_tokens(const parameters& sent, const exchange_context& context,
                                                    Grants& grants, const Random& random) {
+    if (context.client.type == client_type::resource_server)
+        return judged_exchange{failure{error_code::unauthorized_client, "A resource server cannot get tokens."}};
     auto wanted = read_exchange(sent);
     if (const auto* code = std::get_if<code_exchange>(&wanted)) return exchange_code(*code, context, grants, random);
     if (const auto* refresh = std::get_if<refresh_exchange>(&wanted))
         return refresh_tokens(*refresh, context, grants, random);
+    if (const auto* device = std::get_if<device_exchange>(&wanted))
+        return exchange_device_code(*device, context, grants, random);
+    if (const auto* owner = std::get_if<owner_exchange>(&wanted)) return issue_owner_token(*owner, context, grants, random);
     return judged_exchange{std::get<failure>(std::move(wanted))};
 }
 
@@ -9706,11 +10120,14 @@ private:
         send_code(call, stored, *code);
     }
 
-    /// Only for the redirect URL that the owner registered: another port of a loopback address, or another page of a
-    /// website, may belong to someone else (RFC 8252 section 8.6). HEAD must not create codes.
+    /// Only for the redirect URLs that the owner registered: another port of a loopback address, or another page of a
+    /// website, may belong to someone else, and any program can pose as a public client (RFC 8252 section 8.6). HEAD must
+    /// not create codes.
     [[nodiscard]] static bool may_skip_consent(const authorization_call& call) noexcept {
-        return call.request.method == http::method::get &&
-               call.authorization.client.redirect_url == call.authorization.redirect;
+        const application& client = call.authorization.client;
+        const auto& registered = client.redirect_urls;
+        return call.request.method == http::method::get && client.type == client_type::confidential &&
+               std::find(registered.begin(), registered.end(), call.authorization.redirect) != registered.end();
     }
 
     void request_sign_in(const authorization_call& call) const {
@@ -9905,6 +10322,47 @@ private:
 
 }  // namespace tollgate::oauth
 
+// <tollgate/oauth/detail/device_codes.hpp>
+
+namespace tollgate::inline v0::oauth {
+
+/// Letters of user codes (RFC 8628 section 6.1): no vowels, so that no words appear, and none that look alike.
+inline constexpr std::string_view user_code_letters = "BCDFGHJKLMNPQRSTVWXZ";
+inline constexpr std::size_t user_code_size = 8;  // 20^8: 34 bits, with bounds on guesses
+
+/// A user code, from random bytes: `BCDF-GHJK`.
+[[nodiscard]] TOLLGATE_DECL std::string make_user_code(std::span<const std::byte, 8> random);
+
+/// As `make_user_code` writes it: from what a person types, in any case, with any blanks and hyphens. Empty if it cannot be
+/// a user code.
+[[nodiscard]] TOLLGATE_DECL std::optional<std::string> parse_user_code(std::string_view typed);
+
+/// Precondition: as `make_user_code` writes it.
+[[nodiscard]] TOLLGATE_DECL digest digest_of_user_code(std::string_view code);
+
+/// A new user code; empty if the random source fails.
+template <random_source Random>
+[[nodiscard]] std::optional<std::string> new_user_code(const Random& random) {
+    std::array<std::byte, 8> bytes;
+    if (!random.fill(bytes)) return std::nullopt;
+    return make_user_code(bytes);
+}
+
+/// The scopes of a device authorization request (RFC 8628 section 3.1).
+[[nodiscard]] TOLLGATE_DECL std::variant<scope_set, failure> read_device_request(const parameters& sent,
+                                                                                 const application& client,
+                                                                                 const service_catalog& services);
+
+/// RFC 8628 section 3.2.
+struct device_response {
+    std::string_view device_code;
+    std::string_view user_code;
+    const oauth_settings& settings;
+};
+TOLLGATE_DECL void write_device_response(http::response& response, const device_response& issued);
+
+}  // namespace tollgate::oauth
+
 // <tollgate/oauth/detail/token_response.hpp>
 
 namespace tollgate::inline v0::oauth {
@@ -9945,10 +10403,10 @@ TOLLGATE_DECL void write_tokens(http::response& response, const token_response& 
 
 namespace tollgate::inline v0::oauth {
 
-/// Client credentials (RFC 6749 section 2.3.1).
+/// Client credentials (RFC 6749 section 2.3.1). A public client sends its client_id alone (section 3.2.1).
 struct client_credentials {
     std::string client_id;
-    std::string client_secret;
+    std::string client_secret = {};
 
     friend bool operator==(const client_credentials&, const client_credentials&) = default;
 };
@@ -9961,18 +10419,25 @@ struct client_credentials {
 /// Whether they can be valid: other texts are refused without a look-up.
 [[nodiscard]] TOLLGATE_DECL bool are_well_formed(const client_credentials& credentials) noexcept;
 
-/// The application with these credentials, if any.
+/// The application with these credentials, if any: of a confidential client with its secret, of a public one without any.
 template <application_store Applications>
 [[nodiscard]] result<std::optional<application>> authenticate_client(const client_credentials& credentials,
                                                                      Applications& applications) {
     if (!are_well_formed(credentials)) return std::optional<application>{};
     auto found = applications.find_application(credentials.client_id);
-    if (found && *found && (*found)->secret_digest != digest_of(credentials.client_secret))
-        return std::optional<application>{};
+    if (!found || !*found) return found;
+    const bool has_secret = !credentials.client_secret.empty();
+    const application& client = **found;
+    const auto is_secret = [&] {
+        const auto shown = digest_of(credentials.client_secret);
+        return client.secret_digest == shown || client.older_secret_digest == shown;
+    };
+    const bool proved = client.type == client_type::public_client ? !has_secret : has_secret && is_secret();
+    if (!proved) return std::optional<application>{};
     return found;
 }
 
-/// A request to the token or revocation endpoint, parsed but not authenticated.
+/// A request to an endpoint for applications, parsed but not authenticated.
 struct client_request {
     parameters sent;
     client_credentials credentials;
@@ -9989,19 +10454,23 @@ struct client_request {
 TOLLGATE_DECL void answer_invalid_client(const http::request& request, const request_context& context,
                                          http::response& response, std::string_view docs_url);
 
-/// What refreshes are counted by. Precondition: `is_refresh`.
-[[nodiscard]] TOLLGATE_DECL limit_key key_of_refresh_token(const parameters& sent);
-TOLLGATE_DECL void answer_too_many_refreshes(const verdict& window, instant now, http::response& response,
-                                             std::string_view docs_url);
+/// What uses of a secret are counted by: refreshes, and the polls of a device.
+[[nodiscard]] TOLLGATE_DECL limit_key key_of_secret(std::string_view secret);
+TOLLGATE_DECL void answer_too_many(const verdict& window, instant now, http::response& response, std::string_view docs_url,
+                                   std::string_view description);
 
-/// The endpoints that applications call: token (RFC 6749 section 3.2) and revocation (RFC 7009). Refers to members of
-/// an authorization server, for the duration of a call.
+/// What introspection tells of a token (RFC 7662 section 2.2). `token`: null unless the caller may know of it.
+TOLLGATE_DECL void write_introspection(http::response& response, const oauth_token* token, std::string_view issuer);
+
+/// The endpoints that applications call: token (RFC 6749 section 3.2), revocation (RFC 7009), introspection (RFC 7662) and
+/// device authorization (RFC 8628). Refers to members of an authorization server, for the duration of a call.
 template <oauth_store Store, class Policies>
 struct client_endpoints {
     const oauth_settings& settings;
     Store& store;
     Policies& policies;
-    window_limiter& refresh_limiter;
+    window_limiter& secret_limiter;  ///< its users stand for secrets
+    window_limiter& device_limiter;
     std::string_view docs_url;
     pipeline::observed_request observed;
 
@@ -10009,8 +10478,16 @@ struct client_endpoints {
         const auto read = authenticate(request, context, response, endpoint::token);
         if (!read) return;
         if (is_refresh(read->sent)) {
-            const auto window = refresh_limiter.take(key_of_refresh_token(read->sent), settings.refreshes, context.now);
-            if (!window.admitted) return answer_too_many_refreshes(window, context.now, response, docs_url);
+            const auto key = key_of_secret(read->sent.find("refresh_token").value_or(""));
+            const auto window = secret_limiter.take(key, settings.refreshes, context.now);
+            if (!window.admitted)
+                return answer_too_many(
+                    window, context.now, response, docs_url,
+                    "Too many refreshes with this refresh token. Use the access tokens until they expire.");
+        }
+        if (read->sent.find("grant_type") == device_grant_type && polls_too_soon(read->sent, context.now)) {
+            const failure why{error_code::slow_down, "The device asks too often. Wait for 5 seconds more each time."};
+            return write_failure(response, {.why = why, .docs_url = docs_url});
         }
         auto judged = issue_tokens(read->sent, {read->client, settings, context.now}, store, policy(policies.random));
         if (!judged) return answer_error(judged.error(), response);
@@ -10031,16 +10508,80 @@ struct client_endpoints {
             const failure why{error_code::invalid_request, "token is missing."};
             return write_failure(response, {.why = why, .docs_url = docs_url});
         }
-        if (is_well_formed(secret_kind::access_token, *token) || is_well_formed(secret_kind::refresh_token, *token))
-            if (auto done = store.revoke_oauth_token(read->client.id, digest_of(*token)); !done)
-                return answer_error(done.error(), response);
+        const bool is_refresh_token = is_well_formed(secret_kind::refresh_token, *token);
+        result<void> done;
+        if (is_refresh_token || is_well_formed(secret_kind::access_token, *token))
+            done = store.revoke_oauth_token(read->client.id, digest_of(*token));
+        // Also by a token that was replaced: its response may have been lost.
+        if (done && is_refresh_token) done = store.revoke_oauth_token(read->client.id, digest_of(family_of(*token)));
+        if (!done) return answer_error(done.error(), response);
         // The content is ignored (section 2.2), but some clients expect JSON.
         response.add("Content-Type", "application/json");
         response.add("Cache-Control", "no-store");
         response.body() = "{}";
     }
 
+    /// Says nothing but that a token is not active, unless it is valid and either the client's own or an access token shown
+    /// to a resource server.
+    /// `is_active(user)`: whether the tokens of a user count, `result<bool>`.
+    template <class IsActive>
+    void answer_introspection(const http::request& request, request_context& context, http::response& response,
+                              const IsActive& is_active) const {
+        const auto read = authenticate(request, context, response, endpoint::introspection);
+        if (!read) return;
+        const auto token = read->sent.find("token");
+        if (!token) {
+            const failure why{error_code::invalid_request, "token is missing."};
+            return write_failure(response, {.why = why, .docs_url = docs_url});
+        }
+        if (!is_well_formed(secret_kind::access_token, *token) && !is_well_formed(secret_kind::refresh_token, *token))
+            return write_introspection(response, nullptr, settings.auth_url);
+        const auto found = store.find_oauth_token(digest_of(*token));
+        if (!found) return answer_error(found.error(), response);
+        const bool is_told = *found && context.now < (*found)->expires_at &&
+                             ((*found)->application == read->client.id ||
+                              (read->client.type == client_type::resource_server && !(*found)->is_refresh_token));
+        if (!is_told) return write_introspection(response, nullptr, settings.auth_url);
+        const auto active = is_active((*found)->user);
+        if (!active) return answer_error(active.error(), response);
+        write_introspection(response, *active ? &**found : nullptr, settings.auth_url);
+    }
+
+    /// RFC 8628 section 3.1. Public clients prove nothing here, so requests are counted by address.
+    void answer_device_authorization(const http::request& request, request_context& context,
+                                     http::response& response) const {
+        const auto read = authenticate(request, context, response, endpoint::device_authorization);
+        if (!read) return;
+        const auto window = device_limiter.take(limit_key::of(context.client), settings.device_requests, context.now);
+        if (!window.admitted)
+            return answer_too_many(window, context.now, response, docs_url, "Too many devices ask from this address.");
+        const auto wanted = read_device_request(read->sent, read->client, settings.services);
+        if (const auto* why = std::get_if<failure>(&wanted))
+            return write_failure(response, {.why = *why, .docs_url = docs_url});
+
+        const auto device = new_secret(secret_kind::device_code, policy(policies.random));
+        const auto user = new_user_code(policy(policies.random));
+        if (!device || !user) return answer_error(random_source_error(), response);
+        const auto created = store.create_device_code({.device_digest = digest_of(*device),
+                                                       .user_digest = digest_of_user_code(*user),
+                                                       .application = read->client.id,
+                                                       .scopes = std::get<scope_set>(wanted),
+                                                       .requested_from = context.client.to_text(),
+                                                       .created_at = context.now,
+                                                       .expires_at = context.now + settings.device_code_lifetime});
+        if (!created) return answer_error(created.error(), response);
+        write_device_response(response, {.device_code = *device, .user_code = *user, .settings = settings});
+        remove_expired(store, policy(policies.observer), context.now, 1);
+    }
+
 private:
+    /// The window is shorter than the interval by a second, which the network may take.
+    [[nodiscard]] bool polls_too_soon(const parameters& sent, instant now) const {
+        const auto code = sent.find("device_code");
+        if (!code || !is_well_formed(secret_kind::device_code, *code)) return false;
+        return !secret_limiter.take(key_of_secret(*code), {1, settings.device_poll_interval - seconds{1}}, now).admitted;
+    }
+
     struct authenticated {
         parameters sent;
         application client;
@@ -10070,6 +10611,8 @@ private:
             answer_error(client.error(), response);
             return std::nullopt;
         }
+        // A public client proves nothing, so it is not told what a token stands for.
+        if (*client && at == endpoint::introspection && (*client)->type == client_type::public_client) client->reset();
         if (!*client) {
             context.window =
                 policy(policies.limiter).take(limit_key::of(context.client), settings.anonymous_quota, context.now);
@@ -10081,7 +10624,7 @@ private:
         return authenticated{std::move(sent), std::move(**client)};
     }
 
-    /// Whether a well-formed secret was sent for a client_id that does not exist (any more).
+    /// Whether the credentials could be those of a client that does not exist (any more).
     [[nodiscard]] bool is_deleted_client(const client_credentials& credentials) const {
         if (!are_well_formed(credentials)) return false;
         const auto found = store.find_application(credentials.client_id);
@@ -10091,6 +10634,218 @@ private:
     void answer_error(const error& why, http::response& response) const {
         observed.report(policies, why);
         write_server_error(response, why, docs_url);
+    }
+};
+
+}  // namespace tollgate::oauth
+
+// <tollgate/oauth/detail/device_page.hpp>
+
+namespace tollgate::inline v0::oauth {
+
+inline constexpr std::string_view user_code_name = "user_code";
+/// The purposes of its forms, for their form tokens: typing a code, and deciding on the request of one.
+inline constexpr std::string_view device_code_purpose = "oauth/device/code";
+inline constexpr std::string_view device_decision_purpose = "oauth/device/decision";
+
+/// The form to type a code in.
+struct device_form_view {
+    const page_texts& texts;
+    std::string_view url;
+    std::string_view form_token;
+    std::string_view typed;
+    const web::form_faults& faults;
+};
+TOLLGATE_DECL void write_device_form(html_writer& html, const device_form_view& view);
+
+/// The request of a device, to be allowed or denied.
+struct device_request_view {
+    const page_texts& texts;
+    const web::scope_text_list& scopes;
+    std::string_view url;
+    std::string_view form_token;
+    std::string_view user_code;
+    const application& client;
+    const device_code& request;
+};
+TOLLGATE_DECL void write_device_request(html_writer& html, const device_request_view& view);
+
+/// The page where a user types the code that a device shows, and allows or denies its request (RFC 8628 section 3.3). Refers
+/// to members of an authorization server, for the duration of a call.
+///
+/// The user has to be signed in, and wrong codes are counted per user. A code in the URL is put into the form, no more: the
+/// person compares it with the device (section 5.4).
+template <session_source Sessions, oauth_store Store, class Policies, class Theme>
+struct device_page {
+    const oauth_settings& settings;
+    Sessions& sessions;
+    Store& store;
+    Policies& policies;
+    const web::page_renderer<Theme>& pages;
+    window_limiter& limiter;  ///< of wrong codes
+    pipeline::observed_request observed;
+
+    void answer(const http::request& request, request_context& context, http::response& response) const {
+        if (request.method != http::method::get && request.method != http::method::head &&
+            request.method != http::method::post) {
+            response.add("Allow", "GET, HEAD, POST, OPTIONS");
+            if (request.method == http::method::options) return response.set_status(http::status::no_content);
+            return pages.answer_status(response, http::status::method_not_allowed);
+        }
+        auto read = read_page_request(request, pages.site());
+        if (const auto* status = std::get_if<http::status>(&read)) return pages.answer_status(response, *status);
+        const auto& sent = std::get<parameters>(read);
+        const auto who = sessions.session_of(request, context.now);
+        if (!who) return answer_error(who.error(), response);
+        if (!*who) return redirect_to_sign_in(sent, request, response);
+        context.who = caller{(*who)->user, {}, credential_kind::other, {}};
+        const call with{request, sent, **who, context, context.now, response};
+        if (request.method != http::method::post) return show_form(with, {});
+        handle_form(with);
+    }
+
+private:
+    struct call {
+        const http::request& request;
+        const parameters& sent;
+        const session& who;
+        const request_context& context;
+        instant now;
+        http::response& response;
+
+        [[nodiscard]] std::string typed() const { return sent.find(user_code_name).value_or("").substr(0, 64); }
+    };
+
+    void redirect_to_sign_in(const parameters& sent, const http::request& request, http::response& response) const {
+        std::string url{request.target.path};
+        if (const auto code = parse_user_code(sent.find(user_code_name).value_or("")))
+            url.append("?").append(user_code_name).append("=").append(*code);
+        if (const auto led = web::answer_see_other(response, pages.site(), sessions.sign_in_url(url)); !led)
+            answer_error(led.error(), response);
+    }
+
+    void handle_form(const call& with) const {
+        const auto token = with.sent.find(web::form_token_name).value_or("");
+        const auto code = parse_user_code(with.typed());
+        const auto decided = read_decision(with.sent);
+        const bool decides = code && decided != decision::none;
+        const web::form_binding binding = decides ? web::form_binding{with.who, device_decision_purpose, *code}
+                                                  : web::form_binding{with.who, device_code_purpose, {}};
+        if (!web::check_form_token(binding, token)) return pages.answer_status(with.response, http::status::forbidden);
+        if (!code) return show_fault(with, pages.texts().device.malformed, http::status::unprocessable_content);
+
+        const auto key = limit_key::of(with.who.user);
+        const auto window = limiter.peek(key, settings.user_code_attempts, with.now);
+        if (window.remaining == 0) return refuse_attempt(with, window);
+        const auto found = store.find_device_code(digest_of_user_code(*code));
+        if (!found) return answer_error(found.error(), with.response);
+        const bool waits =
+            *found && (*found)->state == device_code_state::pending && with.now < (*found)->expires_at;
+        if (!waits) {
+            static_cast<void>(limiter.take(key, settings.user_code_attempts, with.now));
+            return show_fault(with, pages.texts().device.unknown, http::status::unprocessable_content);
+        }
+        switch (decided) {
+            case decision::none: return show_request(with, *code, **found);
+            case decision::deny: return deny(with, *code);
+            case decision::allow: return allow(with, *code, **found);
+        }
+    }
+
+    void refuse_attempt(const call& with, const verdict& window) const {
+        with.response.add("Retry-After", pipeline::seconds_until(window.resets_at, with.now));
+        const auto wait = std::chrono::ceil<seconds>(window.resets_at - with.now);
+        const auto text = fill_in(pages.texts().device.too_many, web::duration_text(wait, pages.texts().sign_in.durations));
+        show_fault(with, text, http::status::too_many_requests);
+    }
+
+    void show_fault(const call& with, std::string_view text, http::status status) const {
+        web::form_faults faults;
+        faults.add(user_code_name, text, pages.texts().device.code);
+        with.response.set_status(status);
+        show_form(with, faults);
+    }
+
+    void show_form(const call& with, const web::form_faults& faults) const {
+        const auto token = new_form_token(with, device_code_purpose, {});
+        if (!token) return;
+        const auto typed = with.typed();
+        const device_form_view view{pages.texts(), with.request.target.path, *token, typed, faults};
+        auto frame = make_frame(with);
+        frame.has_errors = !faults.empty();
+        pages.answer(with.response, frame, [&](html_writer& html) { write_device_form(html, view); });
+    }
+
+    void show_request(const call& with, const std::string& code, const device_code& request) const {
+        const auto client = store.find_application(request.client_id.view());
+        if (!client) return answer_error(client.error(), with.response);
+        if (!*client) return show_fault(with, pages.texts().device.unknown, http::status::unprocessable_content);
+        const auto token = new_form_token(with, device_decision_purpose, code);
+        if (!token) return;
+        const device_request_view view{pages.texts(), pages.scopes(), with.request.target.path, *token,
+                                       code,          **client,       request};
+        pages.answer(with.response, make_frame(with), [&](html_writer& html) { write_device_request(html, view); });
+    }
+
+    void deny(const call& with, const std::string& code) const {
+        const auto denied = store.answer_device_code(digest_of_user_code(code), device_code_state::denied);
+        if (!denied) return answer_error(denied.error(), with.response);
+        const auto& texts = pages.texts().device;
+        pages.answer_message(with.response, http::status::ok, *denied ? texts.denied : texts.answered, make_frame(with));
+    }
+
+    /// The code comes first: only one user can make it, and a failure after it is made good by trying again.
+    void allow(const call& with, const std::string& code, const device_code& request) const {
+        const auto created = store.create_code({.code_digest = request.device_digest,
+                                                .user = with.who.user,
+                                                .application = request.application,
+                                                .scopes = request.scopes,
+                                                .redirect = std::string{device_grant_type},
+                                                .code_challenge = {},
+                                                .created_at = with.now,
+                                                .expires_at = request.expires_at});
+        if (!created && created.error().kind == error_kind::not_found)  // deleted in the meantime
+            return show_fault(with, pages.texts().device.unknown, http::status::unprocessable_content);
+        if (!created) return answer_error(created.error(), with.response);
+        if (*created == code_result::created) report_granted(with, request);
+        const auto approved = store.answer_device_code(digest_of_user_code(code), device_code_state::approved);
+        if (!approved) return answer_error(approved.error(), with.response);
+        const auto& texts = pages.texts().device;
+        const bool is_first = *created == code_result::created;
+        pages.answer_message(with.response, http::status::ok, is_first ? texts.approved : texts.answered, make_frame(with));
+        remove_expired(store, policy(policies.observer), with.now, 1);
+    }
+
+    void report_granted(const call& with, const device_code& request) const {
+        const auto client = store.find_application(request.client_id.view());
+        report_activity(policy(policies.observer),
+                        {activity_kind::access_granted, with.who.user, client && *client ? (*client)->name : std::string{},
+                         with.context.client, with.now});
+    }
+
+    [[nodiscard]] page_frame make_frame(const call& with) const {
+        page_frame frame;
+        frame.title = pages.texts().device.title;
+        frame.shape = page_shape::narrow;
+        frame.login = with.who.login;
+        return frame;
+    }
+
+    /// Empty after an error, which has been answered.
+    [[nodiscard]] std::optional<std::string> new_form_token(const call& with, std::string_view purpose,
+                                                            std::string_view text) const {
+        const auto nonce = web::new_form_nonce(policy(policies.random), with.now);
+        if (nonce && !with.who.secret.empty()) return web::make_form_token({with.who, purpose, text}, *nonce);
+        answer_error(nonce ? internal_error("the session has no secret") : random_source_error(), with.response);
+        return std::nullopt;
+    }
+
+    void answer_error(const error& why, http::response& response) const {
+        observed.report(policies, why);
+        const bool is_unavailable = why.kind == error_kind::unavailable;
+        if (is_unavailable) response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
+        pages.answer_status(response, is_unavailable ? http::status::service_unavailable
+                                                     : http::status::internal_server_error);
     }
 };
 
@@ -10113,8 +10868,9 @@ TOLLGATE_DECL void answer_metadata(const http::request& request, std::string_vie
 
 namespace tollgate::inline v0 {
 
-/// OAuth 2.0 at `{auth_url}` (RFC 6749, authorization code grant): authorization page, token endpoint, revocation (RFC
-/// 7009), metadata (RFC 8414). A handler for `server` or any other HTTP server.
+/// OAuth 2.0 at `{auth_url}` (RFC 6749): authorization page, token endpoint, revocation (RFC 7009), introspection (RFC
+/// 7662), device authorization and its page (RFC 8628), metadata (RFC 8414). A handler for `server` or any other HTTP
+/// server.
 ///
 ///     authorization_server oauth{settings, sessions, store};
 ///     authorization_server oauth{settings, sessions, store, default_policies().with_limiter(std::ref(limiter))};
@@ -10226,6 +10982,7 @@ private:
 
     [[nodiscard]] static http::work_kind work_of(oauth::endpoint where, bool posts) noexcept {
         switch (where) {
+            case oauth::endpoint::device_page:
             case oauth::endpoint::authorization: return posts ? http::work_kind::forms : http::work_kind::pages;
             case oauth::endpoint::one_page: return posts ? http::work_kind::sign_in : http::work_kind::pages;
             case oauth::endpoint::metadata:
@@ -10241,6 +10998,7 @@ private:
     /// Whether the response is a page, which carries no limit fields.
     [[nodiscard]] bool is_page(const http::request& request, const oauth::request_context& context) const noexcept {
         return context.which == oauth::endpoint::authorization || context.which == oauth::endpoint::one_page ||
+               context.which == oauth::endpoint::device_page ||
                (context.which == oauth::endpoint::none && paths_.is_page_path(request.target.path));
     }
 
@@ -10251,8 +11009,8 @@ private:
     web::page_renderer<web::fitting_theme<Theme>> pages_;
     oauth::paths paths_;
     window_limiter page_limiter_{{.users = 64, .addresses = std::size_t{1} << 14}};
-    window_limiter refresh_limiter_{
-        {.users = std::size_t{1} << 16, .addresses = 64}};  // users stand for refresh tokens
+    window_limiter secret_limiter_{{.users = std::size_t{1} << 16, .addresses = 64}};  // users stand for secrets
+    window_limiter device_limiter_{{.users = std::size_t{1} << 14, .addresses = std::size_t{1} << 14}};
     std::string docs_url_;
     std::string metadata_;
 };
@@ -10278,7 +11036,7 @@ template <class Sessions, class Store, class Policies, class Theme>
 void authorization_server<Sessions, Store, Policies, Theme>::dispatch(const http::request& request,
                                                                       oauth::request_context& context,
                                                                       http::response& response) {
-    const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, refresh_limiter_, docs_url_,
+    const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, secret_limiter_, device_limiter_, docs_url_,
                                                                        observed(request, context)};
     const oauth::authorization_page<Sessions, Store, Policies, web::fitting_theme<Theme>> page{.settings = settings_,
                                                                                                .sessions = sessions_,
@@ -10289,10 +11047,29 @@ void authorization_server<Sessions, Store, Policies, Theme>::dispatch(const http
     switch (context.which) {
         case oauth::endpoint::token: return endpoints.answer_token(request, context, response);
         case oauth::endpoint::revocation: return endpoints.answer_revocation(request, context, response);
+        case oauth::endpoint::introspection:
+            return endpoints.answer_introspection(request, context, response, [&](user_id user) -> result<bool> {
+                if constexpr (requires { { sessions_.is_active(user) } -> std::same_as<result<bool>>; })
+                    return sessions_.is_active(user);
+                else return true;
+            });
+        case oauth::endpoint::device_authorization:
+            return endpoints.answer_device_authorization(request, context, response);
         case oauth::endpoint::metadata: return oauth::answer_metadata(request, metadata_, docs_url_, response);
         case oauth::endpoint::authorization:
+        case oauth::endpoint::device_page:
         case oauth::endpoint::one_page: {
             const auto window = page_limiter_.take(limit_key::of(context.client), settings_.page_requests, context.now);
+            if (window.admitted && context.which == oauth::endpoint::device_page)
+                return oauth::device_page<Sessions, Store, Policies, web::fitting_theme<Theme>>{
+                    .settings = settings_,
+                    .sessions = sessions_,
+                    .store = store_,
+                    .policies = policies_,
+                    .pages = pages_,
+                    .limiter = device_limiter_,
+                    .observed = observed(request, context)}
+                    .answer(request, context, response);
             if (window.admitted) return page.answer(request, context, response);
             response.add("Retry-After", pipeline::seconds_until(window.resets_at, context.now));
             return pages_.answer_status(response, http::status::too_many_requests);
@@ -10523,6 +11300,7 @@ struct page_view {
     std::string_view url;  ///< of this page; the target of its forms
     std::string_view form_token;
     std::string_view done = {};  ///< the action that redirected here; empty for none
+    instant now{};
 };
 
 /// The hidden field that names a form's action.
@@ -10588,7 +11366,7 @@ public:
     [[nodiscard]] const http::form_fields& query() const noexcept { return context_.query; }
 
     [[nodiscard]] page_view view() const noexcept {
-        return {texts(), pages_.renderer().scopes(), url_, context_.form_token, context_.query.value_of(done_name)};
+        return {texts(), pages_.renderer().scopes(), url_, context_.form_token, context_.query.value_of(done_name), context_.now};
     }
 
     /// Tells the observer what the user did.
@@ -10791,22 +11569,60 @@ struct application_form {
     std::string name = {};
     std::string website = {};
     std::string description = {};
-    std::string redirect_url = {};
+    std::string redirect_urls = {};  ///< one a line
+    std::string type = {};           ///< as `to_text(client_type)`; anything but public is confidential
+    bool acts_for_owner = false;
 
+    [[nodiscard]] static TOLLGATE_DECL application_form of(const application& stored);
     [[nodiscard]] static TOLLGATE_DECL application_form read(const http::form_fields& fields);
     [[nodiscard]] TOLLGATE_DECL application_request wanted_by(user_id owner) const;
     [[nodiscard]] TOLLGATE_DECL web::form_faults faults(const application_request& wanted,
                                                         const page_texts& texts) const;
 };
 
+/// The value of `done` after a registration without a secret to show.
+inline constexpr std::string_view registration_done = "registered";
+inline constexpr std::string_view edit_done = "edited";
+inline constexpr std::string_view secret_removal_done = "secret";
+
+/// The query parameter that names the application to edit.
+inline constexpr std::string_view edit_name = "edit";
+
 TOLLGATE_DECL void write_applications(html_writer& html, const page_view& view,
                                       std::span<const application> applications, const application_form& typed,
                                       const web::form_faults& faults);
+TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& view, const application& of,
+                                          const application_form& typed, const web::form_faults& faults);
 
-/// The list, and the form of a new application.
+/// The application of the user that a form or query names; otherwise not_found.
+template <class Call>
+[[nodiscard]] result<application> find_own_application(Call& call, std::string_view id) {
+    const auto which = application_id::parse(id);
+    if (!which) return not_found();
+    auto applications = call.store().applications_of(call.who().user);
+    if (!applications) return std::move(applications).error();
+    for (application& each : *applications)
+        if (each.id == *which) return std::move(each);
+    return not_found();
+}
+
+template <class Call>
+[[nodiscard]] result<void> show_edit(Call& call, const application& of, const application_form& typed,
+                                     const web::form_faults& faults) {
+    const auto title = fill_in(call.texts().applications.edit_title, of.name);
+    call.page(title, faults, [&](html_writer& html) { write_application_edit(html, call.view(), of, typed, faults); });
+    return {};
+}
+
+/// The list, and the form of a new application; or the form of one that is edited.
 template <class Call>
 [[nodiscard]] result<void> show_applications(Call& call, const application_form& typed = {},
                                              const web::form_faults& faults = {}) {
+    if (const auto id = call.query().value_of(edit_name); !id.empty() && faults.empty()) {
+        const auto of = find_own_application(call, id);
+        if (!of) return of.error();
+        return show_edit(call, *of, application_form::of(*of), faults);
+    }
     const auto applications = call.store().applications_of(call.who().user);
     if (!applications) return applications.error();
     call.page(call.texts().applications.title, faults,
@@ -10842,44 +11658,65 @@ template <class Call>
     }
     if (!made) return made.error();
     call.report(activity_kind::application_registered, typed.name);
+    if (made->client_secret.view().empty()) return call.redirect_to({}, registration_done);
     return redirect_to_client(call, fill_in(texts.made_title, typed.name), made->client_id, made->client_secret);
 }
 
-/// Only for an application of the user; otherwise not_found.
+template <class Call>
+[[nodiscard]] result<void> edit_application(Call& call) {
+    const auto of = find_own_application(call, call.form().value_of("application"));
+    if (!of) return of.error();
+    auto typed = application_form::read(call.form());
+    typed.type = to_text(of->type);
+    auto wanted = typed.wanted_by(call.who().user);
+    wanted.type = of->type;
+    if (const auto faults = typed.faults(wanted, call.texts()); !faults.empty()) return show_edit(call, *of, typed, faults);
+    const auto updated = update_application(call.store(), of->id, std::move(wanted), typed.acts_for_owner);
+    if (!updated) return updated.error();
+    if (!*updated) return not_found();
+    return call.redirect_to({}, edit_done);
+}
+
+/// The secret before stays valid until it is removed.
 template <class Call>
 [[nodiscard]] result<void> renew_client_secret(Call& call) {
-    const auto which = application_id::parse(call.form().value_of("application"));
-    if (!which) return not_found();
-    const auto applications = call.store().applications_of(call.who().user);
-    if (!applications) return applications.error();
-    const auto found = std::find_if(applications->begin(), applications->end(),
-                                    [&](const application& each) { return each.id == *which; });
-    if (found == applications->end()) return not_found();
+    const auto of = find_own_application(call, call.form().value_of("application"));
+    if (!of) return of.error();
+    if (of->type == client_type::public_client) return not_found();
     if (!call.claim_form()) return {};
     const auto secret = new_client_secret(call.random());
     if (!secret) return internal_error("the random source failed");
-    const auto replaced = call.store().replace_client_secret(call.who().user, *which, digest_of(*secret));
-    if (!replaced) return replaced.error();
-    if (!*replaced) return not_found();
-    call.report(activity_kind::client_secret_replaced, found->name);
-    return redirect_to_client(call, fill_in(call.texts().applications.renewed_title, found->name), found->client_id,
-                              *secret);
+    const auto added = call.store().add_client_secret(call.who().user, of->id, digest_of(*secret));
+    if (!added) return added.error();
+    if (!*added) return not_found();
+    call.report(activity_kind::client_secret_replaced, of->name);
+    return redirect_to_client(call, fill_in(call.texts().applications.renewed_title, of->name), of->client_id, *secret);
 }
 
-/// Only for an application of the user; otherwise not_found.
 template <class Call>
-[[nodiscard]] result<void> delete_application(Call& call) {
+[[nodiscard]] result<void> remove_older_secret(Call& call) {
     const auto which = application_id::parse(call.form().value_of("application"));
     if (!which) return not_found();
-    const auto applications = call.store().applications_of(call.who().user);
-    if (!applications) return applications.error();
-    const auto found = std::find_if(applications->begin(), applications->end(),
-                                    [&](const application& each) { return each.id == *which; });
-    if (found == applications->end()) return not_found();
-    const auto deleted = call.store().delete_application(call.who().user, *which);
+    const auto removed = call.store().remove_older_secret(call.who().user, *which);
+    if (!removed) return removed.error();
+    if (!*removed) return not_found();
+    return call.redirect_to({}, secret_removal_done);
+}
+
+/// One that has users is deleted by somebody who types its name.
+template <class Call>
+[[nodiscard]] result<void> delete_application(Call& call) {
+    const auto of = find_own_application(call, call.form().value_of("application"));
+    if (!of) return of.error();
+    if (of->users > 0 && call.form().value_of("confirm_name") != of->name) {
+        web::form_faults faults;
+        faults.add({}, fill_in(call.texts().applications.wrong_name, of->name));
+        return show_applications(call, {}, faults);
+    }
+    const auto deleted = call.store().delete_application(call.who().user, of->id);
     if (!deleted) return deleted.error();
     if (!*deleted) return not_found();
-    call.report(activity_kind::application_deleted, found->name);
+    call.report(activity_kind::application_deleted, of->name);
     return call.redirect_to_list();
 }
 
@@ -10887,7 +11724,9 @@ template <class Call>
 [[nodiscard]] result<void> post_to_applications(Call& call) {
     const auto action = call.form().value_of(action_name);
     if (action.empty()) return create_application(call);
+    if (action == "edit") return edit_application(call);
     if (action == "new_secret") return renew_client_secret(call);
+    if (action == "remove_secret") return remove_older_secret(call);
     if (action == "delete") return delete_application(call);
     return not_found();
 }
@@ -11037,15 +11876,20 @@ template <class Pages>
 
 namespace tollgate::inline v0::pages {
 
+/// The choices of when a token expires, in days.
+inline constexpr std::array<std::string_view, 3> token_days{"30", "90", "365"};
+
 /// The submitted form of a new token.
 struct token_form {
     std::string description = {};
     std::vector<std::string> scopes = {};
+    std::string days = {};  ///< until it expires: one of `token_days`, or empty
 
     [[nodiscard]] static TOLLGATE_DECL token_form read(const http::form_fields& fields);
     [[nodiscard]] TOLLGATE_DECL web::form_faults faults(const service_catalog& services, const page_texts& texts) const;
     /// Precondition: no faults.
     [[nodiscard]] TOLLGATE_DECL scope_set chosen() const;
+    [[nodiscard]] TOLLGATE_DECL std::optional<instant> expires_at(instant now) const;
 };
 
 TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::span<const personal_token> tokens,
@@ -11062,26 +11906,44 @@ template <class Call>
 }
 
 template <class Call>
+[[nodiscard]] result<void> redirect_to_token(Call& call, const issued_personal_token& issued) {
+    const token_texts& texts = call.texts().tokens;
+    const secret_view shown{std::string{texts.made_title},
+                            std::string{texts.made_about},
+                            std::string{texts.back},
+                            {{"username", std::string{texts.username}, std::string{issued.username.view()}},
+                             {"secret", std::string{texts.secret}, std::string{issued.secret.view()}}}};
+    return call.redirect_to_secret(shown.to_text());
+}
+
+template <class Call>
 [[nodiscard]] result<void> create_token(Call& call) {
     const auto typed = token_form::read(call.form());
     auto faults = typed.faults(call.settings().services, call.texts());
     if (!faults.empty()) return show_tokens(call, typed, faults);
     if (!call.claim_form()) return {};
-    const auto issued = issue_personal_token(call.store(), {call.who().user, typed.description, typed.chosen()},
-                                             call.now(), call.random(), call.settings().tokens_per_user_max);
+    const personal_token_request wanted{call.who().user, typed.description, typed.chosen(), typed.expires_at(call.now())};
+    const auto issued = issue_personal_token(call.store(), wanted, call.now(), call.random(), call.settings().tokens_per_user_max);
     if (!issued && issued.error().kind == error_kind::invalid) {
         faults.add({}, call.texts().tokens.too_many);
         return show_tokens(call, typed, faults);
     }
     if (!issued) return issued.error();
     call.report(activity_kind::token_created, typed.description);
-    const token_texts& texts = call.texts().tokens;
-    const secret_view shown{std::string{texts.made_title},
-                            std::string{texts.made_about},
-                            std::string{texts.back},
-                            {{"username", std::string{texts.username}, std::string{issued->username.view()}},
-                             {"secret", std::string{texts.secret}, std::string{issued->secret.view()}}}};
-    return call.redirect_to_secret(shown.to_text());
+    return redirect_to_token(call, *issued);
+}
+
+/// Only for a token of the user; otherwise not_found.
+template <class Call>
+[[nodiscard]] result<void> renew_token(Call& call) {
+    const auto which = token_id::parse(call.form().value_of("token"));
+    if (!which) return not_found();
+    if (!call.claim_form()) return {};
+    const auto renewed = renew_personal_token(call.store(), call.who().user, *which, call.now(), call.random());
+    if (!renewed) return renewed.error();
+    if (!*renewed) return not_found();
+    call.report(activity_kind::token_created, (*renewed)->description);
+    return redirect_to_token(call, **renewed);
 }
 
 /// Only for a token of the user; otherwise not_found.
@@ -11104,6 +11966,7 @@ template <class Call>
 [[nodiscard]] result<void> post_to_tokens(Call& call) {
     const auto action = call.form().value_of(action_name);
     if (action.empty()) return create_token(call);
+    if (action == "renew") return renew_token(call);
     if (action == "revoke") return revoke_token(call);
     return not_found();
 }
@@ -11866,12 +12729,17 @@ struct oauth_facts {
     seconds refresh_token_lifetime{};  ///< from its last use on
     seconds refresh_token_end{};       ///< from its making on
     std::vector<std::string> one_page_services = {};
+    seconds rotation_grace{};  ///< for which a refresh token that was replaced returns its successor again
+    bool rotates_all_refresh_tokens = false;
+    seconds device_code_lifetime{};
+    seconds device_poll_interval{};
 
     /// Of an `authorization_server`'s settings.
     template <class Settings>
     [[nodiscard]] static oauth_facts of(const Settings& from) {
         return {from.code_lifetime, from.access_token_lifetime, from.refresh_token_lifetime, from.refresh_token_end,
-                from.one_page_services};
+                from.one_page_services, from.rotation_grace, from.rotates_all_refresh_tokens, from.device_code_lifetime,
+                from.device_poll_interval};
     }
 };
 
@@ -12777,9 +13645,17 @@ public:
     /// `made_with`: empty for a token without a refresh token. Throws std::bad_alloc without effect.
     TOLLGATE_DECL result<void> create(const new_access_token& made, std::optional<refresh_token_id> made_with);
     TOLLGATE_DECL bool revoke(const digest& token) noexcept;
+    /// Empty if there is no such token.
+    [[nodiscard]] TOLLGATE_DECL std::optional<oauth_token> describe(const digest& token) const noexcept;
+    /// Revokes those without a refresh token.
+    void revoke_made_with_none(const grant_parties& parties) noexcept {
+        revoke_if(parties, [](const row& kept) { return !kept.made_with; });
+    }
     /// The user and application of a token; empty if there is none.
     [[nodiscard]] TOLLGATE_DECL std::optional<grant_parties> parties_of(const digest& token) const noexcept;
-    TOLLGATE_DECL void revoke_made_with(refresh_token_id refresh_token, const grant_parties& parties) noexcept;
+    void revoke_made_with(refresh_token_id refresh_token, const grant_parties& parties) noexcept {
+        revoke_if(parties, [refresh_token](const row& kept) { return kept.made_with == refresh_token; });
+    }
     TOLLGATE_DECL void revoke_between(const grant_parties& parties) noexcept;
     TOLLGATE_DECL void revoke_all_of(application_id application) noexcept;
     /// Records that the token was used; returns its user and application.
@@ -12791,7 +13667,26 @@ private:
     struct row {
         token_credential credential;
         std::optional<refresh_token_id> made_with;
+        instant created_at;
     };
+
+    template <class Chosen>
+    void revoke_if(const grant_parties& parties, Chosen chosen) noexcept {
+        const auto found = between_.find(parties);
+        if (found == between_.end()) return;
+        auto& siblings = found->second;
+        for (auto each = siblings.begin(); each != siblings.end();) {
+            if (by_digest_.with(each->of, [&](const row* kept) { return chosen(*kept); })) {
+                by_digest_.erase(each->of);
+                by_end_.erase(*each);
+                shares_.remove(parties.user);
+                each = siblings.erase(each);
+            } else {
+                ++each;
+            }
+        }
+        if (siblings.empty()) between_.erase(found);
+    }
 
     TOLLGATE_DECL void remove(grant_parties parties, dated_digest token) noexcept;
 
@@ -12819,7 +13714,9 @@ public:
     /// Null if there is none.
     [[nodiscard]] TOLLGATE_DECL const application* find(application_id id) const noexcept;
     [[nodiscard]] TOLLGATE_DECL std::vector<application> of(user_id owner) const;
-    TOLLGATE_DECL bool replace_secret(user_id owner, application_id id, const digest& secret) noexcept;
+    TOLLGATE_DECL bool update(user_id owner, application_id id, const application_change& changed);
+    TOLLGATE_DECL bool add_secret(user_id owner, application_id id, const digest& secret) noexcept;
+    TOLLGATE_DECL bool remove_older_secret(user_id owner, application_id id) noexcept;
     TOLLGATE_DECL bool remove(user_id owner, application_id id) noexcept;
 
 private:
@@ -12829,11 +13726,90 @@ private:
         bool operator()(std::string_view a, std::string_view b) const noexcept { return a < b; }
     };
 
+    /// Null when the owner has no such application.
+    [[nodiscard]] TOLLGATE_DECL application* find_of(user_id owner, application_id id) noexcept;
+
     const std::size_t applications_max_;
     std::int64_t last_id_ = 0;
     std::map<application_id, application> rows_;
     std::map<client_id_text, application_id, by_text> by_client_id_;
     std::set<std::pair<user_id, application_id>> of_owner_;
+};
+
+}  // namespace tollgate::memory
+
+// <tollgate/store/detail/memory/device_codes.hpp>
+
+namespace tollgate::inline v0::memory {
+
+/// Device codes, in memory. They are few: looked through from end to end.
+///
+/// Thread rule: whoever calls holds the lock of the store's OAuth part.
+class device_codes {
+public:
+    device_codes(std::size_t codes_max, const applications& known) : codes_max_{codes_max}, applications_{known} {}
+
+    result<void> create(const new_device_code& made) {
+        if (applications_.find(made.application) == nullptr) return not_found();
+        if (find_row(made.device_digest) != rows_.end() || find_row(made.user_digest) != rows_.end())
+            return error{error_kind::conflict, "This device code exists already.", {}};
+        if (rows_.size() >= codes_max_ && sweep_expired(made.created_at, 1) == 0)
+            return unavailable("The memory store holds " + std::to_string(codes_max_) +
+                               " device codes, as many as it may (memory_settings::device_codes_max).");
+        rows_.push_back({made, device_code_state::pending});
+        const auto is_sibling = [&](const row& each) { return each.made.application == made.application; };
+        if (static_cast<std::size_t>(std::count_if(rows_.begin(), rows_.end(), is_sibling)) >
+            limits::device_codes_per_application_max)
+            rows_.erase(std::find_if(rows_.begin(), rows_.end(), is_sibling));
+        return {};
+    }
+
+    [[nodiscard]] std::optional<device_code> find(const digest& code) const {
+        const auto found = find_row(code);
+        if (found == rows_.end()) return std::nullopt;
+        const new_device_code& is = found->made;
+        return device_code{is.device_digest,  is.application, applications_.find(is.application)->client_id, is.scopes,
+                           is.requested_from, is.created_at,  is.expires_at,                                 found->state};
+    }
+
+    bool answer(const digest& user_code, device_code_state given) noexcept {
+        for (row& each : rows_)
+            if (each.made.user_digest == user_code && each.state == device_code_state::pending) {
+                each.state = given;
+                return true;
+            }
+        return false;
+    }
+
+    void forget_of(application_id application) noexcept {
+        std::erase_if(rows_, [&](const row& each) { return each.made.application == application; });
+    }
+
+    std::size_t sweep_expired(instant now, std::size_t rows_max) noexcept {
+        std::size_t swept = 0;
+        std::erase_if(rows_, [&](const row& each) {
+            const bool goes = swept < rows_max && each.made.expires_at <= now;
+            swept += goes ? 1 : 0;
+            return goes;
+        });
+        return swept;
+    }
+
+private:
+    struct row {
+        new_device_code made;
+        device_code_state state;
+    };
+
+    [[nodiscard]] std::vector<row>::const_iterator find_row(const digest& code) const noexcept {
+        return std::find_if(rows_.begin(), rows_.end(), [&](const row& each) {
+            return each.made.device_digest == code || each.made.user_digest == code;
+        });
+    }
+
+    const std::size_t codes_max_;
+    const applications& applications_;
+    std::vector<row> rows_;  // oldest first
 };
 
 }  // namespace tollgate::memory
@@ -12865,6 +13841,8 @@ public:
     TOLLGATE_DECL result<redeemed_code> redeem(const code_redemption& shown);
     TOLLGATE_DECL result<refreshed_token> refresh(const token_refresh& shown);
     TOLLGATE_DECL void revoke_token(application_id application, const digest& token) noexcept;
+    [[nodiscard]] TOLLGATE_DECL std::optional<oauth_token> find_token(const digest& token) const;
+    [[nodiscard]] TOLLGATE_DECL std::int64_t users_of(application_id application) const noexcept;
     [[nodiscard]] TOLLGATE_DECL std::vector<grant> of(user_id user) const;
     TOLLGATE_DECL bool revoke(const grant_parties& parties) noexcept;
     TOLLGATE_DECL void revoke_all_of(application_id application) noexcept;
@@ -12895,11 +13873,21 @@ private:
         scope_set scopes;
         instant expires_at;
         instant ends_at;
+        // Of the last replacement, if there was one.
+        std::optional<digest> family = {};
+        digest replaced = {};
+        instant replaced_at = {};
+        digest successor_seed = {};
     };
     using refresh_rows = std::unordered_map<digest, refresh_row>;
 
     TOLLGATE_DECL result<void> create_tokens(const grant_parties& parties, const scope_set& scopes,
                                               const issued_tokens& made, instant now, refresh_token_id id);
+    /// Its digest now, by its own or its family's.
+    [[nodiscard]] TOLLGATE_DECL refresh_rows::iterator find_refresh_token(const digest& token,
+                                                                           const std::optional<digest>& family);
+    /// Allocates before it changes anything.
+    TOLLGATE_DECL result<void> replace(refresh_rows::iterator token, const token_rotation& rotation, instant now);
     TOLLGATE_DECL void forget_code(const digest& code) noexcept;
     TOLLGATE_DECL void forget_refresh_token(const digest& token) noexcept;
     TOLLGATE_DECL void revoke_what_came_of(const code_row& code) noexcept;
@@ -12921,6 +13909,7 @@ private:
     std::unordered_map<digest, code_row> codes_;
     digests_by_time codes_by_end_;
     refresh_rows refresh_tokens_;
+    std::unordered_map<digest, digest> families_;  // of tokens that were replaced: the one that is good now
     digests_by_time refresh_tokens_by_end_;
 };
 
@@ -13143,8 +14132,13 @@ public:
     TOLLGATE_DECL result<token_id> create(const new_personal_token& made, std::size_t tokens_per_user_max);
     [[nodiscard]] TOLLGATE_DECL result<std::vector<personal_token>> of(user_id user) const;
     TOLLGATE_DECL result<bool> revoke(token_id id);
-    result<void> record_use(std::string_view username, instant now) {
-        by_username_.change(username, [now](row& kept) { kept.credential.last_used_at = now; });
+    TOLLGATE_DECL result<bool> renew(user_id user, token_id id, const personal_token_renewal& renewed);
+    result<void> record_use(std::string_view username, instant now, std::string_view from) {
+        std::string network{from};
+        by_username_.change(username, [&](row& kept) {
+            kept.credential.last_used_at = now;
+            kept.last_used_from.swap(network);
+        });
         return {};
     }
 
@@ -13155,6 +14149,7 @@ private:
         token_credential credential;
         std::string description;
         instant created_at;
+        std::string last_used_from = {};
     };
 
     const std::size_t tokens_max_;
@@ -13214,6 +14209,7 @@ struct memory_settings {
     std::size_t grants_max = 100'000;
     std::size_t codes_max = 100'000;
     std::size_t refresh_tokens_max = 100'000;
+    std::size_t device_codes_max = 10'000;
     std::size_t sessions_max = 100'000;
     /// Bytes of events, deliveries and their attempts. Of those not yet delivered, one account may have a quarter, and
     /// so may one host. An event of an account over its quarter is refused. Deliveries to a host over its quarter are
@@ -13249,12 +14245,16 @@ public:
         return detail::without_exceptions([&] { return personal_.of(user); });
     }
     /// See `token_store`.
+    result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed) noexcept {
+        return detail::without_exceptions([&] { return personal_.renew(user, id, renewed); });
+    }
+    /// See `token_store`.
     result<bool> revoke_personal_token(token_id id) noexcept {
         return detail::without_exceptions([&] { return personal_.revoke(id); });
     }
     /// See `use_recorder`.
-    result<void> record_personal_token_use(std::string_view username, instant now) noexcept {
-        return personal_.record_use(username, now);
+    result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) noexcept {
+        return detail::without_exceptions([&] { return personal_.record_use(username, now, from); });
     }
 
     /// See `credential_source`.
@@ -13288,16 +14288,33 @@ public:
     }
     /// See `application_store`.
     result<std::vector<application>> applications_of(user_id owner) noexcept {
-        return in_oauth([&]() -> result<std::vector<application>> { return applications_.of(owner); });
+        return in_oauth([&]() -> result<std::vector<application>> {
+            auto listed = applications_.of(owner);
+            for (application& each : listed) each.users = grants_.users_of(each.id);
+            return listed;
+        });
     }
     /// See `application_store`.
-    result<bool> replace_client_secret(user_id owner, application_id id, const digest& secret) noexcept {
-        return in_oauth([&]() -> result<bool> { return applications_.replace_secret(owner, id, secret); });
+    result<bool> update_application(user_id owner, application_id id, const application_change& changed) noexcept {
+        return in_oauth([&]() -> result<bool> {
+            if (!applications_.update(owner, id, changed)) return false;
+            if (!changed.acts_for_owner) access_.revoke_made_with_none({id, owner});
+            return true;
+        });
+    }
+    /// See `application_store`.
+    result<bool> add_client_secret(user_id owner, application_id id, const digest& secret) noexcept {
+        return in_oauth([&]() -> result<bool> { return applications_.add_secret(owner, id, secret); });
+    }
+    /// See `application_store`.
+    result<bool> remove_older_secret(user_id owner, application_id id) noexcept {
+        return in_oauth([&]() -> result<bool> { return applications_.remove_older_secret(owner, id); });
     }
     /// See `application_store`.
     result<bool> delete_application(user_id owner, application_id id) noexcept {
         return in_oauth([&]() -> result<bool> {
             if (!applications_.remove(owner, id)) return false;
+            device_codes_.forget_of(id);
             grants_.revoke_all_of(id);
             return true;
         });
@@ -13327,6 +14344,32 @@ public:
         });
     }
     /// See `grant_store`.
+    result<std::optional<oauth_token>> find_oauth_token(const digest& token) noexcept {
+        return in_oauth([&]() -> result<std::optional<oauth_token>> { return grants_.find_token(token); });
+    }
+    /// See `grant_store`.
+    result<bool> create_owner_token(const new_access_token& made) noexcept {
+        return in_oauth([&]() -> result<bool> {
+            const application* const of = applications_.find(made.application);
+            if (of == nullptr || of->owner != made.user || !of->acts_for_owner || of->type != client_type::confidential)
+                return false;
+            if (auto done = access_.create(made, std::nullopt); !done) return std::move(done).error();
+            return true;
+        });
+    }
+    /// See `grant_store`.
+    result<void> create_device_code(const new_device_code& made) noexcept {
+        return in_oauth([&] { return device_codes_.create(made); });
+    }
+    /// See `grant_store`.
+    result<std::optional<device_code>> find_device_code(const digest& code) noexcept {
+        return in_oauth([&]() -> result<std::optional<device_code>> { return device_codes_.find(code); });
+    }
+    /// See `grant_store`.
+    result<bool> answer_device_code(const digest& user_code, device_code_state answer) noexcept {
+        return in_oauth([&]() -> result<bool> { return device_codes_.answer(user_code, answer); });
+    }
+    /// See `grant_store`.
     result<std::vector<grant>> grants_of(user_id user) noexcept {
         return in_oauth([&]() -> result<std::vector<grant>> { return grants_.of(user); });
     }
@@ -13336,7 +14379,10 @@ public:
     }
     /// See `grant_store`.
     result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept {
-        return in_oauth([&]() -> result<std::size_t> { return grants_.sweep_expired(now, rows_max); });
+        return in_oauth([&]() -> result<std::size_t> {
+            const std::size_t swept = grants_.sweep_expired(now, rows_max);
+            return swept + device_codes_.sweep_expired(now, rows_max - swept);
+        });
     }
 
     /// See `session_store`.
@@ -13468,6 +14514,7 @@ private:
     memory::access_tokens access_;
     memory::applications applications_;
     memory::grants grants_;
+    memory::device_codes device_codes_;
 };
 
 static_assert(token_store<memory_store> && use_recorder<memory_store>);
@@ -16363,6 +17410,57 @@ struct column<hook_source> {
     static void write(auto&& to, hook_source value) { to.text(to_text(value)); }
 };
 
+template <>
+struct column<client_type> {
+    static constexpr storage type = storage::text;
+    static std::optional<client_type> read(const auto& from) noexcept {
+        const auto text = from.text();
+        for (const client_type each : {client_type::confidential, client_type::public_client, client_type::resource_server})
+            if (text == to_text(each)) return each;
+        return std::nullopt;
+    }
+    static void write(auto&& to, client_type value) { to.text(to_text(value)); }
+};
+
+template <>
+struct column<device_code_state> {
+    static constexpr storage type = storage::text;
+    static std::optional<device_code_state> read(const auto& from) noexcept {
+        const auto text = from.text();
+        for (const auto each : {device_code_state::pending, device_code_state::approved, device_code_state::denied})
+            if (text == to_text(each)) return each;
+        return std::nullopt;
+    }
+    static void write(auto&& to, device_code_state value) { to.text(to_text(value)); }
+};
+
+/// URLs, one a line: they have no control characters. Bound as text, see `to_lines`.
+struct url_lines {
+    std::vector<std::string> urls;
+};
+
+template <>
+struct column<url_lines> {
+    static constexpr storage type = storage::text;
+    static std::optional<url_lines> read(const auto& from) {
+        const auto text = from.text();
+        if (!text) return std::nullopt;
+        std::vector<std::string> urls;
+        for (std::string_view left = *text; !left.empty();) {
+            const auto end = (std::min)(left.find('\n'), left.size());
+            urls.emplace_back(left.substr(0, end));
+            left.remove_prefix((std::min)(end + 1, left.size()));
+        }
+        return url_lines{std::move(urls)};
+    }
+};
+
+[[nodiscard]] inline std::string to_lines(const std::vector<std::string>& urls) {
+    std::string text;
+    for (const std::string& each : urls) text.append(text.empty() ? "" : "\n").append(each);
+    return text;
+}
+
 /// NULL is the empty optional. `Column` is the database's mapping of `T`.
 template <class T, class Column>
 struct optional_column {
@@ -16507,26 +17605,32 @@ result<std::optional<Record>> first_of(result<std::vector<Record>> read) {
     return std::optional{std::move(read->front())};
 }
 
-/// id, username, description, scopes, created_at, last_used_at
+/// id, username, description, scopes, created_at, last_used_at, expires_at, last_used_from
 template <class Rows>
 result<std::vector<personal_token>> read_personal_tokens(Rows&& from, user_id user) {
-    return read_all<token_id, token_username, std::string, scope_set, instant, std::optional<instant>>(
+    return read_all<token_id, token_username, std::string, scope_set, instant, std::optional<instant>,
+                    std::optional<instant>, std::optional<std::string>>(
         from, [user](token_id id, token_username& username, std::string& description, scope_set& scopes,
-                     instant created_at, std::optional<instant> last_used_at) {
-            return personal_token{id, user, username, std::move(description), scopes, created_at, last_used_at};
+                     instant created_at, std::optional<instant> last_used_at, std::optional<instant> expires_at,
+                     std::optional<std::string>& last_used_from) {
+            return personal_token{id,         user,         username,   std::move(description),           scopes,
+                                  created_at, last_used_at, expires_at, std::move(last_used_from).value_or("")};
         });
 }
 
-/// id, owner, client_id, secret_digest, name, website, description, redirect_url, created_at
+/// id, owner, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type,
+/// older_secret_digest, acts_for_owner, users
 template <class Rows>
 result<std::vector<application>> read_applications(Rows&& from) {
     return read_all<application_id, user_id, client_id_text, digest, std::string, std::string, std::string,
-                    std::optional<std::string>, instant>(
+                    url_lines, instant, client_type, std::optional<digest>, bool, std::int64_t>(
         from, [](application_id id, user_id owner, client_id_text& client_id, digest& secret_digest, std::string& name,
-                 std::string& website, std::string& description, std::optional<std::string>& redirect_url,
-                 instant created_at) {
+                 std::string& website, std::string& description, url_lines& redirect_urls,
+                 instant created_at, client_type type, std::optional<digest>& older_secret_digest, bool acts_for_owner,
+                 std::int64_t users) {
             return application{id, owner, client_id, secret_digest, std::move(name), std::move(website),
-                               std::move(description), std::move(redirect_url), created_at};
+                               std::move(description), std::move(redirect_urls.urls), created_at, type,
+                               older_secret_digest, acts_for_owner, users};
         });
 }
 
@@ -16537,6 +17641,28 @@ result<std::vector<grant>> read_grants(Rows&& from, user_id user) {
         from, [user](grant_id id, application_id application, std::string& name, std::string& website,
                      scope_set& scopes, instant created_at, std::optional<instant> last_used_at) {
             return grant{id, user, application, std::move(name), std::move(website), scopes, created_at, last_used_at};
+        });
+}
+
+/// is_refresh_token, user, application, client_id, scopes, created_at, expires_at
+template <class Rows>
+result<std::optional<oauth_token>> read_oauth_token(Rows&& from) {
+    return read_one<bool, user_id, application_id, std::optional<client_id_text>, scope_set, std::optional<instant>,
+                    instant>(from, [](bool is_refresh_token, user_id user, application_id application,
+                                      std::optional<client_id_text>& client_id, scope_set& scopes,
+                                      std::optional<instant> created_at, instant expires_at) {
+        return oauth_token{is_refresh_token, user, application, client_id, scopes, created_at, expires_at};
+    });
+}
+
+/// device_digest, application, client_id, scopes, requested_from, created_at, expires_at, state
+template <class Rows>
+result<std::optional<device_code>> read_device_code(Rows&& from) {
+    return read_one<digest, application_id, client_id_text, scope_set, std::string, instant, instant, device_code_state>(
+        from, [](digest& device, application_id application, client_id_text& client_id, scope_set& scopes,
+                 std::string& requested_from, instant created_at, instant expires_at, device_code_state state) {
+            return device_code{device,     application, client_id, scopes, std::move(requested_from), created_at,
+                               expires_at, state};
         });
 }
 
@@ -17035,7 +18161,8 @@ inline constexpr std::size_t public_id_digits = 22;       // 62^22 > 2^128
 static_assert(kind_prefix_bytes + secret_digits + checksum_digits == secret_text_bytes);
 
 /// In the order of the enumerators.
-inline constexpr std::array<std::string_view, 6> secret_prefixes{"tgp_", "tga_", "tgr_", "tgc_", "tgs_", "tgw_"};
+inline constexpr std::array<std::string_view, 7> secret_prefixes{"tgp_", "tga_", "tgr_", "tgc_",
+                                                               "tgs_", "tgw_", "tgd_"};
 inline constexpr std::array<std::string_view, 3> public_id_prefixes{"tgu_", "tgi_", "msg_"};
 
 constexpr std::string_view prefix_of(secret_kind kind) noexcept {
@@ -17150,6 +18277,20 @@ TOLLGATE_DECL bool is_well_formed(secret_kind kind, std::string_view text) noexc
         return false;
 
     return detail::from_base62(text.substr(secret_text_bytes - detail::checksum_digits)) == detail::checksum_of(text);
+}
+
+TOLLGATE_DECL std::string_view family_of(std::string_view secret) noexcept {
+    return secret.substr(0, secret_text_bytes - detail::checksum_digits - detail::public_id_digits);
+}
+
+TOLLGATE_DECL secret_text make_successor(std::string_view secret, const digest& seed) {
+    const auto derived = hmac_sha256({.key = seed.raw(), .message = secret});
+    const auto bytes = std::as_bytes(std::span{derived.bytes()}).first<16>();
+    secret_text made;
+    made.append(family_of(secret));
+    made.append(detail::view_of(detail::to_base62<detail::public_id_digits>(detail::to_words(bytes))));
+    made.append(detail::view_of(detail::to_base62<detail::checksum_digits>(detail::checksum_of(made))));
+    return made;
 }
 
 TOLLGATE_DECL public_id make_public_id(public_id_kind kind, std::span<const std::byte, 16> random) noexcept {
@@ -18783,10 +19924,11 @@ button.danger:hover { background: var(--danger-deep); }
 .hint { color: var(--quiet); font-size: .925rem; line-height: 1.5; margin: -.1rem 0 .4rem; }
 .fault { color: var(--danger); margin: 0 0 .4rem; }
 .faulty { border-left: .3rem solid var(--danger); padding-left: .9rem; }
-input:not([type=checkbox]), select { display: block; width: 100%; min-width: 0; font: inherit; line-height: 1.4; color: var(--ink);
+input:not([type=checkbox]), select, textarea { display: block; width: 100%; min-width: 0; font: inherit; line-height: 1.4;
+  color: var(--ink);
   background: var(--paper); border: 1px solid var(--edge); border-radius: .5rem; padding: .55rem .75rem; }
-input:focus-visible, select:focus-visible { outline-offset: 0; border-radius: .5rem; }
-.faulty input:not([type=checkbox]), .faulty select { border-color: var(--danger); }
+input:focus-visible, select:focus-visible, textarea:focus-visible { outline-offset: 0; border-radius: .5rem; }
+.faulty input:not([type=checkbox]), .faulty select, .faulty textarea { border-color: var(--danger); }
 .choice { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .75rem; align-items: start; padding: .35rem 0; }
 .choice input { width: 1.5rem; height: 1.5rem; margin: 0; accent-color: var(--accent); }
 .choice code { display: block; color: var(--quiet); }
@@ -19879,7 +21021,8 @@ inline std::optional<std::string> state_of(const parameters& sent) {
     return encoded ? percent_decode(*encoded) : std::nullopt;
 }
 
-inline std::optional<failure> find_fault(const parameters& sent, const std::optional<std::string>& state) {
+inline std::optional<failure> find_fault(const application& client, const parameters& sent,
+                                         const std::optional<std::string>& state) {
     if (auto repeated = sent.repeated()) return repeated;
     // RFC 6749 (appendix A.5) allows visible ASCII. A zero byte would end the string in many programs.
     if (state && state->find('\0') != std::string::npos)
@@ -19894,6 +21037,8 @@ inline std::optional<failure> find_fault(const parameters& sent, const std::opti
         return failure{error_code::invalid_request, "code_challenge_method must be S256."};
     if (challenge ? !is_code_challenge(*challenge) : method.has_value())
         return failure{error_code::invalid_request, "code_challenge must be the base64url of a SHA-256."};
+    if (!challenge && client.type == client_type::public_client)
+        return failure{error_code::invalid_request, "code_challenge is missing; public clients must use PKCE (RFC 7636)."};
     if (!sent.find("scope")) return failure{error_code::invalid_request, "scope is missing."};
     return std::nullopt;
 }
@@ -19915,13 +21060,13 @@ TOLLGATE_DECL judged_request judge_request_of(application client, const paramete
                                               const service_catalog& services) {
     if (sent.is_repeated("redirect_uri")) return page_failure::unregistered_redirect;
     auto redirect_uri = sent.find("redirect_uri");
-    if (!redirect_uri && !client.redirect_url) return page_failure::missing_redirect;
+    if (!redirect_uri && client.redirect_urls.size() != 1) return page_failure::missing_redirect;
     auto redirect = choose_redirect(client, redirect_uri);
     if (!redirect) return page_failure::unregistered_redirect;
 
     // With two states it is unknown which one the application would compare, so none is returned.
     auto state = sent.is_repeated("state") ? std::nullopt : detail::state_of(sent);
-    if (auto fault = detail::find_fault(sent, state))
+    if (auto fault = detail::find_fault(client, sent, state))
         return redirect_failure{std::move(*redirect), std::move(*fault), std::move(state)};
 
     const auto scopes = scope_set::parse(*sent.find("scope"));
@@ -20076,17 +21221,23 @@ TOLLGATE_DECL void write_text_field(html_writer& html, const text_field& field, 
     if (!field.required) html.add(" <span class=\"optional\">{}</span>", texts.optional);
     html.add("</label>\n");
     detail::write_notes(html, field.name, field.hint, faults, texts);
-    html.add("<input id=\"{}\" name=\"{}\" type=\"{}\" autocomplete=\"{}\"", field.name, field.name, field.type,
-             field.autocomplete);
+    const bool has_lines = field.lines > 1;
+    if (has_lines)
+        html.add("<textarea id=\"{}\" name=\"{}\" rows=\"{}\" autocomplete=\"{}\"", field.name, field.name, field.lines,
+                 field.autocomplete);
+    else
+        html.add("<input id=\"{}\" name=\"{}\" type=\"{}\" autocomplete=\"{}\"", field.name, field.name, field.type,
+                 field.autocomplete);
     // A typed password is never sent back.
-    if (field.type != "password" && !field.value.empty()) html.add(" value=\"{}\"", field.value);
+    if (!has_lines && field.type != "password" && !field.value.empty()) html.add(" value=\"{}\"", field.value);
     if (field.type != "password") html.add(" autocapitalize=\"none\" spellcheck=\"false\"");
     if (field.bytes_max != 0) html.add(" maxlength=\"{}\"", field.bytes_max);
     if (field.required) html.add(" required");
     detail::write_described_by(html, field.name, field.hint, faults);
     if (faults.find(field.name) != nullptr) html.add(" aria-invalid=\"true\"");
     if (faults.is_first(field.name) || (field.focused && faults.empty())) html.add(" autofocus");
-    html.add(">\n</div>\n");
+    if (has_lines) html.add(">{}</textarea>\n</div>\n", field.value);
+    else html.add(">\n</div>\n");
 }
 
 TOLLGATE_DECL void write_checkboxes(html_writer& html, const choice_field& field, std::span<const choice> choices,
@@ -20141,6 +21292,9 @@ TOLLGATE_DECL void write_confirmation(html_writer& html, const confirmation& act
         "{}</span></summary>\n<div><p>{}</p>\n",
         action.label, action.about, action.warning);
     begin_form(html, to);
+    if (!action.typed_name.empty())
+        html.add("<p><label>{}<input name=\"{}\" required autocomplete=\"off\"></label></p>\n", action.typed_label,
+                 action.typed_name);
     html.add("<button class=\"danger\">{}</button>\n</form></div></details>\n", action.button);
 }
 
@@ -20312,7 +21466,7 @@ namespace detail {
 /// The part of the URL that users recognise.
 inline std::string displayed_host(std::string_view redirect) {
     if (const auto url = http::url::parse(redirect)) return url->authority();
-    return std::string{redirect.substr(0, redirect.find_first_of("?/"))};
+    return std::string{redirect.substr(0, redirect.find_first_of(":?/"))};
 }
 
 }  // namespace detail
@@ -20347,6 +21501,7 @@ TOLLGATE_DECL void write_consent(html_writer& html, const consent_view& view) {
         return true;
     });
     html.add("</ul>\n<p class=\"hint\">{}</p>\n", fill_in(texts.website, client.website));
+    if (client.type == client_type::public_client) html.add("<p class=\"caution\">{}</p>\n", texts.unproved);
 
     const auto carried = form_parameters(view.request);
     web::form_target to{.url = view.url, .form_token = view.form_token, .hidden = {}};
@@ -20410,6 +21565,9 @@ TOLLGATE_DECL paths::paths(const oauth_settings& settings, std::string_view root
     const auto below = [root](std::string_view path) { return std::string{root}.append(path); };
     add(below(token_path), endpoint::token);
     add(below(revocation_path), endpoint::revocation);
+    add(below(introspection_path), endpoint::introspection);
+    add(below(device_authorization_path), endpoint::device_authorization);
+    add(below(device_page_path), endpoint::device_page);
     add(below(authorization_path), endpoint::authorization);
     for (const auto& service : settings.one_page_services)
         add(below("/").append(page_locale).append("/").append(service).append("/oauth"), endpoint::one_page);
@@ -20489,11 +21647,13 @@ TOLLGATE_DECL bool matches_website(std::string_view website, std::string_view re
 
 TOLLGATE_DECL std::optional<std::string> choose_redirect(const application& client,
                                                          const std::optional<std::string>& redirect_uri) {
-    const auto chosen = redirect_uri ? redirect_uri : client.redirect_url;
+    const auto& registered = client.redirect_urls;
+    const auto chosen = !redirect_uri && registered.size() == 1 ? std::optional{registered.front()} : redirect_uri;
     if (!chosen || !is_redirect_text(*chosen)) return std::nullopt;
-    const bool fits = client.redirect_url ? matches_registered(*client.redirect_url, *chosen)
-                                          : matches_website(client.website, *chosen);
-    return fits ? chosen : std::nullopt;
+    const bool matches_one = std::any_of(registered.begin(), registered.end(),
+                                         [&](const std::string& each) { return matches_registered(each, *chosen); });
+    const bool needs_none = registered.empty() && client.type == client_type::confidential;
+    return matches_one || (needs_none && matches_website(client.website, *chosen)) ? chosen : std::nullopt;
 }
 
 TOLLGATE_DECL std::string with_parameters(std::string_view url, std::span<const redirect_parameter> parameters) {
@@ -20556,7 +21716,22 @@ inline exchange_request read_refresh_exchange(const parameters& sent) {
             return failure{error_code::invalid_scope, "scope contains an unknown scope."};
     }
     if (!is_well_formed(secret_kind::refresh_token, *token)) return invalid_refresh_token();
-    return refresh_exchange{digest_of(*token), narrowed};
+    return refresh_exchange{*token, narrowed};
+}
+
+inline exchange_request read_device_exchange(const parameters& sent) {
+    const auto code = sent.find("device_code");
+    if (!code) return failure{error_code::invalid_request, "device_code is missing."};
+    if (!is_well_formed(secret_kind::device_code, *code)) return unknown_device_code();
+    return device_exchange{digest_of(*code)};
+}
+
+inline exchange_request read_owner_exchange(const parameters& sent) {
+    const auto scope = sent.find("scope");
+    if (!scope) return failure{error_code::invalid_request, "scope is missing."};
+    const auto scopes = scope_set::parse(*scope);
+    if (!scopes || scopes->empty()) return failure{error_code::invalid_scope, "scope contains an unknown scope."};
+    return owner_exchange{*scopes};
 }
 
 }  // namespace detail
@@ -20566,14 +21741,19 @@ TOLLGATE_DECL exchange_request read_exchange(const parameters& sent) {
     if (!grant_type) return failure{error_code::invalid_request, "grant_type is missing."};
     if (*grant_type == "authorization_code") return detail::read_code_exchange(sent);
     if (*grant_type == "refresh_token") return detail::read_refresh_exchange(sent);
-    return failure{error_code::unsupported_grant_type, "grant_type must be authorization_code or refresh_token."};
+    if (*grant_type == device_grant_type) return detail::read_device_exchange(sent);
+    if (*grant_type == "client_credentials") return detail::read_owner_exchange(sent);
+    return failure{error_code::unsupported_grant_type,
+                   "grant_type must be authorization_code, refresh_token, client_credentials or " +
+                       std::string{device_grant_type} + "."};
 }
 
 TOLLGATE_DECL std::optional<failure> check_redirect_uri(const code_exchange& wanted, const application& client) {
     if (!wanted.redirect_uri) {
-        if (client.redirect_url) return std::nullopt;
+        if (client.redirect_urls.size() == 1) return std::nullopt;
         return failure{error_code::invalid_request,
-                       "redirect_uri is missing. It is required because the application has no registered redirect URL."};
+                       "redirect_uri is missing. It may be left out only if the application has one registered redirect "
+                       "URL."};
     }
     if (is_redirect_text(*wanted.redirect_uri)) return std::nullopt;
     return invalid_code(redemption_result::redirect_mismatch);
@@ -20595,8 +21775,80 @@ TOLLGATE_DECL failure invalid_code(redemption_result why) {
     return refuse("The code is unknown, or was issued to another application.");
 }
 
+TOLLGATE_DECL failure unknown_device_code() {
+    return {error_code::invalid_grant, "The device_code is unknown, or was issued to another application."};
+}
+
+TOLLGATE_DECL failure unapproved_device_code(const device_code& waiting, instant now) {
+    if (waiting.state == device_code_state::denied) return {error_code::access_denied, "The user denied the request."};
+    if (now >= waiting.expires_at)
+        return {error_code::expired_token, "The device_code has expired. Request another one."};
+    return {error_code::authorization_pending, "The user has not answered yet. Wait for the interval, then ask again."};
+}
+
 TOLLGATE_DECL failure invalid_refresh_token() {
     return {error_code::invalid_grant, "The refresh token is invalid, expired or revoked."};
+}
+
+}  // namespace tollgate::oauth
+
+// <tollgate/oauth/detail/device_codes.ipp>
+
+namespace tollgate::inline v0::oauth {
+
+TOLLGATE_DECL std::string make_user_code(std::span<const std::byte, 8> random) {
+    std::uint64_t number = 0;
+    for (const std::byte each : random) number = number << 8 | std::to_integer<std::uint64_t>(each);
+    std::string code;
+    for (std::size_t i = 0; i < user_code_size; ++i, number /= user_code_letters.size()) {
+        if (i == user_code_size / 2) code.push_back('-');
+        code.push_back(user_code_letters[number % user_code_letters.size()]);
+    }
+    return code;
+}
+
+TOLLGATE_DECL std::optional<std::string> parse_user_code(std::string_view typed) {
+    constexpr std::size_t typed_max = 64;
+    if (typed.size() > typed_max) return std::nullopt;
+    std::string code;
+    std::size_t letters = 0;
+    for (const char c : typed) {
+        if (c == '-' || c == ' ' || c == '\t') continue;
+        const char upper = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+        if (user_code_letters.find(upper) == std::string_view::npos || letters == user_code_size) return std::nullopt;
+        if (letters++ == user_code_size / 2) code.push_back('-');
+        code.push_back(upper);
+    }
+    return letters == user_code_size ? std::optional{code} : std::nullopt;
+}
+
+TOLLGATE_DECL digest digest_of_user_code(std::string_view code) { return digest_of("user code\n" + std::string{code}); }
+
+TOLLGATE_DECL std::variant<scope_set, failure> read_device_request(const parameters& sent, const application& client,
+                                                                   const service_catalog& services) {
+    if (client.type == client_type::resource_server)
+        return failure{error_code::unauthorized_client, "A resource server cannot get tokens."};
+    const auto scope = sent.find("scope");
+    if (!scope) return failure{error_code::invalid_request, "scope is missing."};
+    const auto scopes = scope_set::parse(*scope);
+    const auto exists = [&](std::string_view each) { return services.has_scope(each); };
+    if (!scopes || scopes->empty() || !scopes->for_each(exists))
+        return failure{error_code::invalid_scope, "scope contains an unknown scope."};
+    return *scopes;
+}
+
+TOLLGATE_DECL void write_device_response(http::response& response, const device_response& issued) {
+    const auto page = issued.settings.auth_url + std::string{device_page_path};
+    response.add_prepared_lines(pipeline::json_field_lines);
+    http::json_writer body{response.body()};
+    body.begin_object();
+    body.member("device_code").string(issued.device_code);
+    body.member("user_code").string(issued.user_code);
+    body.member("verification_uri").string(page);
+    body.member("verification_uri_complete").string(page + "?user_code=" + std::string{issued.user_code});
+    body.member("expires_in").integer(issued.settings.device_code_lifetime.count());
+    body.member("interval").integer(issued.settings.device_poll_interval.count());
+    body.end_object();
 }
 
 }  // namespace tollgate::oauth
@@ -20715,7 +21967,8 @@ TOLLGATE_DECL std::variant<client_credentials, failure> read_client_credentials(
 
 TOLLGATE_DECL bool are_well_formed(const client_credentials& credentials) noexcept {
     return is_client_id_text(credentials.client_id) &&
-           is_well_formed(secret_kind::client_secret, credentials.client_secret);
+           (credentials.client_secret.empty() ||
+            is_well_formed(secret_kind::client_secret, credentials.client_secret));
 }
 
 TOLLGATE_DECL std::variant<client_request, failure> read_client_request(const http::request& request) {
@@ -20753,20 +22006,82 @@ TOLLGATE_DECL void answer_invalid_client(const http::request& request, const req
     write_failure(response, {.status = http::status::unauthorized, .why = why, .docs_url = docs_url});
 }
 
-TOLLGATE_DECL limit_key key_of_refresh_token(const parameters& sent) {
-    const auto digest = digest_of(sent.find("refresh_token").value_or(""));
+TOLLGATE_DECL limit_key key_of_secret(std::string_view secret) {
+    const auto digest = digest_of(secret);
     std::int64_t number = 0;
     std::memcpy(&number, digest.bytes().data(), sizeof number);
     // Ids are positive.
     return limit_key::of(user_id{(number & (std::numeric_limits<std::int64_t>::max)()) | 1});
 }
 
-TOLLGATE_DECL void answer_too_many_refreshes(const verdict& window, instant now, http::response& response,
-                                             std::string_view docs_url) {
+TOLLGATE_DECL void answer_too_many(const verdict& window, instant now, http::response& response, std::string_view docs_url,
+                                   std::string_view description) {
     response.add("Retry-After", pipeline::seconds_until(window.resets_at, now));
-    const failure why{error_code::temporarily_unavailable,
-                      "Too many refreshes with this refresh token. Use the access tokens until they expire."};
+    const failure why{error_code::temporarily_unavailable, std::string{description}};
     write_failure(response, {.status = http::status::too_many_requests, .why = why, .docs_url = docs_url});
+}
+
+TOLLGATE_DECL void write_introspection(http::response& response, const oauth_token* token, std::string_view issuer) {
+    response.add_prepared_lines(pipeline::json_field_lines);
+    http::json_writer body{response.body()};
+    const auto to_seconds = [](instant at) { return to_unix_milliseconds(at) / 1000; };
+    body.begin_object();
+    body.member("active").boolean(token != nullptr);
+    if (token != nullptr) {
+        body.member("scope").string(token->scopes.text());
+        if (token->client_id) body.member("client_id").string(token->client_id->view());
+        if (!token->is_refresh_token) body.member("token_type").string("bearer");
+        body.member("exp").integer(to_seconds(token->expires_at));
+        if (token->created_at) body.member("iat").integer(to_seconds(*token->created_at));
+        body.member("sub").string(std::to_string(token->user.value()));
+        body.member("iss").string(issuer);
+    }
+    body.end_object();
+}
+
+}  // namespace tollgate::oauth
+
+// <tollgate/oauth/detail/device_page.ipp>
+
+namespace tollgate::inline v0::oauth {
+
+TOLLGATE_DECL void write_device_form(html_writer& html, const device_form_view& view) {
+    const auto& texts = view.texts.device;
+    html.add("<h1>{}</h1>\n<p>{}</p>\n", texts.title, texts.about);
+    web::begin_form(html, {.url = view.url, .form_token = view.form_token});
+    web::write_text_field(html,
+                          {.name = user_code_name,
+                           .label = texts.code,
+                           .hint = texts.code_hint,
+                           .value = view.typed,
+                           .bytes_max = 64,
+                           .focused = true},
+                          view.faults, view.texts.forms);
+    html.add("<p class=\"buttons\"><button>{}</button></p>\n</form>\n", texts.next);
+}
+
+TOLLGATE_DECL void write_device_request(html_writer& html, const device_request_view& view) {
+    const auto& texts = view.texts.device;
+    const auto& consent = view.texts.consent;
+    html.add("<h1>{}</h1>\n<p>{}</p>\n", fill_in(consent.title, view.client.name), fill_in(texts.asks, view.client.name));
+    if (!view.client.description.empty()) html.add("<blockquote>{}</blockquote>\n", view.client.description);
+    html.add("<p>{}</p>\n<ul>\n", consent.scopes);
+    view.request.scopes.for_each([&](std::string_view scope) {
+        html.add("<li>{} <code>{}</code></li>\n", view.scopes.find(scope), scope);
+        return true;
+    });
+    html.add("</ul>\n<p class=\"hint\">{}</p>\n", fill_in(consent.website, view.client.website));
+    html.add("<p class=\"caution\">{}</p>\n<p>{}</p>\n",
+             fill_in(fill_in(texts.warning, view.request.requested_from), web::moment_text(view.request.created_at)),
+             fill_in(texts.code_shown, view.user_code));
+    web::begin_form(html, {.url = view.url,
+                           .form_token = view.form_token,
+                           .hidden = {{user_code_name, std::string{view.user_code}}}});
+    html.add(R"(<p class="buttons"><button name="{}" value="allow">{}</button>
+<button class="quiet" name="{}" value="deny">{}</button></p>
+</form>
+)",
+             decision_name, consent.allow, decision_name, consent.deny);
 }
 
 }  // namespace tollgate::oauth
@@ -20790,14 +22105,17 @@ TOLLGATE_DECL std::string make_metadata(const oauth_settings& settings) {
     json.member("authorization_endpoint").string(at(authorization_path));
     json.member("token_endpoint").string(at(token_path));
     json.member("revocation_endpoint").string(at(revocation_path));
+    json.member("introspection_endpoint").string(at(introspection_path));
+    json.member("device_authorization_endpoint").string(at(device_authorization_path));
     json.member("scopes_supported").begin_array();
     for (const auto& scope : settings.services.scopes()) json.string(scope);
     json.end_array();
     write_list("response_types_supported", {"code"});
     write_list("response_modes_supported", {"query"});
-    write_list("grant_types_supported", {"authorization_code", "refresh_token"});
-    write_list("token_endpoint_auth_methods_supported", {"client_secret_basic", "client_secret_post"});
-    write_list("revocation_endpoint_auth_methods_supported", {"client_secret_basic", "client_secret_post"});
+    write_list("grant_types_supported", {"authorization_code", "refresh_token", "client_credentials", device_grant_type});
+    write_list("token_endpoint_auth_methods_supported", {"client_secret_basic", "client_secret_post", "none"});
+    write_list("revocation_endpoint_auth_methods_supported", {"client_secret_basic", "client_secret_post", "none"});
+    write_list("introspection_endpoint_auth_methods_supported", {"client_secret_basic", "client_secret_post"});
     write_list("code_challenge_methods_supported", {challenge_method});
     json.member("authorization_response_iss_parameter_supported").boolean(true);
     if (!settings.documentation_url.empty()) json.member("service_documentation").string(settings.documentation_url);
@@ -21112,12 +22430,26 @@ namespace tollgate::inline v0::pages {
 
 TOLLGATE_DECL application_form application_form::read(const http::form_fields& fields) {
     return {std::string{fields.value_of("name")}, std::string{fields.value_of("website")},
-            std::string{fields.value_of("description")}, std::string{fields.value_of("redirect_url")}};
+            std::string{fields.value_of("description")}, std::string{fields.value_of("redirect_url")},
+            std::string{fields.value_of("type")}, !fields.value_of("acts_for_owner").empty()};
+}
+
+TOLLGATE_DECL application_form application_form::of(const application& stored) {
+    application_form made{stored.name, stored.website, stored.description, {}, {}, stored.acts_for_owner};
+    for (const std::string& each : stored.redirect_urls) made.redirect_urls.append(each).append("\n");
+    made.type = to_text(stored.type);
+    return made;
 }
 
 TOLLGATE_DECL application_request application_form::wanted_by(user_id owner) const {
     application_request made{.owner = owner, .name = name, .website = website, .description = description};
-    if (!redirect_url.empty()) made.redirect_url = redirect_url;
+    for (std::string_view left = redirect_urls; !left.empty();) {
+        const auto end = (std::min)(left.find('\n'), left.size());
+        const auto line = trim_ows(left.substr(0, left.substr(0, end).ends_with('\r') ? end - 1 : end));
+        if (!line.empty()) made.redirect_urls.emplace_back(line);
+        left.remove_prefix((std::min)(end + 1, left.size()));
+    }
+    if (type == to_text(client_type::public_client)) made.type = client_type::public_client;
     return made;
 }
 
@@ -21128,6 +22460,7 @@ TOLLGATE_DECL web::form_faults application_form::faults(const application_reques
     const auto check_url = [&](const field_fault& fault, const typed_line& typed, std::string_view malformed) {
         if (typed.text.empty() || typed.text.size() > typed.bytes_max) return check_line(found, typed, texts.forms);
         switch (fault.what) {
+            case field_error::too_many: return found.add(typed.name, own.too_many_redirect_urls);
             case field_error::malformed: return found.add(typed.name, malformed, typed.label);
             case field_error::insecure: return found.add(typed.name, texts.forms.insecure_url, typed.label);
             case field_error::not_ascii: return found.add(typed.name, texts.forms.url_not_ascii, typed.label);
@@ -21144,8 +22477,9 @@ TOLLGATE_DECL web::form_faults application_form::faults(const application_reques
         else if (each.field == "website")
             check_url(each, {"website", own.website, website, limits::target_url_bytes_max, own.website_missing},
                       texts.forms.no_url);
-        else
-            check_url(each, {"redirect_url", own.redirect_url, redirect_url, limits::target_url_bytes_max},
+        else if (found.find("redirect_url") == nullptr)  // the first of several
+            check_url(each,
+                      {"redirect_url", own.redirect_url, wanted.redirect_urls[each.index], limits::target_url_bytes_max},
                       own.redirect_url_bad);
     }
     return found;
@@ -21163,36 +22497,55 @@ inline void write_application_row(html_writer& html, const page_view& view, cons
     html.add("</th>\n");
     begin_cell(html, texts.client_id);
     html.add("<code class=\"whole\">{}</code>", of.client_id.view());
+    if (of.type == client_type::public_client) html.add("<p class=\"hint\">{}</p>", texts.public_client);
+    if (of.type == client_type::resource_server) html.add("<p class=\"hint\">{}</p>", texts.resource_server);
     next_cell(html, texts.redirect_url);
-    if (of.redirect_url) html.add("<code>{}</code>", *of.redirect_url);
-    else html.add("<span class=\"quiet\">{}</span>", texts.no_redirect_url);
+    if (of.redirect_urls.empty()) html.add("<span class=\"quiet\">{}</span>", texts.no_redirect_url);
+    else html.add("<ul class=\"codes\">");
+    for (const std::string& each : of.redirect_urls) html.add("<li><code>{}</code></li>", each);
+    if (!of.redirect_urls.empty()) html.add("</ul>");
+    next_cell(html, texts.users);
+    html.add("{}", of.users);
     next_cell(html, view.texts.forms.created);
     web::write_day(html, of.created_at);
     next_cell(html, {});
-    web::write_confirmation(html,
-                            {.label = texts.renew,
-                             .about = of.name,
-                             .warning = fill_in(texts.renew_warning, of.name),
-                             .button = texts.renew_button},
-                            {.url = view.url,
-                             .form_token = view.form_token,
-                             .hidden = {{action_name, "new_secret"}, {"application", number}}});
+    html.add("<a class=\"button quiet\" href=\"{}?{}={}\">{}<span class=\"unseen\"> {}</span></a>\n", view.url, edit_name, number,
+             texts.edit, of.name);
+    if (of.older_secret_digest)
+        web::write_confirmation(html,
+                                {.label = texts.remove_secret,
+                                 .about = of.name,
+                                 .warning = fill_in(texts.remove_secret_warning, of.name),
+                                 .button = texts.remove_secret_button},
+                                {.url = view.url,
+                                 .form_token = view.form_token,
+                                 .hidden = {{action_name, "remove_secret"}, {"application", number}}});
+    if (of.type != client_type::public_client)
+        web::write_confirmation(html,
+                                {.label = texts.renew,
+                                 .about = of.name,
+                                 .warning = fill_in(of.older_secret_digest ? texts.renew_again_warning : texts.renew_warning,
+                                                    of.name),
+                                 .button = texts.renew_button},
+                                {.url = view.url,
+                                 .form_token = view.form_token,
+                                 .hidden = {{action_name, "new_secret"}, {"application", number}}});
     web::write_confirmation(
         html,
         {.label = texts.remove,
          .about = of.name,
          .warning = fill_in(texts.remove_warning, of.name),
-         .button = texts.remove_button},
+         .button = texts.remove_button,
+         .typed_name = of.users > 0 ? std::string_view{"confirm_name"} : std::string_view{},
+         .typed_label = fill_in(texts.type_name, of.name)},
         {.url = view.url, .form_token = view.form_token, .hidden = {{action_name, "delete"}, {"application", number}}});
     end_row(html);
 }
 
-inline void write_application_form(html_writer& html, const page_view& view, const application_form& typed,
-                                   const web::form_faults& faults) {
+inline void write_application_fields(html_writer& html, const page_view& view, const application_form& typed,
+                                     const web::form_faults& faults) {
     const application_texts& texts = view.texts.applications;
     const form_texts& forms = view.texts.forms;
-    begin_form_section(html, texts.add);
-    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
     web::write_text_field(html,
                           {.name = "name",
                            .label = texts.name,
@@ -21219,11 +22572,24 @@ inline void write_application_form(html_writer& html, const page_view& view, con
                           {.name = "redirect_url",
                            .label = texts.redirect_url,
                            .hint = texts.redirect_url_hint,
-                           .value = typed.redirect_url,
-                           .type = "url",
-                           .bytes_max = limits::target_url_bytes_max,
+                           .value = typed.redirect_urls,
+                           .lines = 3,
                            .required = false},
                           faults, forms);
+}
+
+inline void write_application_form(html_writer& html, const page_view& view, const application_form& typed,
+                                   const web::form_faults& faults) {
+    const application_texts& texts = view.texts.applications;
+    begin_form_section(html, texts.add);
+    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
+    write_application_fields(html, view, typed, faults);
+    const auto chosen = typed.type == to_text(client_type::public_client);
+    const std::array<web::choice_group, 1> types{
+        {{{},
+          {{to_text(client_type::confidential), texts.confidential_type, !chosen},
+           {to_text(client_type::public_client), texts.public_type, chosen}}}}};
+    web::write_select(html, {.name = "type", .label = texts.type, .hint = texts.type_hint}, types, faults, view.texts.forms);
     html.add("<button>{}</button>\n</form>\n", texts.button);
     end_form_section(html);
 }
@@ -21238,16 +22604,40 @@ TOLLGATE_DECL void write_applications(html_writer& html, const page_view& view,
         html,
         {.title = texts.title, .about = texts.about, .add = applications.empty() ? std::string_view{} : texts.add});
     if (view.done == removal_done) write_notice(html, texts.removed);
+    if (view.done == edit_done) write_notice(html, texts.edited);
+    if (view.done == secret_removal_done) write_notice(html, texts.secret_removed);
+    if (view.done == registration_done && !applications.empty())
+        write_notice(html, fill_in(texts.made_title, applications.back().name));
     web::write_faults(html, faults, view.texts.forms);
     if (applications.empty()) {
         write_empty_list(html, texts.none);
     } else {
-        begin_table(html, texts.title, {texts.name, texts.client_id, texts.redirect_url, view.texts.forms.created},
+        begin_table(html, texts.title,
+                    {texts.name, texts.client_id, texts.redirect_url, texts.users, view.texts.forms.created},
                     view.texts.forms.actions);
         for (const application& each : applications) detail::write_application_row(html, view, each);
         end_table(html);
     }
     detail::write_application_form(html, view, typed, faults);
+}
+
+TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& view, const application& of,
+                                          const application_form& typed, const web::form_faults& faults) {
+    const application_texts& texts = view.texts.applications;
+    html.add("<h1>{}</h1>\n", fill_in(texts.edit_title, of.name));
+    web::write_faults(html, faults, view.texts.forms);
+    web::begin_form(html, {.url = view.url,
+                           .form_token = view.form_token,
+                           .hidden = {{action_name, "edit"}, {"application", std::to_string(of.id.value())}}});
+    detail::write_application_fields(html, view, typed, faults);
+    if (of.type == client_type::confidential) {
+        const std::array<web::choice, 1> choices{
+            {{texts.acts_for_owner, texts.acts_for_owner, typed.acts_for_owner}}};
+        web::write_checkboxes(html, {.name = "acts_for_owner", .label = texts.own_access, .hint = texts.own_access_hint},
+                              choices, faults, view.texts.forms);
+    }
+    html.add("<p class=\"buttons\"><button>{}</button> <a class=\"button quiet\" href=\"{}\">{}</a></p>\n</form>\n",
+             texts.save, view.url, texts.back);
 }
 
 }  // namespace tollgate::pages
@@ -21332,7 +22722,13 @@ TOLLGATE_DECL token_form token_form::read(const http::form_fields& fields) {
     made.description = fields.value_of("description");
     for (const http::form_member& each : fields)
         if (each.name == "scopes") made.scopes.push_back(each.value);
+    made.days = fields.value_of("days");
     return made;
+}
+
+TOLLGATE_DECL std::optional<instant> token_form::expires_at(instant now) const {
+    if (days.empty()) return std::nullopt;
+    return now + std::chrono::days{std::stoi(days)};
 }
 
 TOLLGATE_DECL web::form_faults token_form::faults(const service_catalog& services, const page_texts& texts) const {
@@ -21348,6 +22744,8 @@ TOLLGATE_DECL web::form_faults token_form::faults(const service_catalog& service
     const bool known = std::all_of(scopes.begin(), scopes.end(), [&](const std::string& each) {
         return services.has_scope(each) && fitting.add(each);
     });
+    if (!days.empty() && std::find(token_days.begin(), token_days.end(), days) == token_days.end())
+        found.add("days", texts.forms.unknown_choice, texts.tokens.expires);
     if (!known) found.add("scopes", texts.forms.unknown_choice, texts.tokens.scopes);
     else if (scopes.empty()) found.add("scopes", texts.tokens.scopes_missing);
     return found;
@@ -21361,6 +22759,19 @@ TOLLGATE_DECL scope_set token_form::chosen() const {
 
 namespace detail {
 
+/// A token that expires within a week can still get a new secret before programs fail.
+inline void write_expiry(html_writer& html, const page_view& view, const personal_token& token) {
+    const token_texts& texts = view.texts.tokens;
+    if (!token.expires_at) {
+        html.add("<span class=\"state care\">{}</span>", texts.never_expires);
+        return;
+    }
+    if (*token.expires_at <= view.now) html.add("<span class=\"state bad\">{}</span> ", texts.expired);
+    else if (*token.expires_at <= view.now + std::chrono::days{7})
+        html.add("<span class=\"state care\">{}</span> ", texts.expires_soon);
+    web::write_day(html, *token.expires_at);
+}
+
 inline void write_token_row(html_writer& html, const page_view& view, const personal_token& token) {
     const token_texts& texts = view.texts.tokens;
     begin_row(html, texts.description, token.description);
@@ -21372,7 +22783,18 @@ inline void write_token_row(html_writer& html, const page_view& view, const pers
     web::write_day(html, token.created_at);
     next_cell(html, view.texts.forms.last_used);
     write_day_or_never(html, token.last_used_at, view.texts.forms);
+    if (!token.last_used_from.empty()) html.add("<p class=\"hint\">{}</p>", fill_in(texts.used_from, token.last_used_from));
+    next_cell(html, texts.expires);
+    write_expiry(html, view, token);
     next_cell(html, {});
+    web::write_confirmation(html,
+                            {.label = texts.renew,
+                             .about = token.description,
+                             .warning = fill_in(texts.renew_warning, token.description),
+                             .button = texts.renew_button},
+                            {.url = view.url,
+                             .form_token = view.form_token,
+                             .hidden = {{action_name, "renew"}, {"token", std::to_string(token.id.value())}}});
     web::write_confirmation(html,
                             {.label = texts.revoke,
                              .about = token.description,
@@ -21401,6 +22823,12 @@ inline void write_token_form(html_writer& html, const page_view& view, const tok
         choices.push_back(
             {each.scope, each.text, std::count(typed.scopes.begin(), typed.scopes.end(), each.scope) != 0});
     web::write_checkboxes(html, {.name = "scopes", .label = texts.scopes}, choices, faults, view.texts.forms);
+    web::choice_group ends{{}, {}};
+    for (std::size_t i = 0; i < token_days.size(); ++i)
+        ends.choices.push_back({token_days[i], texts.days[i], typed.days == token_days[i]});
+    ends.choices.push_back({{}, texts.never_expires, typed.days.empty() && !typed.description.empty()});
+    web::write_select(html, {.name = "days", .label = texts.expires, .hint = texts.expires_hint}, std::span{&ends, 1}, faults,
+                      view.texts.forms);
     html.add("<button>{}</button>\n</form>\n", texts.button);
     end_form_section(html);
 }
@@ -21419,7 +22847,8 @@ TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::s
     } else {
         begin_table(
             html, texts.title,
-            {texts.description, texts.username, texts.may, view.texts.forms.created, view.texts.forms.last_used},
+            {texts.description, texts.username, texts.may, view.texts.forms.created, view.texts.forms.last_used,
+             texts.expires},
             view.texts.forms.actions);
         for (const personal_token& each : tokens) detail::write_token_row(html, view, each);
         end_table(html);
@@ -21921,8 +23350,8 @@ inline void write_authorization(html_writer& html, const api_settings& settings,
     html.add(R"(<tr><td><code>client_id</code></td><td>yes</td><td>Of the application</td></tr>
 <tr><td><code>response_type</code></td><td>yes</td><td><code>code</code></td></tr>
 <tr><td><code>scope</code></td><td>yes</td><td><a href="../scopes/">Scopes</a>, separated by commas or spaces</td></tr>
-<tr><td><code>redirect_uri</code></td><td>no</td><td>The registered redirect URL, exactly as registered. Required if
-none is registered: then any URL with the website's scheme, host and port</td></tr>
+<tr><td><code>redirect_uri</code></td><td>no</td><td>A registered redirect URL, exactly as registered. Required unless one is
+registered; if none is, any URL with the website's scheme, host and port</td></tr>
 <tr><td><code>state</code></td><td>no</td><td>A random text that you keep with the user's session</td></tr>
 <tr><td><code>code_challenge</code></td><td>no</td><td><a href="#pkce">PKCE</a></td></tr>
 <tr><td><code>code_challenge_method</code></td><td>no</td><td><code>S256</code>, with a challenge</td></tr>
@@ -21931,7 +23360,7 @@ none is registered: then any URL with the website's scheme, host and port</td></
     html.add(R"(<p>For a registered redirect to <code>http://127.0.0.1</code> or <code>http://[::1]</code>, any port is
 accepted, so that a program can listen on a free one.</p>
 <p>The user signs in, reviews the request, and allows or denies it. A user who has already granted all of these scopes to
-the application is not asked again.</p>
+the application is not asked again, unless it is a <a href="#public">public client</a>.</p>
 )");
     for (const auto& service : facts.one_page_services)
         html.add(R"(<p>For users of {}, <code>{}/en/{}/oauth/</code> takes the same parameters, combines sign-in and consent
@@ -21973,10 +23402,18 @@ revoked.</p>
 <pre tabindex="0"><code>curl -w '\n' {}/user/oauth_token/ \
   -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" \
   -d grant_type=refresh_token -d refresh_token="$REFRESH_TOKEN"</code></pre>
-<p>The response is the same, without a <code>refresh_token</code>: yours stays valid. Add <code>scope</code> to get a
-token with fewer scopes.</p>
+<p>Add <code>scope</code> to get a token with fewer scopes.</p>
 )",
              settings.auth_url, facts.access_token_lifetime.count(), balance_scope, settings.auth_url);
+    if (facts.rotates_all_refresh_tokens) html.add("<p>The response has a new refresh token, which replaces yours.</p>\n");
+    else
+        html.add(R"(<p>The response has no <code>refresh_token</code>: yours stays valid. Only a <a href="#public">public
+client</a> gets a new one, which replaces the old one.</p>
+)");
+    html.add(R"(<p>A refresh token that was replaced returns the same new one for another {}, in case a response was lost. If it is
+used later, it may have been stolen: everything that the user granted to the application is revoked.</p>
+)",
+             describe_duration(facts.rotation_grace));
     html.add("<h2 id=\"lifetimes\">Lifetimes</h2>\n");
     begin_table(html, {"Credential", "Valid for"});
     html.add(R"(<tr><th scope="row">Code</th><td>{}, once</td></tr>
@@ -21988,6 +23425,31 @@ token with fewer scopes.</p>
     end_table(html);
     html.add(R"(<p>All of them become invalid immediately when the user revokes access or the application is deleted.</p>
 )");
+}
+
+inline void write_other_grants(html_writer& html, const api_settings& settings, const oauth_facts& facts) {
+    html.add(R"(<h2 id="public">Public clients</h2>
+<p>Mobile, desktop, command-line and single-page applications cannot keep a secret. Register them as public clients: they send
+their <code>client_id</code> alone, must use <a href="#pkce">PKCE</a>, and must register every redirect URL; schemes such as
+<code>com.example.app:/back</code> are allowed. Users are asked each time.</p>
+<h2 id="devices">Devices</h2>
+<p>A device without a browser requests a code (RFC 8628), shows it to its user, and polls the token endpoint:</p>
+<pre tabindex="0"><code>curl {}/user/oauth_device/ -d client_id="$CLIENT_ID" -d scope={}
+curl {}/user/oauth_token/ -d client_id="$CLIENT_ID" -d device_code="$DEVICE_CODE" \
+  -d grant_type=urn:ietf:params:oauth:grant-type:device_code</code></pre>
+<p>The user types the code at <code>{}/en/user/device/</code>. Codes are valid for {}. Poll every {}; after
+<code>slow_down</code>, wait for 5 seconds more each time.</p>
+<h2 id="client-credentials">Access to your own account</h2>
+<p>If you have allowed it when you edited the application, it gets tokens for your own accounts with
+<code>grant_type=client_credentials</code> and a <code>scope</code>, without asking anyone.</p>
+<h2 id="introspection">Introspection</h2>
+<pre tabindex="0"><code>curl {}/user/oauth_introspect/ \
+  -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" -d token="$TOKEN"</code></pre>
+<p>Tells what a token of the application stands for (RFC 7662), or <code>&#123;"active": false&#125;</code>. Resource servers
+of the operator may ask about every access token.</p>
+)",
+             settings.auth_url, balance_scope, settings.auth_url, settings.auth_url,
+             describe_duration(facts.device_code_lifetime), describe_duration(facts.device_poll_interval), settings.auth_url);
 }
 
 inline void write_more(html_writer& html, const api_settings& settings) {
@@ -22026,7 +23488,11 @@ inline void write_failures(html_writer& html) {
         {"invalid_grant", "400", "A code or refresh token that is unknown, expired, used, revoked or another's; "
                                  "or another redirect_uri or code_verifier. Send the user to the authorization page "
                                  "again."},
-        {"unsupported_grant_type", "400", "Only authorization_code and refresh_token are supported."},
+        {"authorization_pending", "400", "The user of a device has not answered yet. Poll again after the interval."},
+        {"slow_down", "400", "A device polls too often."},
+        {"expired_token", "400", "The code of a device has expired. Request another one."},
+        {"unauthorized_client", "400", "The application may not use this grant_type."},
+        {"unsupported_grant_type", "400", "Another grant_type than those above."},
         {"temporarily_unavailable", "both, 503", "Try again in a moment."},
         {"server_error", "both, 500", "An error on our side."},
     };
@@ -22054,16 +23520,21 @@ passwords.</p>
 <dt>Authorization page</dt><dd><code>{}/en/user/oauth/</code></dd>
 <dt>Token endpoint</dt><dd><code>{}/user/oauth_token/</code></dd>
 <dt>Revocation</dt><dd><code>{}/user/oauth_revoke/</code></dd>
+<dt>Introspection</dt><dd><code>{}/user/oauth_introspect/</code></dd>
+<dt>Device authorization</dt><dd><code>{}/user/oauth_device/</code></dd>
 <dt>Metadata</dt><dd><a href="{}/.well-known/oauth-authorization-server">RFC 8414</a></dd>
 </dl>
 <h2 id="register">Register the application</h2>
 <p>Go to your account's settings, under <a href="{}/en/user/settings/applications/">Applications</a>. A name and a website are
-required; a redirect URL is recommended. You get a client id and a client secret. The secret is shown once; keep it on a
-server, never in a program that you distribute.</p>
+required; redirect URLs are recommended. You get a client id and a client secret. The secret is shown once; keep it on a
+server, never in a program that you distribute: such a program is a <a href="#public">public client</a>. A new secret is valid
+beside the old one until you remove that.</p>
 )",
-             settings.auth_url, settings.auth_url, settings.auth_url, settings.auth_url, settings.auth_url);
+             settings.auth_url, settings.auth_url, settings.auth_url, settings.auth_url, settings.auth_url,
+             settings.auth_url, settings.auth_url);
     detail::write_authorization(html, settings, facts);
     detail::write_tokens(html, settings, facts);
+    detail::write_other_grants(html, settings, facts);
     detail::write_more(html, settings);
     detail::write_failures(html);
 }
@@ -22656,19 +24127,30 @@ inline void document::write_oauth_scheme() {
     json_.member("oauth").begin_object();
     json_.member("type").string("oauth2");
     json_.member("description").string("An OAuth 2.0 access token, sent as Bearer.");
-    json_.member("flows").begin_object().member("authorizationCode").begin_object();
+    json_.member("flows").begin_object();
+    const auto write_flow_end = [&] {
+        json_.member("tokenUrl").string(settings_.auth_url + "/user/oauth_token/");
+        json_.member("refreshUrl").string(settings_.auth_url + "/user/oauth_token/");
+        json_.member("scopes").begin_object();
+        const auto write_scope = [&](std::string_view scope, std::string_view grants) { json_.member_named(scope).string(grants); };
+        write_scope(balance_scope, "Read the user's balance.");
+        for (const service& each : settings_.services.services()) {
+            const std::string name{each.name.view()};
+            write_scope(each.read_scope, "Read the user's " + name + " accounts, and manage their webhooks.");
+            write_scope(each.write_scope, "Read and change the user's " + name + " accounts.");
+        }
+        json_.end_object().end_object();
+    };
+    json_.member("authorizationCode").begin_object();
     json_.member("authorizationUrl").string(settings_.auth_url + "/en/user/oauth/");
-    json_.member("tokenUrl").string(settings_.auth_url + "/user/oauth_token/");
-    json_.member("refreshUrl").string(settings_.auth_url + "/user/oauth_token/");
-    json_.member("scopes").begin_object();
-    const auto write_scope = [&](std::string_view scope, std::string_view grants) { json_.member_named(scope).string(grants); };
-    write_scope(balance_scope, "Read the user's balance.");
-    for (const service& each : settings_.services.services()) {
-        const std::string name{each.name.view()};
-        write_scope(each.read_scope, "Read the user's " + name + " accounts, and manage their webhooks.");
-        write_scope(each.write_scope, "Read and change the user's " + name + " accounts.");
-    }
-    json_.end_object().end_object().end_object().end_object();
+    write_flow_end();
+    json_.member("clientCredentials").begin_object();
+    write_flow_end();
+    // OpenAPI 3.1 has no device flow; 3.2 calls it so.
+    json_.member("x-deviceAuthorization").begin_object();
+    json_.member("deviceAuthorizationUrl").string(settings_.auth_url + "/user/oauth_device/");
+    write_flow_end();
+    json_.end_object().end_object();
 }
 
 inline void document::write_rate_limit_fields() {
@@ -23060,7 +24542,9 @@ TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& made,
     }};
     siblings->second.insert(token);
     by_digest_.insert(made.token_digest,
-                      {{made.user, made.token_digest, made.scopes, made.expires_at, made.application}, made_with});
+                      {{made.user, made.token_digest, made.scopes, made.expires_at, made.application},
+                       made_with,
+                       made.created_at});
     counted.keep();
     ended.keep();
     placed.keep();
@@ -23087,22 +24571,12 @@ TOLLGATE_DECL bool access_tokens::revoke(const digest& token) noexcept {
     return true;
 }
 
-TOLLGATE_DECL void access_tokens::revoke_made_with(refresh_token_id refresh_token,
-                                                   const grant_parties& parties) noexcept {
-    const auto found = between_.find(parties);
-    if (found == between_.end()) return;
-    auto& siblings = found->second;
-    for (auto each = siblings.begin(); each != siblings.end();) {
-        if (by_digest_.with(each->of, [&](const row* kept) { return kept->made_with == refresh_token; })) {
-            by_digest_.erase(each->of);
-            by_end_.erase(*each);
-            shares_.remove(parties.user);
-            each = siblings.erase(each);
-        } else {
-            ++each;
-        }
-    }
-    if (siblings.empty()) between_.erase(found);
+TOLLGATE_DECL std::optional<oauth_token> access_tokens::describe(const digest& token) const noexcept {
+    return by_digest_.with(token, [](const row* kept) -> std::optional<oauth_token> {
+        if (kept == nullptr) return std::nullopt;
+        const token_credential& is = kept->credential;
+        return oauth_token{false, is.user, *is.application, {}, is.scopes, kept->created_at, *is.expires_at};
+    });
 }
 
 TOLLGATE_DECL void access_tokens::revoke_between(const grant_parties& parties) noexcept {
@@ -23166,7 +24640,7 @@ TOLLGATE_DECL result<application_id> applications::create(const new_application&
 
     const application_id id{++last_id_};
     rows_.emplace(id, application{id, made.owner, made.client_id, made.secret_digest, made.name, made.website,
-                                  made.description, made.redirect_url, made.created_at});
+                                  made.description, made.redirect_urls, made.created_at, made.type, {}, false, 0});
     undo_unless_kept kept{[&]() noexcept { rows_.erase(id); }};
     by_client_id_.emplace(made.client_id, id);
     undo_unless_kept named{[&]() noexcept { by_client_id_.erase(by_client_id_.find(made.client_id.view())); }};
@@ -23194,10 +24668,35 @@ TOLLGATE_DECL std::vector<application> applications::of(user_id owner) const {
     return found;
 }
 
-TOLLGATE_DECL bool applications::replace_secret(user_id owner, application_id id, const digest& secret) noexcept {
+TOLLGATE_DECL application* applications::find_of(user_id owner, application_id id) noexcept {
     const auto found = rows_.find(id);
-    if (found == rows_.end() || found->second.owner != owner) return false;
-    found->second.secret_digest = secret;
+    return found == rows_.end() || found->second.owner != owner ? nullptr : &found->second;
+}
+
+TOLLGATE_DECL bool applications::update(user_id owner, application_id id, const application_change& changed) {
+    application* const found = find_of(owner, id);
+    if (found == nullptr) return false;
+    application_change copy = changed;  // nothing is changed after this that could fail
+    found->name = std::move(copy.name);
+    found->website = std::move(copy.website);
+    found->description = std::move(copy.description);
+    found->redirect_urls = std::move(copy.redirect_urls);
+    found->acts_for_owner = changed.acts_for_owner;
+    return true;
+}
+
+TOLLGATE_DECL bool applications::add_secret(user_id owner, application_id id, const digest& secret) noexcept {
+    application* const found = find_of(owner, id);
+    if (found == nullptr) return false;
+    found->older_secret_digest = found->secret_digest;
+    found->secret_digest = secret;
+    return true;
+}
+
+TOLLGATE_DECL bool applications::remove_older_secret(user_id owner, application_id id) noexcept {
+    application* const found = find_of(owner, id);
+    if (found == nullptr || !found->older_secret_digest) return false;
+    found->older_secret_digest.reset();
     return true;
 }
 
@@ -23337,13 +24836,49 @@ TOLLGATE_DECL result<void> grants::create_tokens(const grant_parties& parties, c
     return {};
 }
 
+TOLLGATE_DECL grants::refresh_rows::iterator grants::find_refresh_token(const digest& token,
+                                                                         const std::optional<digest>& family) {
+    const auto found = refresh_tokens_.find(token);
+    if (found != refresh_tokens_.end() || !family) return found;
+    const auto current = families_.find(*family);
+    return current == families_.end() ? refresh_tokens_.end() : refresh_tokens_.find(current->second);
+}
+
+TOLLGATE_DECL result<void> grants::replace(refresh_rows::iterator token, const token_rotation& rotation, instant now) {
+    const digest& next = rotation.successor_digest;
+    if (refresh_tokens_.contains(next)) return error{error_kind::conflict, "This refresh token exists already.", {}};
+    families_.insert_or_assign(rotation.family_digest, next);
+    auto node = refresh_tokens_.extract(token);
+    refresh_row& changed = node.mapped();
+    const digest replaced = node.key();
+    for (digest& each : rows_.find(changed.parties)->second.refresh_tokens)
+        if (each == replaced) each = next;
+    auto end = refresh_tokens_by_end_.extract(dated_digest{changed.expires_at, replaced});
+    end.value().of = next;
+    refresh_tokens_by_end_.insert(std::move(end));
+    changed.family = rotation.family_digest;
+    changed.replaced = replaced;
+    changed.replaced_at = now;
+    changed.successor_seed = rotation.successor_seed;
+    node.key() = next;
+    refresh_tokens_.insert(std::move(node));
+    return {};
+}
+
 TOLLGATE_DECL result<refreshed_token> grants::refresh(const token_refresh& shown) {
-    const auto found = refresh_tokens_.find(shown.refresh_digest);
+    const auto& rotation = shown.rotation;
+    const auto found =
+        find_refresh_token(shown.refresh_digest, rotation ? std::optional{rotation->family_digest} : std::nullopt);
     if (found == refresh_tokens_.end() || found->second.parties.application != shown.application ||
         found->second.expires_at <= shown.now)
         return refreshed_token{};
     refresh_row& token = found->second;
-    if (shown.narrowed && !shown.narrowed->for_each([&](std::string_view each) { return token.scopes.contains(each); }))
+    const bool is_current = found->first == shown.refresh_digest;
+    if (!is_current && (token.replaced != shown.refresh_digest || shown.now >= token.replaced_at + rotation->grace)) {
+        revoke(grant_parties{token.parties});  // a copy: what it names goes
+        return refreshed_token{refresh_result::reused, {}};
+    }
+    if (shown.narrowed && !token.scopes.contains_all(*shown.narrowed))
         return refreshed_token{refresh_result::too_wide, {}};
 
     const scope_set& scopes = shown.narrowed ? *shown.narrowed : token.scopes;
@@ -23352,21 +24887,46 @@ TOLLGATE_DECL result<refreshed_token> grants::refresh(const token_refresh& shown
                                    token.id);
         !done)
         return std::move(done).error();
+    undo_unless_kept access_made{[&]() noexcept { access_.revoke(shown.access_digest); }};
     const instant expires_at = (std::min)(shown.now + shown.refresh_lifetime, token.ends_at);
-    move_in_time(refresh_tokens_by_end_, {token.expires_at, shown.refresh_digest}, expires_at);
+    if (rotation && is_current)
+        if (auto done = replace(found, *rotation, shown.now); !done) return std::move(done).error();
+    access_made.keep();
+    const digest current = rotation && is_current ? rotation->successor_digest : found->first;
+    move_in_time(refresh_tokens_by_end_, {token.expires_at, current}, expires_at);
     token.expires_at = expires_at;
-    return refreshed_token{refresh_result::refreshed, scopes};
+    return refreshed_token{refresh_result::refreshed, scopes,
+                           rotation ? std::optional{token.successor_seed} : std::nullopt};
 }
 
 TOLLGATE_DECL void grants::revoke_token(application_id application, const digest& token) noexcept {
-    if (const auto found = refresh_tokens_.find(token); found != refresh_tokens_.end()) {
+    if (const auto found = find_refresh_token(token, token); found != refresh_tokens_.end()) {
         if (found->second.parties.application != application) return;
         access_.revoke_made_with(found->second.id, found->second.parties);
-        forget_refresh_token(token);
+        forget_refresh_token(digest{found->first});
         return;
     }
     const auto parties = access_.parties_of(token);
     if (parties && parties->application == application) access_.revoke(token);
+}
+
+TOLLGATE_DECL std::optional<oauth_token> grants::find_token(const digest& token) const {
+    auto described = access_.describe(token);
+    if (const auto found = refresh_tokens_.find(token); !described && found != refresh_tokens_.end()) {
+        const refresh_row& is = found->second;
+        described = oauth_token{true, is.parties.user, is.parties.application, {}, is.scopes, {}, is.expires_at};
+    }
+    if (!described) return std::nullopt;
+    if (const application* known = applications_.find(described->application)) described->client_id = known->client_id;
+    return described;
+}
+
+TOLLGATE_DECL std::int64_t grants::users_of(application_id application) const noexcept {
+    std::int64_t count = 0;
+    for (auto each = rows_.lower_bound({application, user_id{1}});
+         each != rows_.end() && each->first.application == application; ++each)
+        ++count;
+    return count;
 }
 
 TOLLGATE_DECL std::vector<grant> grants::of(user_id user) const {
@@ -23395,6 +24955,7 @@ TOLLGATE_DECL bool grants::revoke(const grant_parties& parties) noexcept {
     for (const digest& each : found->second.refresh_tokens) {
         const auto token = refresh_tokens_.find(each);
         refresh_tokens_by_end_.erase({token->second.expires_at, each});
+        if (token->second.family) families_.erase(*token->second.family);
         refresh_tokens_.erase(token);
         refresh_token_shares_.remove(parties.user);
     }
@@ -23451,6 +25012,7 @@ TOLLGATE_DECL void grants::forget_refresh_token(const digest& token) noexcept {
     refresh_tokens_by_end_.erase({found->second.expires_at, token});
     refresh_token_shares_.remove(found->second.parties.user);
     std::erase(rows_.find(found->second.parties)->second.refresh_tokens, token);
+    if (found->second.family) families_.erase(*found->second.family);
     refresh_tokens_.erase(found);
 }
 
@@ -24137,7 +25699,7 @@ TOLLGATE_DECL result<token_id> personal_tokens::create(const new_personal_token&
     usernames_.emplace(id, made.username);
     try {
         by_username_.insert(made.username, row{id,
-                                               {made.user, made.secret_digest, made.scopes, std::nullopt, std::nullopt,
+                                               {made.user, made.secret_digest, made.scopes, made.expires_at, std::nullopt,
                                                 std::nullopt, known_quota{}, id},
                                                made.description,
                                                made.created_at});
@@ -24160,10 +25722,25 @@ TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens::of(user_id us
         by_username_.with(username, [&](const row* kept) {
             found.push_back(
                 {id, user, username, kept->description, kept->credential.scopes, kept->created_at,
-                 kept->credential.last_used_at});
+                 kept->credential.last_used_at, kept->credential.expires_at, kept->last_used_from});
         });
     }
     return found;
+}
+
+TOLLGATE_DECL result<bool> personal_tokens::renew(user_id user, token_id id, const personal_token_renewal& renewed) {
+    const std::scoped_lock lock{mutex_};
+    const auto named = usernames_.find(id);
+    if (named == usernames_.end()) return false;
+    bool is_users = false;
+    by_username_.change(named->second.view(), [&](row& kept) {
+        is_users = kept.credential.user == user;
+        if (!is_users) return;
+        kept.credential.secret_digest = renewed.secret_digest;
+        kept.credential.expires_at = renewed.expires_at;
+        kept.created_at = renewed.created_at;
+    });
+    return is_users;
 }
 
 TOLLGATE_DECL result<bool> personal_tokens::revoke(token_id id) {
@@ -24292,7 +25869,8 @@ TOLLGATE_DECL memory_store::memory_store(const memory_settings& settings)
       outbox_{settings.outbox_bytes_max, hooks_},
       access_{settings.access_tokens_max},
       applications_{settings.applications_max},
-      grants_{{settings.grants_max, settings.codes_max, settings.refresh_tokens_max}, applications_, access_} {}
+      grants_{{settings.grants_max, settings.codes_max, settings.refresh_tokens_max}, applications_, access_},
+      device_codes_{settings.device_codes_max, applications_} {}
 
 TOLLGATE_DECL memory_store::~memory_store() = default;
 
@@ -29839,9 +31417,13 @@ public:
     /// See `token_store`.
     TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
     /// See `token_store`.
+    TOLLGATE_DECL result<bool> renew_personal_token(user_id user, token_id id,
+                                                    const personal_token_renewal& renewed) noexcept;
+    /// See `token_store`.
     TOLLGATE_DECL result<bool> revoke_personal_token(token_id id) noexcept;
     /// See `use_recorder`.
-    TOLLGATE_DECL result<void> record_personal_token_use(std::string_view username, instant now) noexcept;
+    TOLLGATE_DECL result<void> record_personal_token_use(std::string_view username, instant now,
+                                                         std::string_view from) noexcept;
 
     /// See `credential_source`.
     TOLLGATE_DECL result<std::optional<token_credential>> find_access_token(const digest& token) noexcept;
@@ -29875,7 +31457,12 @@ public:
     /// See `application_store`.
     TOLLGATE_DECL result<std::vector<application>> applications_of(user_id owner) noexcept;
     /// See `application_store`.
-    TOLLGATE_DECL result<bool> replace_client_secret(user_id owner, application_id id, const digest& secret) noexcept;
+    TOLLGATE_DECL result<bool> update_application(user_id owner, application_id id,
+                                                  const application_change& changed) noexcept;
+    /// See `application_store`.
+    TOLLGATE_DECL result<bool> add_client_secret(user_id owner, application_id id, const digest& secret) noexcept;
+    /// See `application_store`.
+    TOLLGATE_DECL result<bool> remove_older_secret(user_id owner, application_id id) noexcept;
     /// See `application_store`.
     TOLLGATE_DECL result<bool> delete_application(user_id owner, application_id id) noexcept;
 
@@ -29889,6 +31476,16 @@ public:
     TOLLGATE_DECL result<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept;
     /// See `grant_store`.
     TOLLGATE_DECL result<void> revoke_oauth_token(application_id application, const digest& token) noexcept;
+    /// See `grant_store`.
+    TOLLGATE_DECL result<std::optional<oauth_token>> find_oauth_token(const digest& token) noexcept;
+    /// See `grant_store`.
+    TOLLGATE_DECL result<bool> create_owner_token(const new_access_token& made) noexcept;
+    /// See `grant_store`.
+    TOLLGATE_DECL result<void> create_device_code(const new_device_code& made) noexcept;
+    /// See `grant_store`.
+    TOLLGATE_DECL result<std::optional<device_code>> find_device_code(const digest& code) noexcept;
+    /// See `grant_store`.
+    TOLLGATE_DECL result<bool> answer_device_code(const digest& user_code, device_code_state answer) noexcept;
     /// See `grant_store`.
     TOLLGATE_DECL result<std::vector<grant>> grants_of(user_id user) noexcept;
     /// See `grant_store`.
@@ -30579,6 +32176,19 @@ TOLLGATE_DECL result<void> sqlite_store::create_access_token(const new_access_to
         [&](sqlite::database& on) { return sqlite::insert_access_token(on, made, std::nullopt); });
 }
 
+TOLLGATE_DECL result<bool> sqlite_store::create_owner_token(const new_access_token& made) noexcept {
+    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
+        auto allowed = on.prepare("SELECT id FROM tollgate_applications WHERE id = ? AND owner = ? AND acts_for_owner = 1 "
+                                  "AND client_type = 'confidential'",
+                                  made.application, made.user)
+                           .next<application_id>();
+        if (!allowed) return std::move(allowed).error();
+        if (!*allowed) return false;
+        if (auto done = sqlite::insert_access_token(on, made, std::nullopt); !done) return std::move(done).error();
+        return true;
+    });
+}
+
 TOLLGATE_DECL result<bool> sqlite_store::revoke_access_token(const digest& token) noexcept {
     return impl_->database.write([&](sqlite::database& on) {
         return on.run_counted("DELETE FROM tollgate_access_tokens WHERE token_digest = ?", token);
@@ -30609,11 +32219,11 @@ TOLLGATE_DECL result<application_id> sqlite_store::create_application(const new_
         // One statement holds the write lock from its start, so none can be inserted between counting and inserting.
         auto done = on.run(
             "INSERT INTO tollgate_applications "
-            "(owner, client_id, secret_digest, name, website, description, redirect_url, created_at) "
-            "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 "
-            "WHERE ?9 > (SELECT count(*) FROM tollgate_applications WHERE owner = ?1)",
+            "(owner, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type) "
+            "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 "
+            "WHERE ?10 > (SELECT count(*) FROM tollgate_applications WHERE owner = ?1)",
             made.owner, made.client_id, made.secret_digest, made.name, made.website, made.description,
-            made.redirect_url, made.created_at, applications_per_user_max);
+            sql::to_lines(made.redirect_urls), made.created_at, made.type, applications_per_user_max);
         if (!done) return application_exists(std::move(done).error());
         if (on.changes() == 0) return too_many_applications(applications_per_user_max);
         return application_id{on.last_insert_id()};
@@ -30624,8 +32234,9 @@ TOLLGATE_DECL result<std::optional<application>> sqlite_store::find_application(
     if (client_id.size() > client_id_text::bytes_max) return std::optional<application>{};  // longer than any client_id
     return impl_->database.read([&](sqlite::database& on) {
         return sql::first_of(sql::read_applications(
-            on.prepare("SELECT id, owner, client_id, secret_digest, name, website, description, redirect_url, "
-                       "created_at FROM tollgate_applications WHERE client_id = ?",
+            on.prepare("SELECT id, owner, client_id, secret_digest, name, website, description, redirect_urls, "
+                       "created_at, client_type, older_secret_digest, acts_for_owner, 0 FROM tollgate_applications "
+                       "WHERE client_id = ?",
                        client_id)));
     });
 }
@@ -30633,17 +32244,48 @@ TOLLGATE_DECL result<std::optional<application>> sqlite_store::find_application(
 TOLLGATE_DECL result<std::vector<application>> sqlite_store::applications_of(user_id owner) noexcept {
     return impl_->database.read([&](sqlite::database& on) {
         return sql::read_applications(
-            on.prepare("SELECT id, owner, client_id, secret_digest, name, website, description, redirect_url, "
-                       "created_at FROM tollgate_applications WHERE owner = ? ORDER BY id",
+            on.prepare("SELECT id, owner, client_id, secret_digest, name, website, description, redirect_urls, "
+                       "created_at, client_type, older_secret_digest, acts_for_owner, "
+                       "(SELECT count(*) FROM tollgate_grants WHERE application = tollgate_applications.id) "
+                       "FROM tollgate_applications WHERE owner = ? ORDER BY id",
                        owner));
     });
 }
 
-TOLLGATE_DECL result<bool> sqlite_store::replace_client_secret(user_id owner, application_id id,
-                                                               const digest& secret) noexcept {
+TOLLGATE_DECL result<bool> sqlite_store::update_application(user_id owner, application_id id,
+                                                            const application_change& changed) noexcept {
+    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
+        auto updated = on.run_counted(
+            "UPDATE tollgate_applications SET name = ?, website = ?, description = ?, redirect_urls = ?, "
+            "acts_for_owner = ? WHERE id = ? AND owner = ?",
+            changed.name, changed.website, changed.description, sql::to_lines(changed.redirect_urls),
+            changed.acts_for_owner, id, owner);
+        if (!updated || !*updated || changed.acts_for_owner) return updated;
+        if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE application = ? AND user = ? "
+                               "AND refresh_token IS NULL",
+                               id, owner);
+            !done)
+            return std::move(done).error();
+        return true;
+    });
+}
+
+TOLLGATE_DECL result<bool> sqlite_store::add_client_secret(user_id owner, application_id id,
+                                                           const digest& secret) noexcept {
     return impl_->database.write([&](sqlite::database& on) {
-        return on.run_counted("UPDATE tollgate_applications SET secret_digest = ? WHERE id = ? AND owner = ?", secret,
-                              id, owner);
+        return on.run_counted(
+            "UPDATE tollgate_applications SET older_secret_digest = secret_digest, secret_digest = ? "
+            "WHERE id = ? AND owner = ?",
+            secret, id, owner);
+    });
+}
+
+TOLLGATE_DECL result<bool> sqlite_store::remove_older_secret(user_id owner, application_id id) noexcept {
+    return impl_->database.write([&](sqlite::database& on) {
+        return on.run_counted(
+            "UPDATE tollgate_applications SET older_secret_digest = NULL "
+            "WHERE id = ? AND owner = ? AND older_secret_digest IS NOT NULL",
+            id, owner);
     });
 }
 
@@ -30916,6 +32558,45 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_deliveries(instant ended_b
 
 }  // namespace tollgate
 
+// <tollgate/store/detail/sqlite/device_codes.ipp>
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL result<void> sqlite_store::create_device_code(const new_device_code& made) noexcept {
+    return impl_->database.transact([&](sqlite::database& on) -> result<void> {
+        auto done = on.run_counted(
+            "INSERT INTO tollgate_device_codes "
+            "(device_digest, user_digest, application, scopes, requested_from, created_at, expires_at) "
+            "SELECT ?1, ?2, id, ?4, ?5, ?6, ?7 FROM tollgate_applications WHERE id = ?3",
+            made.device_digest, made.user_digest, made.application, made.scopes, made.requested_from, made.created_at,
+            made.expires_at);
+        if (!done) return token_exists(std::move(done).error());
+        if (!*done) return not_found();
+        return on.run("DELETE FROM tollgate_device_codes WHERE id IN (SELECT id FROM tollgate_device_codes "
+                      "WHERE application = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
+                      made.application, limits::device_codes_per_application_max);
+    });
+}
+
+TOLLGATE_DECL result<std::optional<device_code>> sqlite_store::find_device_code(const digest& code) noexcept {
+    return impl_->database.read([&](sqlite::database& on) {
+        return sql::read_device_code(
+            on.prepare("SELECT device_digest, application, client_id, scopes, requested_from, codes.created_at, "
+                       "expires_at, state FROM tollgate_device_codes AS codes JOIN tollgate_applications "
+                       "ON application = tollgate_applications.id WHERE device_digest = ?1 OR user_digest = ?1",
+                       code));
+    });
+}
+
+TOLLGATE_DECL result<bool> sqlite_store::answer_device_code(const digest& user_code, device_code_state answer) noexcept {
+    return impl_->database.write([&](sqlite::database& on) {
+        return on.run_counted("UPDATE tollgate_device_codes SET state = ? WHERE user_digest = ? AND state = 'pending'",
+                              answer, user_code);
+    });
+}
+
+}  // namespace tollgate
+
 // <tollgate/store/detail/sqlite/grants.ipp>
 
 namespace tollgate::inline v0 {
@@ -30951,6 +32632,50 @@ inline result<void> revoke_refresh_token(database& on, row_number refresh_token)
     if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE refresh_token = ?", refresh_token); !done)
         return done;
     return on.run("DELETE FROM tollgate_refresh_tokens WHERE id = ?", refresh_token);
+}
+
+/// Revokes what a user granted an application, with all codes and tokens. Whether there was a grant.
+inline result<bool> revoke_grant(database& on, user_id user, application_id application) {
+    // Also tokens without a grant: the application must lose all access.
+    if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE application = ? AND user = ?", application, user);
+        !done)
+        return std::move(done).error();
+    return on.run_counted("DELETE FROM tollgate_grants WHERE user = ? AND application = ?", user, application);
+}
+
+/// A refresh token that was found by its own digest or by that of its family.
+struct found_refresh_token {
+    row_number id{};
+    user_id user;
+    scope_set scopes;
+    instant ends_at;
+    std::optional<digest> successor_seed;  ///< empty unless it was replaced a moment ago, or is replaced now
+    bool is_current = true;
+    bool is_reused = false;
+};
+
+inline result<std::optional<found_refresh_token>> find_refresh_token(database& on, const token_refresh& shown) {
+    const auto family = shown.rotation ? std::optional{shown.rotation->family_digest} : std::nullopt;
+    auto rows = on.prepare(
+        "SELECT tokens.id, user, tokens.scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed "
+        "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants ON access_grant = tollgate_grants.id "
+        "WHERE (token_digest = ? OR family_digest = ?) AND application = ? AND expires_at > ?",
+        shown.refresh_digest, family, shown.application, shown.now);
+    return sql::read_one<row_number, user_id, scope_set, instant, digest, std::optional<digest>, std::optional<instant>,
+                         std::optional<digest>>(
+        rows, [&](row_number id, user_id user, scope_set& scopes, instant ends_at, digest& current,
+                  std::optional<digest>& replaced, std::optional<instant> replaced_at, std::optional<digest>& seed) {
+            found_refresh_token found{.id = id, .user = user, .scopes = scopes, .ends_at = ends_at, .successor_seed = {}};
+            found.is_current = current == shown.refresh_digest;
+            if (found.is_current) {
+                if (shown.rotation) found.successor_seed = shown.rotation->successor_seed;
+            } else if (replaced == shown.refresh_digest && shown.now < *replaced_at + shown.rotation->grace) {
+                found.successor_seed = seed;
+            } else {
+                found.is_reused = true;
+            }
+            return found;
+        });
 }
 
 /// Inserts the refresh token of a pair; returns its row id.
@@ -31056,28 +32781,37 @@ TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redempt
 
 TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const token_refresh& shown) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<refreshed_token> {
-        auto row = on.prepare(
-                         "SELECT tokens.id, user, tokens.scopes, ends_at FROM tollgate_refresh_tokens AS tokens "
-                         "JOIN tollgate_grants ON access_grant = tollgate_grants.id "
-                         "WHERE token_digest = ? AND application = ? AND expires_at > ?",
-                         shown.refresh_digest, shown.application, shown.now)
-                       .next<sqlite::row_number, user_id, scope_set, instant>();
-        if (!row) return std::move(row).error();
-        if (!*row) return refreshed_token{};
-        const auto& [token, user, granted, ends_at] = **row;
-        if (shown.narrowed && !shown.narrowed->for_each([&](std::string_view each) { return granted.contains(each); }))
+        const auto found = sqlite::detail::find_refresh_token(on, shown);
+        if (!found) return found.error();
+        if (!*found) return refreshed_token{};
+        const auto& token = **found;
+        if (token.is_reused) {
+            if (auto done = sqlite::detail::revoke_grant(on, token.user, shown.application); !done)
+                return std::move(done).error();
+            return refreshed_token{refresh_result::reused, {}};
+        }
+        if (shown.narrowed && !token.scopes.contains_all(*shown.narrowed))
             return refreshed_token{refresh_result::too_wide, {}};
 
-        const scope_set& scopes = shown.narrowed ? *shown.narrowed : granted;
+        const scope_set& scopes = shown.narrowed ? *shown.narrowed : token.scopes;
         if (auto done = sqlite::insert_access_token(
-                on, {user, shown.application, shown.access_digest, scopes, shown.now, shown.access_expires_at}, token);
+                on, {token.user, shown.application, shown.access_digest, scopes, shown.now, shown.access_expires_at},
+                token.id);
             !done)
             return std::move(done).error();
         if (auto done = on.run("UPDATE tollgate_refresh_tokens SET expires_at = ? WHERE id = ?",
-                               (std::min)(instant{shown.now + shown.refresh_lifetime}, ends_at), token);
+                               (std::min)(instant{shown.now + shown.refresh_lifetime}, token.ends_at), token.id);
             !done)
             return std::move(done).error();
-        return refreshed_token{refresh_result::refreshed, scopes};
+        if (shown.rotation && token.is_current) {
+            const auto& rotation = *shown.rotation;
+            auto done = on.run(
+                "UPDATE tollgate_refresh_tokens SET token_digest = ?, replaced_digest = token_digest, replaced_at = ?, "
+                "successor_seed = ?, family_digest = ? WHERE id = ?",
+                rotation.successor_digest, shown.now, rotation.successor_seed, rotation.family_digest, token.id);
+            if (!done) return token_exists(std::move(done).error());
+        }
+        return refreshed_token{refresh_result::refreshed, scopes, token.successor_seed};
     });
 }
 
@@ -31085,13 +32819,30 @@ TOLLGATE_DECL result<void> sqlite_store::revoke_oauth_token(application_id appli
     return impl_->database.transact([&](sqlite::database& on) -> result<void> {
         auto row = on.prepare(
                          "SELECT tokens.id FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants "
-                         "ON access_grant = tollgate_grants.id WHERE token_digest = ? AND application = ?",
+                         "ON access_grant = tollgate_grants.id "
+                         "WHERE (token_digest = ?1 OR family_digest = ?1) AND application = ?2",
                          token, application)
                        .next<sqlite::row_number>();
         if (!row) return std::move(row).error();
         if (*row) return sqlite::detail::revoke_refresh_token(on, std::get<0>(**row));
         return on.run("DELETE FROM tollgate_access_tokens WHERE token_digest = ? AND application = ?", token,
                       application);
+    });
+}
+
+TOLLGATE_DECL result<std::optional<oauth_token>> sqlite_store::find_oauth_token(const digest& token) noexcept {
+    return impl_->database.read([&](sqlite::database& on) -> result<std::optional<oauth_token>> {
+        auto access = sql::read_oauth_token(
+            on.prepare("SELECT 0, user, application, client_id, scopes, tokens.created_at, expires_at "
+                       "FROM tollgate_access_tokens AS tokens LEFT JOIN tollgate_applications "
+                       "ON tollgate_applications.id = application WHERE token_digest = ?",
+                       token));
+        if (!access || *access) return access;
+        return sql::read_oauth_token(
+            on.prepare("SELECT 1, user, application, client_id, tokens.scopes, NULL, expires_at "
+                       "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants ON access_grant = tollgate_grants.id "
+                       "JOIN tollgate_applications ON tollgate_applications.id = application WHERE token_digest = ?",
+                       token));
     });
 }
 
@@ -31108,12 +32859,7 @@ TOLLGATE_DECL result<std::vector<grant>> sqlite_store::grants_of(user_id user) n
 
 TOLLGATE_DECL result<bool> sqlite_store::revoke_grant(user_id user, application_id application) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        // Also tokens without a grant: the application must lose all access.
-        if (auto done =
-                on.run("DELETE FROM tollgate_access_tokens WHERE application = ? AND user = ?", application, user);
-            !done)
-            return std::move(done).error();
-        return on.run_counted("DELETE FROM tollgate_grants WHERE user = ? AND application = ?", user, application);
+        return sqlite::detail::revoke_grant(on, user, application);
     });
 }
 
@@ -31124,7 +32870,8 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_expired(instant now, std::
         return sql::read_value<bool>(
             on.prepare("SELECT EXISTS (SELECT 1 FROM tollgate_codes WHERE forget_at <= ?1) "
                        "OR EXISTS (SELECT 1 FROM tollgate_access_tokens WHERE expires_at <= ?1) "
-                       "OR EXISTS (SELECT 1 FROM tollgate_refresh_tokens WHERE expires_at <= ?1)",
+                       "OR EXISTS (SELECT 1 FROM tollgate_refresh_tokens WHERE expires_at <= ?1) "
+                       "OR EXISTS (SELECT 1 FROM tollgate_device_codes WHERE expires_at <= ?1)",
                        now));
     });
     if (!any) return any.error();
@@ -31147,6 +32894,10 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_expired(instant now, std::
             return std::move(done).error();
         if (auto done = sweep("DELETE FROM tollgate_refresh_tokens WHERE id IN "
                               "(SELECT id FROM tollgate_refresh_tokens WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)");
+            !done)
+            return std::move(done).error();
+        if (auto done = sweep("DELETE FROM tollgate_device_codes WHERE id IN "
+                              "(SELECT id FROM tollgate_device_codes WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)");
             !done)
             return std::move(done).error();
         return swept;
@@ -31706,12 +33457,13 @@ TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_persona
     if (!name) return std::optional<token_credential>{};  // longer than any username
     return impl_->personal_tokens.find(*name, [&] {
         return impl_->database.read([&](sqlite::database& on) {
-            return sql::read_one<user_id, digest, scope_set, std::optional<instant>, token_id>(
-                on.prepare("SELECT user, secret_digest, scopes, last_used_at, id FROM tollgate_personal_tokens "
-                           "WHERE username = ?",
+            return sql::read_one<user_id, digest, scope_set, std::optional<instant>, std::optional<instant>, token_id>(
+                on.prepare("SELECT user, secret_digest, scopes, expires_at, last_used_at, id "
+                           "FROM tollgate_personal_tokens WHERE username = ?",
                            *name),
-                [](user_id user, digest& secret, scope_set& scopes, std::optional<instant> last_used_at, token_id id) {
-                    return token_credential{user, secret, scopes, std::nullopt, std::nullopt, last_used_at, known_quota{}, id};
+                [](user_id user, digest& secret, scope_set& scopes, std::optional<instant> expires_at,
+                   std::optional<instant> last_used_at, token_id id) {
+                    return token_credential{user, secret, scopes, expires_at, std::nullopt, last_used_at, known_quota{}, id};
                 });
         });
     });
@@ -31728,11 +33480,12 @@ TOLLGATE_DECL result<token_id> sqlite_store::create_personal_token(const new_per
     return impl_->database.write([&](sqlite::database& on) -> result<token_id> {
         // One statement holds the write lock from its start, so none can be inserted between counting and inserting.
         auto done = on.run(
-            "INSERT INTO tollgate_personal_tokens (user, username, secret_digest, description, scopes, created_at) "
-            "SELECT ?1, ?2, ?3, ?4, ?5, ?6 "
-            "WHERE ?7 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user = ?1)",
+            "INSERT INTO tollgate_personal_tokens "
+            "(user, username, secret_digest, description, scopes, created_at, expires_at) "
+            "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 "
+            "WHERE ?8 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user = ?1)",
             made.user, made.username, made.secret_digest, made.description, made.scopes, made.created_at,
-            tokens_per_user_max);
+            made.expires_at, tokens_per_user_max);
         if (!done) return personal_token_exists(std::move(done).error());
         if (on.changes() == 0) return too_many_personal_tokens(tokens_per_user_max);
         return token_id{on.last_insert_id()};
@@ -31742,10 +33495,21 @@ TOLLGATE_DECL result<token_id> sqlite_store::create_personal_token(const new_per
 TOLLGATE_DECL result<std::vector<personal_token>> sqlite_store::personal_tokens_of(user_id user) noexcept {
     return impl_->database.read([&](sqlite::database& on) {
         return sql::read_personal_tokens(on.prepare("SELECT id, username, description, scopes, created_at, "
-                                                    "last_used_at FROM tollgate_personal_tokens "
+                                                    "last_used_at, expires_at, last_used_from "
+                                                    "FROM tollgate_personal_tokens "
                                                     "WHERE user = ? ORDER BY id",
                                                     user),
                                          user);
+    });
+}
+
+TOLLGATE_DECL result<bool> sqlite_store::renew_personal_token(user_id user, token_id id,
+                                                              const personal_token_renewal& renewed) noexcept {
+    return impl_->database.write([&](sqlite::database& on) {
+        return on.run_counted(
+            "UPDATE tollgate_personal_tokens SET secret_digest = ?, created_at = ?, expires_at = ? "
+            "WHERE id = ? AND user = ?",
+            renewed.secret_digest, renewed.created_at, renewed.expires_at, id, user);
     });
 }
 
@@ -31755,9 +33519,11 @@ TOLLGATE_DECL result<bool> sqlite_store::revoke_personal_token(token_id id) noex
     });
 }
 
-TOLLGATE_DECL result<void> sqlite_store::record_personal_token_use(std::string_view username, instant now) noexcept {
+TOLLGATE_DECL result<void> sqlite_store::record_personal_token_use(std::string_view username, instant now,
+                                                                   std::string_view from) noexcept {
     return impl_->database.transact_soon([&](sqlite::database& on) {
-        return on.run("UPDATE tollgate_personal_tokens SET last_used_at = ? WHERE username = ?", now, username);
+        return on.run("UPDATE tollgate_personal_tokens SET last_used_at = ?, last_used_from = ? WHERE username = ?", now,
+                      from, username);
     });
 }
 
@@ -32092,6 +33858,43 @@ inline constexpr std::array store_steps{
         CREATE INDEX tollgate_deliveries_pending ON tollgate_deliveries (hook, coalesce(due_at, leased_until), id)
             WHERE ended_at IS NULL;
         DROP TABLE tollgate_delivery_hosts;
+    )"},
+    // 6: public clients and resource servers, several redirect URLs (one a line) and two secrets of an application;
+    // refresh tokens that are replaced by their use; device codes; the end of personal tokens, and from where they are used.
+    //
+    // A refresh token that is replaced keeps its row, so that access tokens and codes need not follow. The token before it,
+    // and what its successor was derived from, answer a client that lost the response. Those before are known by their
+    // family alone.
+    statement_text{R"(
+        ALTER TABLE tollgate_applications RENAME COLUMN redirect_url TO redirect_urls;
+        UPDATE tollgate_applications SET redirect_urls = '' WHERE redirect_urls IS NULL;
+        ALTER TABLE tollgate_applications ADD COLUMN client_type TEXT NOT NULL DEFAULT 'confidential'
+            CHECK (client_type IN ('confidential', 'public', 'resource_server'));
+        ALTER TABLE tollgate_applications ADD COLUMN older_secret_digest BLOB CHECK (length(older_secret_digest) = 32);
+        ALTER TABLE tollgate_applications ADD COLUMN acts_for_owner INTEGER NOT NULL DEFAULT 0;
+
+        ALTER TABLE tollgate_refresh_tokens ADD COLUMN family_digest BLOB CHECK (length(family_digest) = 32);
+        ALTER TABLE tollgate_refresh_tokens ADD COLUMN replaced_digest BLOB CHECK (length(replaced_digest) = 32);
+        ALTER TABLE tollgate_refresh_tokens ADD COLUMN replaced_at INTEGER;
+        ALTER TABLE tollgate_refresh_tokens ADD COLUMN successor_seed BLOB CHECK (length(successor_seed) = 32);
+        CREATE UNIQUE INDEX tollgate_refresh_tokens_by_family ON tollgate_refresh_tokens (family_digest);
+
+        CREATE TABLE tollgate_device_codes (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            device_digest BLOB NOT NULL UNIQUE CHECK (length(device_digest) = 32),
+            user_digest BLOB NOT NULL UNIQUE CHECK (length(user_digest) = 32),
+            application INTEGER NOT NULL REFERENCES tollgate_applications (id) ON DELETE CASCADE,
+            scopes TEXT NOT NULL,
+            requested_from TEXT NOT NULL,
+            created_at INTEGER NOT NULL,
+            expires_at INTEGER NOT NULL,
+            state TEXT NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'approved', 'denied'))
+        ) STRICT;
+        CREATE INDEX tollgate_device_codes_by_application ON tollgate_device_codes (application, id);
+        CREATE INDEX tollgate_device_codes_by_end ON tollgate_device_codes (expires_at);
+
+        ALTER TABLE tollgate_personal_tokens ADD COLUMN expires_at INTEGER;
+        ALTER TABLE tollgate_personal_tokens ADD COLUMN last_used_from TEXT;
     )"},
 };
 
@@ -33214,9 +35017,13 @@ public:
     /// See `token_store`.
     TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
     /// See `token_store`.
+    TOLLGATE_DECL result<bool> renew_personal_token(user_id user, token_id id,
+                                                    const personal_token_renewal& renewed) noexcept;
+    /// See `token_store`.
     TOLLGATE_DECL result<bool> revoke_personal_token(token_id id) noexcept;
     /// See `use_recorder`.
-    TOLLGATE_DECL result<void> record_personal_token_use(std::string_view username, instant now) noexcept;
+    TOLLGATE_DECL result<void> record_personal_token_use(std::string_view username, instant now,
+                                                         std::string_view from) noexcept;
 
     /// See `credential_source`.
     TOLLGATE_DECL result<std::optional<token_credential>> find_access_token(const digest& token) noexcept;
@@ -33250,7 +35057,12 @@ public:
     /// See `application_store`.
     TOLLGATE_DECL result<std::vector<application>> applications_of(user_id owner) noexcept;
     /// See `application_store`.
-    TOLLGATE_DECL result<bool> replace_client_secret(user_id owner, application_id id, const digest& secret) noexcept;
+    TOLLGATE_DECL result<bool> update_application(user_id owner, application_id id,
+                                                  const application_change& changed) noexcept;
+    /// See `application_store`.
+    TOLLGATE_DECL result<bool> add_client_secret(user_id owner, application_id id, const digest& secret) noexcept;
+    /// See `application_store`.
+    TOLLGATE_DECL result<bool> remove_older_secret(user_id owner, application_id id) noexcept;
     /// See `application_store`.
     TOLLGATE_DECL result<bool> delete_application(user_id owner, application_id id) noexcept;
 
@@ -33264,6 +35076,16 @@ public:
     TOLLGATE_DECL result<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept;
     /// See `grant_store`.
     TOLLGATE_DECL result<void> revoke_oauth_token(application_id application, const digest& token) noexcept;
+    /// See `grant_store`.
+    TOLLGATE_DECL result<std::optional<oauth_token>> find_oauth_token(const digest& token) noexcept;
+    /// See `grant_store`.
+    TOLLGATE_DECL result<bool> create_owner_token(const new_access_token& made) noexcept;
+    /// See `grant_store`.
+    TOLLGATE_DECL result<void> create_device_code(const new_device_code& made) noexcept;
+    /// See `grant_store`.
+    TOLLGATE_DECL result<std::optional<device_code>> find_device_code(const digest& code) noexcept;
+    /// See `grant_store`.
+    TOLLGATE_DECL result<bool> answer_device_code(const digest& user_code, device_code_state answer) noexcept;
     /// See `grant_store`.
     TOLLGATE_DECL result<std::vector<grant>> grants_of(user_id user) noexcept;
     /// See `grant_store`.
@@ -34368,6 +36190,25 @@ TOLLGATE_DECL result<void> postgres_store::create_access_token(const new_access_
     });
 }
 
+TOLLGATE_DECL result<bool> postgres_store::create_owner_token(const new_access_token& made) noexcept {
+    return detail::without_exceptions([&]() -> result<bool> {
+        auto batch = impl_->database.make_batch();
+        // Waits for verbs that delete the application or take its right away.
+        batch.add("SELECT id FROM tollgate_applications WHERE id = $1 FOR SHARE", made.application);
+        batch.add(
+            "INSERT INTO tollgate_access_tokens (token_digest, user_id, application_id, scopes, created_at, expires_at) "
+            "SELECT $1, $2, $3, $4, $5, $6 FROM tollgate_applications "
+            "WHERE id = $3 AND owner_id = $2 AND acts_for_owner AND client_type = 'confidential'",
+            made.token_digest, made.user, made.application, made.scopes, made.created_at, made.expires_at);
+        postgres::trim_access_tokens(batch, made.token_digest);
+        auto done = impl_->database.run(batch);
+        if (!done) return token_exists(std::move(done).error());
+        impl_->changes->forget_key(impl_->access_tokens.hash_of(made.token_digest));
+        if (done->back().touched() > 0) impl_->changes->forget(made.user);
+        return (*done)[1].touched() > 0;
+    });
+}
+
 TOLLGATE_DECL result<bool> postgres_store::revoke_access_token(const digest& token) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
         auto done = impl_->database.change("DELETE FROM tollgate_access_tokens WHERE token_digest = $1", token);
@@ -34409,11 +36250,11 @@ TOLLGATE_DECL result<application_id> postgres_store::create_application(
         postgres::lock_for_counting(batch, "applications " + std::to_string(made.owner.value()));
         batch.add(
             "INSERT INTO tollgate_applications "
-            "(owner_id, client_id, secret_digest, name, website, description, redirect_url, created_at) "
-            "SELECT $1, $2, $3, $4, $5, $6, $7, $8 "
-            "WHERE $9 > (SELECT count(*) FROM tollgate_applications WHERE owner_id = $1) RETURNING id",
-            made.owner, made.client_id, made.secret_digest, made.name, made.website, made.description, made.redirect_url,
-            made.created_at, applications_per_user_max);
+            "(owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type) "
+            "SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9 "
+            "WHERE $10 > (SELECT count(*) FROM tollgate_applications WHERE owner_id = $1) RETURNING id",
+            made.owner, made.client_id, made.secret_digest, made.name, made.website, made.description, sql::to_lines(made.redirect_urls),
+            made.created_at, made.type, applications_per_user_max);
         auto results = impl_->database.run(batch);
         if (!results) return application_exists(std::move(results).error());
         const auto row = results->back().next<application_id>();
@@ -34428,8 +36269,8 @@ TOLLGATE_DECL result<std::optional<application>> postgres_store::find_applicatio
         if (client_id.size() > client_id_text::bytes_max || !postgres::is_storable(client_id))
             return std::optional<application>{};
         auto listed = impl_->database.ask(
-            "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_url, created_at "
-            "FROM tollgate_applications WHERE client_id = $1",
+            "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
+            "client_type, older_secret_digest, acts_for_owner, 0::bigint FROM tollgate_applications WHERE client_id = $1",
             client_id);
         if (!listed) return std::move(listed).error();
         return sql::first_of(sql::read_applications(*listed));
@@ -34439,7 +36280,9 @@ TOLLGATE_DECL result<std::optional<application>> postgres_store::find_applicatio
 TOLLGATE_DECL result<std::vector<application>> postgres_store::applications_of(user_id owner) noexcept {
     return detail::without_exceptions([&]() -> result<std::vector<application>> {
         auto listed = impl_->database.ask(
-            "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_url, created_at "
+            "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
+            "client_type, older_secret_digest, acts_for_owner, "
+            "(SELECT count(*) FROM tollgate_grants AS grants WHERE application_id = tollgate_applications.id) "
             "FROM tollgate_applications WHERE owner_id = $1 ORDER BY id",
             owner);
         if (!listed) return std::move(listed).error();
@@ -34447,11 +36290,45 @@ TOLLGATE_DECL result<std::vector<application>> postgres_store::applications_of(u
     });
 }
 
-TOLLGATE_DECL result<bool> postgres_store::replace_client_secret(
+TOLLGATE_DECL result<bool> postgres_store::update_application(user_id owner, application_id id,
+                                                              const application_change& changed) noexcept {
+    return detail::without_exceptions([&]() -> result<bool> {
+        auto batch = impl_->database.make_batch();
+        batch.add(
+            "UPDATE tollgate_applications SET name = $3, website = $4, description = $5, redirect_urls = $6, "
+            "acts_for_owner = $7 WHERE id = $1 AND owner_id = $2",
+            id, owner, changed.name, changed.website, changed.description, sql::to_lines(changed.redirect_urls),
+            changed.acts_for_owner);
+        batch.add(
+            "DELETE FROM tollgate_access_tokens AS tokens USING tollgate_applications AS owned "
+            "WHERE owned.id = $1 AND owned.owner_id = $2 AND NOT owned.acts_for_owner AND tokens.application_id = $1 "
+            "AND tokens.user_id = $2 AND tokens.refresh_token_id IS NULL",
+            id, owner);
+        auto results = impl_->database.run(batch);
+        if (!results) return impl_->forget_all_after(std::move(results).error());
+        if (results->back().touched() > 0) impl_->changes->forget(owner);
+        return results->front().touched() > 0;
+    });
+}
+
+TOLLGATE_DECL result<bool> postgres_store::add_client_secret(
     user_id owner, application_id id, const digest& secret) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
         auto done = impl_->database.change(
-            "UPDATE tollgate_applications SET secret_digest = $1 WHERE id = $2 AND owner_id = $3", secret, id, owner);
+            "UPDATE tollgate_applications SET older_secret_digest = secret_digest, secret_digest = $1 "
+            "WHERE id = $2 AND owner_id = $3",
+            secret, id, owner);
+        if (!done) return std::move(done).error();
+        return done->touched() > 0;
+    });
+}
+
+TOLLGATE_DECL result<bool> postgres_store::remove_older_secret(user_id owner, application_id id) noexcept {
+    return detail::without_exceptions([&]() -> result<bool> {
+        auto done = impl_->database.change(
+            "UPDATE tollgate_applications SET older_secret_digest = NULL "
+            "WHERE id = $1 AND owner_id = $2 AND older_secret_digest IS NOT NULL",
+            id, owner);
         if (!done) return std::move(done).error();
         return done->touched() > 0;
     });
@@ -34893,6 +36770,54 @@ TOLLGATE_DECL result<std::vector<completion>> postgres_store::complete(std::span
 
 }  // namespace tollgate
 
+// <tollgate/store/detail/postgres/device_codes.ipp>
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL result<void> postgres_store::create_device_code(const new_device_code& made) noexcept {
+    return detail::without_exceptions([&]() -> result<void> {
+        auto batch = impl_->database.make_batch();
+        batch.add(
+            "INSERT INTO tollgate_device_codes "
+            "(device_digest, user_digest, application_id, scopes, requested_from, created_at, expires_at) "
+            "SELECT $1, $2, id, $4, $5, $6, $7 FROM tollgate_applications WHERE id = $3",
+            made.device_digest, made.user_digest, made.application, made.scopes, made.requested_from, made.created_at,
+            made.expires_at);
+        batch.add(
+            "DELETE FROM tollgate_device_codes WHERE id = ANY (ARRAY(SELECT id FROM tollgate_device_codes "
+            "WHERE application_id = $1 ORDER BY id DESC OFFSET $2))",
+            made.application, limits::device_codes_per_application_max);
+        auto done = impl_->database.run(batch);
+        if (!done) return token_exists(std::move(done).error());
+        if (done->front().touched() == 0) return not_found();
+        return {};
+    });
+}
+
+TOLLGATE_DECL result<std::optional<device_code>> postgres_store::find_device_code(const digest& code) noexcept {
+    return detail::without_exceptions([&]() -> result<std::optional<device_code>> {
+        auto found = impl_->database.ask(
+            "SELECT device_digest, application_id, client_id, scopes, requested_from, codes.created_at, expires_at, state "
+            "FROM tollgate_device_codes AS codes JOIN tollgate_applications AS applications "
+            "ON application_id = applications.id WHERE device_digest = $1 OR user_digest = $1",
+            code);
+        if (!found) return std::move(found).error();
+        return sql::read_device_code(*found);
+    });
+}
+
+TOLLGATE_DECL result<bool> postgres_store::answer_device_code(const digest& user_code,
+                                                              device_code_state answer) noexcept {
+    return detail::without_exceptions([&]() -> result<bool> {
+        auto done = impl_->database.change(
+            "UPDATE tollgate_device_codes SET state = $2 WHERE user_digest = $1 AND state = 'pending'", user_code, answer);
+        if (!done) return std::move(done).error();
+        return done->touched() > 0;
+    });
+}
+
+}  // namespace tollgate
+
 // <tollgate/store/detail/postgres/grants.ipp>
 
 // A verb that creates or removes a grant's codes or tokens first locks the grant's row with a separate statement. For
@@ -35015,34 +36940,51 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
 TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const token_refresh& shown) noexcept {
     return detail::without_exceptions([&]() -> result<refreshed_token> {
         auto batch = impl_->database.make_batch();
+        const auto rotation = shown.rotation.value_or(token_rotation{});
+        const auto successor = shown.rotation ? std::optional{rotation.successor_digest} : std::nullopt;
+        const auto family = shown.rotation ? std::optional{rotation.family_digest} : std::nullopt;
         batch.add(
             "SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_refresh_tokens AS tokens "
-            "ON grants.id = tokens.grant_id WHERE token_digest = $1 AND application_id = $2 FOR NO KEY UPDATE OF grants",
-            shown.refresh_digest, shown.application);
+            "ON grants.id = tokens.grant_id WHERE (token_digest = $1 OR family_digest = $3) AND application_id = $2 "
+            "FOR NO KEY UPDATE OF grants",
+            shown.refresh_digest, shown.application, family);
         batch.add(
-            "WITH shown AS (SELECT tokens.id, user_id, coalesce($4, tokens.scopes) AS scopes, "
-            "coalesce(string_to_array($4, ' ') <@ string_to_array(tokens.scopes, ' '), true) AS fits "
+            "WITH shown AS (SELECT tokens.id, grant_id, user_id, coalesce($4, tokens.scopes) AS scopes, "
+            "token_digest = $1 AS is_current, successor_seed, "
+            "CASE WHEN token_digest <> $1 AND (replaced_digest IS DISTINCT FROM $1 OR replaced_at + $8 <= $3) THEN 'reused' "
+            "WHEN NOT coalesce(string_to_array($4, ' ') <@ string_to_array(tokens.scopes, ' '), true) THEN 'too_wide' "
+            "ELSE 'refreshed' END AS result "
             "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
-            "WHERE token_digest = $1 AND application_id = $2 AND expires_at > $3), "
+            "WHERE (token_digest = $1 OR family_digest = $9) AND application_id = $2 AND expires_at > $3), "
             "access AS (INSERT INTO tollgate_access_tokens "
             "(token_digest, user_id, application_id, scopes, created_at, expires_at, refresh_token_id) "
-            "SELECT $5, user_id, $2, scopes, $3, $6, id FROM shown WHERE fits), "
+            "SELECT $5, user_id, $2, scopes, $3, $6, id FROM shown WHERE result = 'refreshed'), "
             "used AS (UPDATE tollgate_refresh_tokens AS tokens SET expires_at = least($7, ends_at) FROM shown "
-            "WHERE tokens.id = shown.id AND fits) "
-            "SELECT scopes, fits, user_id FROM shown",
+            "WHERE tokens.id = shown.id AND result = 'refreshed' AND NOT (is_current AND $10 IS NOT NULL)), "
+            "replaced AS (UPDATE tollgate_refresh_tokens AS tokens SET expires_at = least($7, ends_at), "
+            "token_digest = $10, replaced_digest = $1, replaced_at = $3, successor_seed = $11, family_digest = $9 FROM shown "
+            "WHERE tokens.id = shown.id AND result = 'refreshed' AND is_current AND $10 IS NOT NULL), "
+            "revoked_access AS (DELETE FROM tollgate_access_tokens AS tokens USING shown "
+            "WHERE result = 'reused' AND tokens.application_id = $2 AND tokens.user_id = shown.user_id), "
+            "revoked AS (DELETE FROM tollgate_grants AS grants USING shown "
+            "WHERE result = 'reused' AND grants.id = shown.grant_id) "
+            "SELECT scopes, result, user_id, CASE WHEN is_current THEN $11 ELSE successor_seed END FROM shown",
             shown.refresh_digest, shown.application, shown.now, shown.narrowed, shown.access_digest,
-            shown.access_expires_at, instant{shown.now + shown.refresh_lifetime});
+            shown.access_expires_at, instant{shown.now + shown.refresh_lifetime}, milliseconds{rotation.grace}, family,
+            successor, rotation.successor_seed);
         postgres::trim_access_tokens(batch, shown.access_digest);
         auto results = impl_->database.run(batch);
-        if (!results) return token_exists(std::move(results).error());
-        const auto row = (*results)[1].next<scope_set, bool, user_id>();
-        if (!row) return row.error();
+        // A token that was replaced before revokes others.
+        if (!results) return impl_->forget_all_after(token_exists(std::move(results).error()));
+        const auto row = (*results)[1].next<scope_set, std::string, user_id, std::optional<digest>>();
+        if (!row) return impl_->forget_all_after(row.error());
         if (!*row) return refreshed_token{};
-        const auto& [scopes, fits, user] = **row;
+        const auto& [scopes, result, user, seed] = **row;
         impl_->changes->forget_key(std::hash<digest>{}(shown.access_digest));
-        if (results->back().touched() > 0) impl_->changes->forget(user);  // older ones were deleted
-        if (!fits) return refreshed_token{refresh_result::too_wide, {}};
-        return refreshed_token{refresh_result::refreshed, scopes};
+        if (result == "reused" || results->back().touched() > 0) impl_->changes->forget(user);  // older ones were deleted
+        if (result == "reused") return refreshed_token{refresh_result::reused, {}};
+        if (result == "too_wide") return refreshed_token{refresh_result::too_wide, {}};
+        return refreshed_token{refresh_result::refreshed, scopes, shown.rotation ? seed : std::nullopt};
     });
 }
 
@@ -35052,11 +36994,13 @@ TOLLGATE_DECL result<void> postgres_store::revoke_oauth_token(
         auto batch = impl_->database.make_batch();
         batch.add(
             "SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_refresh_tokens AS tokens "
-            "ON grants.id = tokens.grant_id WHERE token_digest = $1 AND application_id = $2 FOR NO KEY UPDATE OF grants",
+            "ON grants.id = tokens.grant_id WHERE (token_digest = $1 OR family_digest = $1) AND application_id = $2 "
+            "FOR NO KEY UPDATE OF grants",
             token, application);
         batch.add(
             "WITH refresh AS (DELETE FROM tollgate_refresh_tokens AS tokens USING tollgate_grants AS grants "
-            "WHERE grants.id = grant_id AND token_digest = $1 AND application_id = $2 RETURNING tokens.id) "
+            "WHERE grants.id = grant_id AND (token_digest = $1 OR family_digest = $1) AND application_id = $2 "
+            "RETURNING tokens.id) "
             "DELETE FROM tollgate_access_tokens WHERE refresh_token_id = (SELECT id FROM refresh) RETURNING user_id",
             token, application);
         batch.add("DELETE FROM tollgate_access_tokens WHERE token_digest = $1 AND application_id = $2", token, application);
@@ -35067,6 +37011,21 @@ TOLLGATE_DECL result<void> postgres_store::revoke_oauth_token(
         if (!row) return impl_->forget_all_after(row.error());
         if (*row) impl_->changes->forget(std::get<0>(**row));
         return {};
+    });
+}
+
+TOLLGATE_DECL result<std::optional<oauth_token>> postgres_store::find_oauth_token(const digest& token) noexcept {
+    return detail::without_exceptions([&]() -> result<std::optional<oauth_token>> {
+        auto found = impl_->database.ask(
+            "SELECT false, user_id, application_id, client_id, scopes, tokens.created_at, expires_at "
+            "FROM tollgate_access_tokens AS tokens LEFT JOIN tollgate_applications AS applications "
+            "ON applications.id = application_id WHERE token_digest = $1 "
+            "UNION ALL SELECT true, user_id, application_id, client_id, tokens.scopes, NULL::bigint, expires_at "
+            "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
+            "JOIN tollgate_applications AS applications ON applications.id = application_id WHERE token_digest = $1",
+            token);
+        if (!found) return std::move(found).error();
+        return sql::read_oauth_token(*found);
     });
 }
 
@@ -35111,8 +37070,13 @@ TOLLGATE_DECL result<std::size_t> postgres_store::sweep_expired(instant now, std
             "refresh AS (DELETE FROM tollgate_refresh_tokens WHERE id = ANY (ARRAY("
             "SELECT id FROM tollgate_refresh_tokens WHERE expires_at <= $1 ORDER BY expires_at "
             "LIMIT $2 - (SELECT count(*) FROM codes) - (SELECT count(*) FROM access) FOR UPDATE SKIP LOCKED)) RETURNING "
-            "id) "
-            "SELECT (SELECT count(*) FROM codes) + (SELECT count(*) FROM access) + (SELECT count(*) FROM refresh)",
+            "id), "
+            "swept AS (SELECT (SELECT count(*) FROM codes) + (SELECT count(*) FROM access) "
+            "+ (SELECT count(*) FROM refresh) AS so_far), "
+            "devices AS (DELETE FROM tollgate_device_codes WHERE id = ANY (ARRAY("
+            "SELECT id FROM tollgate_device_codes WHERE expires_at <= $1 ORDER BY expires_at "
+            "LIMIT $2 - (SELECT so_far FROM swept) FOR UPDATE SKIP LOCKED)) RETURNING id) "
+            "SELECT (SELECT so_far FROM swept) + (SELECT count(*) FROM devices)",
             now, rows_max);
         if (!swept) return std::move(swept).error();
         const auto row = swept->only<std::int64_t>();
@@ -35716,11 +37680,12 @@ TOLLGATE_DECL result<token_id> postgres_store::create_personal_token(const new_p
         auto batch = impl_->database.make_batch();
         postgres::lock_for_counting(batch, "personal_tokens " + std::to_string(made.user.value()));
         batch.add(
-            "INSERT INTO tollgate_personal_tokens (user_id, username, secret_digest, description, scopes, created_at) "
-            "SELECT $1, $2, $3, $4, $5, $6 "
-            "WHERE $7 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user_id = $1) RETURNING id",
+            "INSERT INTO tollgate_personal_tokens "
+            "(user_id, username, secret_digest, description, scopes, created_at, expires_at) "
+            "SELECT $1, $2, $3, $4, $5, $6, $7 "
+            "WHERE $8 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user_id = $1) RETURNING id",
             made.user, made.username, made.secret_digest, made.description, made.scopes, made.created_at,
-            tokens_per_user_max);
+            made.expires_at, tokens_per_user_max);
         auto results = impl_->database.run(batch);
         if (!results) return personal_token_exists(std::move(results).error());
         const auto row = results->back().next<token_id>();
@@ -35734,11 +37699,25 @@ TOLLGATE_DECL result<token_id> postgres_store::create_personal_token(const new_p
 TOLLGATE_DECL result<std::vector<personal_token>> postgres_store::personal_tokens_of(user_id user) noexcept {
     return detail::without_exceptions([&]() -> result<std::vector<personal_token>> {
         auto listed = impl_->database.ask(
-            "SELECT id, username, description, scopes, created_at, last_used_at FROM tollgate_personal_tokens "
+            "SELECT id, username, description, scopes, created_at, last_used_at, expires_at, last_used_from "
+            "FROM tollgate_personal_tokens "
             "WHERE user_id = $1 ORDER BY id",
             user);
         if (!listed) return std::move(listed).error();
         return sql::read_personal_tokens(*listed, user);
+    });
+}
+
+TOLLGATE_DECL result<bool> postgres_store::renew_personal_token(user_id user, token_id id,
+                                                                const personal_token_renewal& renewed) noexcept {
+    return detail::without_exceptions([&]() -> result<bool> {
+        auto done = impl_->database.change(
+            "UPDATE tollgate_personal_tokens SET secret_digest = $1, created_at = $2, expires_at = $3 "
+            "WHERE id = $4 AND user_id = $5",
+            renewed.secret_digest, renewed.created_at, renewed.expires_at, id, user);
+        if (!done) return impl_->forget_all_after(std::move(done).error());
+        impl_->changes->forget(user);
+        return done->touched() > 0;
     });
 }
 
@@ -35754,11 +37733,13 @@ TOLLGATE_DECL result<bool> postgres_store::revoke_personal_token(token_id id) no
     });
 }
 
-TOLLGATE_DECL result<void> postgres_store::record_personal_token_use(std::string_view username, instant now) noexcept {
+TOLLGATE_DECL result<void> postgres_store::record_personal_token_use(std::string_view username, instant now,
+                                                                     std::string_view from) noexcept {
     return detail::without_exceptions([&]() -> result<void> {
         auto batch = impl_->database.make_batch();
         postgres::make_best_effort(batch);
-        batch.add("UPDATE tollgate_personal_tokens SET last_used_at = $1 WHERE username = $2", now, username);
+        batch.add("UPDATE tollgate_personal_tokens SET last_used_at = $1, last_used_from = $2 WHERE username = $3", now, from,
+                  username);
         auto done = impl_->database.run(batch, postgres::repeat::never, postgres::short_connection_wait);
         if (!done) return std::move(done).error();
         // Otherwise the cached row would show the use as unrecorded.
@@ -36152,6 +38133,46 @@ inline constexpr std::array store_steps{
         DROP SEQUENCE tollgate_turns;
         ALTER TABLE tollgate_hooks SET (
             fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+    )", true},
+    // 5: public clients and resource servers, several redirect URLs (one a line) and two secrets of an application;
+    // refresh tokens that are replaced by their use; device codes; the end of personal tokens, and from where they are used.
+    //
+    // A refresh token that is replaced keeps its row, so that access tokens and codes need not follow. The token before it,
+    // and what its successor was derived from, answer a client that lost the response. Those before are known by their
+    // family alone.
+    schema_step{R"(
+        ALTER TABLE tollgate_applications
+            ALTER COLUMN redirect_url TYPE text USING coalesce(redirect_url, ''),
+            ALTER COLUMN redirect_url SET NOT NULL,
+            ADD COLUMN client_type text NOT NULL DEFAULT 'confidential'
+                CHECK (client_type IN ('confidential', 'public', 'resource_server')),
+            ADD COLUMN older_secret_digest bytea CHECK (octet_length(older_secret_digest) = 32),
+            ADD COLUMN acts_for_owner boolean NOT NULL DEFAULT false;
+        ALTER TABLE tollgate_applications RENAME COLUMN redirect_url TO redirect_urls;
+
+        ALTER TABLE tollgate_refresh_tokens
+            ADD COLUMN family_digest bytea UNIQUE CHECK (octet_length(family_digest) = 32),
+            ADD COLUMN replaced_digest bytea CHECK (octet_length(replaced_digest) = 32),
+            ADD COLUMN replaced_at bigint,
+            ADD COLUMN successor_seed bytea CHECK (octet_length(successor_seed) = 32);
+
+        CREATE TABLE tollgate_device_codes (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            device_digest bytea NOT NULL UNIQUE CHECK (octet_length(device_digest) = 32),
+            user_digest bytea NOT NULL UNIQUE CHECK (octet_length(user_digest) = 32),
+            application_id bigint NOT NULL REFERENCES tollgate_applications ON DELETE CASCADE,
+            scopes text NOT NULL,
+            requested_from text NOT NULL,
+            created_at bigint NOT NULL,
+            expires_at bigint NOT NULL,
+            state text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'approved', 'denied'))
+        );
+        CREATE INDEX tollgate_device_codes_by_application ON tollgate_device_codes (application_id, id);
+        CREATE INDEX tollgate_device_codes_by_end ON tollgate_device_codes (expires_at);
+
+        ALTER TABLE tollgate_personal_tokens
+            ADD COLUMN expires_at bigint,
+            ADD COLUMN last_used_from text;
     )", true},
 };
 
@@ -37314,8 +39335,8 @@ inline std::string compose_lookup(const lookup_parts& parts, std::string_view ow
 }  // namespace detail
 
 TOLLGATE_DECL credential_lookup::credential_lookup(const std::string& owner_quota_query)
-    : personal_{detail::compose_lookup({"tokens.username, tokens.user_id, tokens.secret_digest, tokens.scopes, tokens.last_used_at, "
-                                        "tokens.id",
+    : personal_{detail::compose_lookup({"tokens.username, tokens.user_id, tokens.secret_digest, tokens.scopes, "
+                                        "tokens.expires_at, tokens.last_used_at, tokens.id",
                                         "tollgate_personal_tokens", "username"},
                                        owner_quota_query)},
       access_{detail::compose_lookup(
@@ -37324,15 +39345,15 @@ TOLLGATE_DECL credential_lookup::credential_lookup(const std::string& owner_quot
           owner_quota_query)} {}
 
 TOLLGATE_DECL auto credential_lookup::read_personal(rows& found) -> result<std::optional<found_as<token_username>>> {
-    const auto row = found.next<token_username, user_id, digest, scope_set, std::optional<instant>, token_id, bool,
-                                std::optional<std::int64_t>, std::optional<std::int64_t>>();
+    const auto row = found.next<token_username, user_id, digest, scope_set, std::optional<instant>, std::optional<instant>,
+                                token_id, bool, std::optional<std::int64_t>, std::optional<std::int64_t>>();
     if (!row) return row.error();
     if (!*row) return std::optional<found_as<token_username>>{};
-    const auto& [username, user, secret_digest, scopes, last_used_at, id, is_known, requests, window_seconds] = **row;
+    const auto& [username, user, secret_digest, scopes, expires_at, last_used_at, id, is_known, requests, window_seconds] = **row;
     auto own = to_quota({is_known, requests, window_seconds});
     if (!own) return std::optional{found_as<token_username>{username, std::move(own).error()}};
     return std::optional{found_as<token_username>{
-        username, token_credential{user, secret_digest, scopes, std::nullopt, std::nullopt, last_used_at, *own, id}}};
+        username, token_credential{user, secret_digest, scopes, expires_at, std::nullopt, last_used_at, *own, id}}};
 }
 
 TOLLGATE_DECL auto credential_lookup::read_access(rows& found) -> result<std::optional<found_as<digest>>> {

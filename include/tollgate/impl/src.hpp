@@ -36,6 +36,8 @@
 #include <tollgate/oauth/detail/authorization_request.ipp>
 #include <tollgate/oauth/detail/client_endpoints.ipp>
 #include <tollgate/oauth/detail/consent.ipp>
+#include <tollgate/oauth/detail/device_codes.ipp>
+#include <tollgate/oauth/detail/device_page.ipp>
 #include <tollgate/oauth/detail/metadata.ipp>
 #include <tollgate/oauth/detail/parameters.ipp>
 #include <tollgate/oauth/detail/paths.ipp>

@@ -15,6 +15,7 @@
 #include <tollgate/store/detail/postgres/completions.ipp>
 #include <tollgate/store/detail/postgres/connection.ipp>
 #include <tollgate/store/detail/postgres/credential_lookup.ipp>
+#include <tollgate/store/detail/postgres/device_codes.ipp>
 #include <tollgate/store/detail/postgres/failure.ipp>
 #include <tollgate/store/detail/postgres/grants.ipp>
 #include <tollgate/store/detail/postgres/hooks.ipp>
