@@ -42,7 +42,6 @@ struct device_shop : oauth_shop<> {
     }
 };
 
-bool has(const http::response& answer, std::string_view text) { return answer.body().find(text) != std::string::npos; }
 
 }  // namespace
 
