@@ -2,7 +2,7 @@
 // the file of Tollgate's store. The program publishes one site, rolls back another, and dies while it publishes a
 // third; it returns 0 if webhooks receive only the first event.
 #include <tollgate/store/sqlite.hpp>
-#include <tollgate/store/sqlite_own_transaction.hpp>
+#include <tollgate/store/sqlite_database.hpp>
 #include <tollgate/tollgate.hpp>
 #include <tollgate/webhooks/publish.hpp>
 

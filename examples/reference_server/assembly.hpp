@@ -2,7 +2,7 @@
 
 #include "chosen_limiter.hpp"
 #include "handler_settings.hpp"
-#include "request_log.hpp"
+#include "observers.hpp"
 #include "user_passwords.hpp"
 
 #include <tollgate/api/account_service.hpp>
@@ -27,34 +27,35 @@ stored_data(Directory&, Store&, Clock) -> stored_data<Directory, Store, Clock>;
 /// The library's `account_service` with sign-in by password, and the dispatcher of its webhooks.
 template <class Directory, class Store, class Clock>
 class assembly {
-    static auto make_policies(const settings& with, const Clock& clock, chosen_limiter& limiter, request_log& log) {
+    static auto make_policies(const settings& with, const Clock& clock, chosen_limiter& limiter, observers& seen) {
         return tollgate::default_policies()
             .with_clock(clock)
             .with_limiter(std::ref(limiter))
-            .with_observer(std::ref(log))
+            .with_observer(std::ref(seen))
             .with_target_rule(to_target_rule(with));
     }
     using policies = decltype(make_policies(std::declval<settings>(), std::declval<Clock>(), std::declval<chosen_limiter&>(),
-                                            std::declval<request_log&>()));
+                                            std::declval<observers&>()));
     using passwords_type = user_passwords<Directory>;
     using sessions_type = tollgate::cookie_sessions<Store, passwords_type>;
     using service_type = tollgate::account_service<Directory, Store, sessions_type, policies>;
 
 public:
-    /// `urls` are those that clients use. The data and the log must outlive it.
+    /// `urls` are those that clients use. The data and the observers must outlive it.
     assembly(const settings& with, const public_urls& urls, const tollgate::service_catalog& services,
-             const stored_data<Directory, Store, Clock>& data, request_log& log)
-        : limiter_{with, log},
+             const stored_data<Directory, Store, Clock>& data, observers& seen)
+        : limiter_{with, seen.log},
           passwords_{data.users},
           sessions_{{.auth_url = urls.auth_url}, data.store, passwords_},
           service_{to_service_settings(with, urls, services), data.users, data.store, sessions_,
-                   make_policies(with, data.clock, limiter_, log)},
+                   make_policies(with, data.clock, limiter_, seen)},
           dispatcher_{service_, to_dispatch_settings(with)} {
-        log.set_audit_log([&users = data.users](const tollgate::activity& done) { return users.record(done); });
+        seen.log.set_audit_log([&users = data.users](const tollgate::activity& done) { return users.record(done); });
     }
 
     [[nodiscard]] service_type& service() noexcept { return service_; }
     [[nodiscard]] auto& dispatcher() noexcept { return dispatcher_; }
+    [[nodiscard]] chosen_limiter& limiter() noexcept { return limiter_; }
 
 private:
     chosen_limiter limiter_;

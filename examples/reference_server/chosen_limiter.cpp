@@ -53,6 +53,15 @@ verdict chosen_limiter::peek_shared(const limit_key& key, const quota& allowed, 
     return shared_->windows.peek(key, allowed, now);
 }
 
+tollgate::result<void> chosen_limiter::check() {
+    if (shared_ == nullptr || shared_->windows.try_now()) return {};
+    return tollgate::unavailable("Redis does not answer");
+}
+
+tollgate::backend_statistics chosen_limiter::statistics() const noexcept {
+    return shared_ == nullptr ? tollgate::backend_statistics{} : shared_->windows.statistics();
+}
+
 std::optional<verdict> chosen_limiter::try_take(const limit_key& key, const quota& allowed, instant now) noexcept {
     if (shared_ == nullptr) return here_->take(key, allowed, now);
     return shared_->windows.try_take(key, allowed, now);
@@ -77,6 +86,10 @@ verdict chosen_limiter::take_shared(const limit_key& key, const quota& allowed, 
 verdict chosen_limiter::peek_shared(const limit_key& key, const quota& allowed, instant now) noexcept {
     return here_->peek(key, allowed, now);
 }
+
+tollgate::result<void> chosen_limiter::check() { return {}; }
+
+tollgate::backend_statistics chosen_limiter::statistics() const noexcept { return {}; }
 
 std::optional<verdict> chosen_limiter::try_take(const limit_key& key, const quota& allowed, instant now) noexcept {
     return here_->take(key, allowed, now);

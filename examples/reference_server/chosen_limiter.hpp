@@ -3,8 +3,10 @@
 #include "request_log.hpp"
 #include "settings.hpp"
 
+#include <tollgate/base/result.hpp>
 #include <tollgate/contract/rate_limiter.hpp>
 #include <tollgate/limits/window_limiter.hpp>
+#include <tollgate/pipeline/metrics.hpp>
 
 #include <memory>
 #include <optional>
@@ -25,6 +27,10 @@ public:
     ~chosen_limiter();
 
     [[nodiscard]] bool may_block() const noexcept { return shared_ != nullptr; }
+    /// Asks Redis something of no consequence: unavailable if it does not answer.
+    [[nodiscard]] tollgate::result<void> check();
+    /// What was asked of Redis.
+    [[nodiscard]] tollgate::backend_statistics statistics() const noexcept;
     /// Empty where Redis would have to be asked.
     [[nodiscard]] std::optional<tollgate::verdict> try_take(const tollgate::limit_key& key, const tollgate::quota& allowed,
                                                             tollgate::instant now) noexcept;

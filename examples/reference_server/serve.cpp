@@ -61,13 +61,14 @@ std::string to_text(const tollgate::listen_address& real) {
 }  // namespace
 
 void print_ready(const server& running, const settings& with, const public_urls& urls,
-                 const std::optional<demo>& shown) {
+                 const std::optional<demo>& shown, const std::optional<listen_address>& admin) {
     nlohmann::ordered_json line{{"ready", true},
                                 {"api", urls.base_url},
                                 {"auth", urls.auth_url},
                                 {"pid", static_cast<std::int64_t>(::getpid())}};
     if (!urls_tell_ports(with))
         for (const auto& each : running.endpoints()) line["listen"].push_back(to_text(each));
+    if (admin) line["admin"] = to_text(*admin);
     if (shown) line["demo"] = to_json(*shown);
     print_line(line);
 }

@@ -33,7 +33,7 @@ inline constexpr tollgate::seconds stop_patience{10};
 
 /// The ready line. Where its URLs do not tell every listener's port, it lists the listeners as they are, too.
 void print_ready(const tollgate::server& running, const settings& with, const public_urls& urls,
-                 const std::optional<demo>& shown);
+                 const std::optional<demo>& shown, const std::optional<listen_address>& admin);
 
 /// Throws `usage_error` or `run_error`, by the reason why the server did not start.
 void expect_started(const tollgate::result<void>& started, const settings& with);

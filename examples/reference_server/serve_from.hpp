@@ -1,17 +1,22 @@
 #pragma once
 
+#include "admin_listener.hpp"
 #include "assembly.hpp"
 #include "data_directory.hpp"
 #include "demo.hpp"
 #include "late_handler.hpp"
-#include "request_log.hpp"
+#include "observers.hpp"
 #include "serve.hpp"
 
 #include <tollgate/model/service_catalog.hpp>
 #include <tollgate/server/server.hpp>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -19,12 +24,47 @@
 
 namespace reference {
 
+/// What is due to be sent, as the last check of the store found it.
+struct delivery_queue {
+    std::atomic<std::size_t> due = 0;
+    std::atomic<double> oldest_seconds = 0;
+};
+
+/// What operators are told of: checks of what serving needs, and counts of what was done.
+template <class Directory, class Store, class Clock>
+void watch(tollgate::metrics& counts, tollgate::health& checks, const tollgate::server& running,
+           const stored_data<Directory, Store, Clock>& data, chosen_limiter& limiter) {
+    auto queue = std::make_shared<delivery_queue>();
+    checks.add("store", [&store = data.store, clock = data.clock, queue]() -> tollgate::result<void> {
+        const auto now = clock.now();
+        constexpr std::size_t rows_max = 10'000;
+        const auto asked = store.backlog(now, rows_max);
+        if (!asked) return asked.error();
+        queue->due = asked->due;
+        queue->oldest_seconds = asked->due_since ? std::chrono::duration<double>{now - *asked->due_since}.count() : 0;
+        return {};
+    });
+    counts.add([queue](tollgate::metrics_writer& to) {
+        to.gauge("tollgate_deliveries_due", "Deliveries whose time has come, counted up to 10000; as of the last check of the store.");
+        to.sample(queue->due.load());
+        to.gauge("tollgate_deliveries_oldest_due_seconds", "For how long the oldest of them has been due.");
+        to.sample(queue->oldest_seconds.load());
+    });
+    checks.add("limits", [&limiter] { return limiter.check(); });
+    counts.watch_process();
+    counts.watch_server(running);
+    if constexpr (requires { data.store.statistics(); }) counts.watch_backend("store", data.store);
+    if (limiter.may_block()) counts.watch_backend("limits", limiter);
+}
+
 /// Serves until it is told to stop, and then until what is in flight is answered.
 template <class Directory, class Store, class Clock>
 void serve_from(const stored_data<Directory, Store, Clock>& data, const std::optional<demo>& shown, const settings& with,
                 const tollgate::service_catalog& services, const signals& told) {
     const service_manager manager;  // before threads, which read the environment
     request_log log{with.log};
+    tollgate::metrics counts;
+    observers seen{log, counts};
     std::optional<assembly<Directory, Store, Clock>> made;
     late_handler handler;
     auto how = to_server_settings(with);
@@ -33,7 +73,7 @@ void serve_from(const stored_data<Directory, Store, Clock>& data, const std::opt
 
     const auto assemble = [&](std::uint16_t port) {
         const auto urls = to_public_urls(with, port);
-        made.emplace(with, urls, services, data, log);
+        made.emplace(with, urls, services, data, seen);
         handler.become(made->service());
         return urls;
     };
@@ -44,7 +84,19 @@ void serve_from(const stored_data<Directory, Store, Clock>& data, const std::opt
     expect_started(running.start(), with);
     if (port == 0) urls = assemble(running.port());
     expect(made->dispatcher().start(), "cannot deliver webhooks");
-    print_ready(running, with, urls, shown);
+
+    tollgate::health checks{{.on_change = [&log](std::string_view name, const tollgate::result<void>& now) {
+        if (!now) log.on_notice("not ready: " + std::string{name} + ": " + now.error().cause);
+        else log.on_notice("ready: " + std::string{name});
+    }}};
+    std::optional<admin_listener> admin;
+    if (with.admin_listen) {
+        watch(counts, checks, running, data, made->limiter());
+        admin.emplace(*with.admin_listen, counts, checks);
+        admin->start();
+        expect(checks.start(), "cannot check the store");
+    }
+    print_ready(running, with, urls, shown, admin ? std::optional{admin->address()} : std::nullopt);
     manager.notify("READY=1");
     wait_until_told(running, with, told, manager);
     std::thread answering{[&running] { running.stop(stop_patience); }};  // beside deliveries: the patience is for both

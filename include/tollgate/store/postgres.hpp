@@ -269,7 +269,7 @@ public:
     /// receives (LISTEN) the events of all nodes.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
 
-    /// What its connections and caches were used for since it was opened.
+    /// What its connections and caches were used for: for `metrics::watch_backend`.
     [[nodiscard]] TOLLGATE_DECL backend_statistics statistics() const noexcept;
 
 private:

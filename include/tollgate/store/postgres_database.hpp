@@ -251,6 +251,9 @@ using postgres_row_cache = row_cache<Key, Row, cache_invalidation_feed>;
 
 }  // namespace tollgate
 
+// Includes the store, whose bodies use what is declared above.
+#include <tollgate/store/detail/postgres/own_transaction.hpp>
+
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/store/postgres_database.ipp>
 #endif

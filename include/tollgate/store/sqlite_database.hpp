@@ -9,6 +9,7 @@
 #include <tollgate/store/detail/sql/schema_status.hpp>
 #include <tollgate/store/detail/sqlite/change_stamp.hpp>
 #include <tollgate/store/detail/sqlite/database.hpp>
+#include <tollgate/store/detail/sqlite/own_transaction.hpp>
 
 #include <cstddef>
 #include <memory>

@@ -1,4 +1,4 @@
-#include <tollgate/store/postgres_own_transaction.hpp>
+#include <tollgate/store/postgres_database.hpp>
 
 #include <tollgate/store/detail/postgres/migrations.hpp>
 #include <tollgate/store/detail/postgres/schema.hpp>

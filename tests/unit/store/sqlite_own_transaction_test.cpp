@@ -1,4 +1,4 @@
-#include <tollgate/store/sqlite_own_transaction.hpp>
+#include <tollgate/store/sqlite_database.hpp>
 
 #include <support/child_process.hpp>
 #include <support/faulty_vfs.hpp>

@@ -5,7 +5,7 @@
 #include <tollgate/store/detail/sqlite/database.hpp>
 #include <tollgate/store/detail/sqlite/migrations.hpp>
 #include <tollgate/store/detail/sqlite/schema.hpp>
-#include <tollgate/store/sqlite_own_transaction.hpp>
+#include <tollgate/store/detail/sqlite/own_transaction.hpp>
 
 #include <sqlite3.h>
 

@@ -4,7 +4,7 @@
 #include <tollgate/store/detail/postgres/append_event.hpp>
 #include <tollgate/store/detail/postgres/failure.hpp>
 #include <tollgate/store/detail/postgres/libpq.hpp>
-#include <tollgate/store/postgres_own_transaction.hpp>
+#include <tollgate/store/detail/postgres/own_transaction.hpp>
 
 #include <optional>
 #include <string_view>

@@ -55,5 +55,5 @@ static_assert(event_sink<postgres_own_transaction>);
 }  // namespace tollgate
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
-#include <tollgate/store/postgres_own_transaction.ipp>
+#include <tollgate/store/detail/postgres/own_transaction.ipp>
 #endif

@@ -55,5 +55,5 @@ static_assert(event_sink<sqlite_own_transaction>);
 }  // namespace tollgate
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
-#include <tollgate/store/sqlite_own_transaction.ipp>
+#include <tollgate/store/detail/sqlite/own_transaction.ipp>
 #endif

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/result.hpp>
+#include <tollgate/base/time.hpp>
+#include <tollgate/http/handler.hpp>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tollgate::inline v0 {
+
+/// The settings of `health`.
+struct health_settings {
+    milliseconds interval = seconds{2};  ///< between two runs of a check: how late a failure may be known
+    milliseconds timeout = seconds{1};   ///< a check that takes longer is failing, until it returns without an error
+    /// Called by the thread of a check when its result changes: the name, and the error if there is one. It must be quick. A check
+    /// that hangs is not reported here.
+    std::function<void(std::string_view name, const result<void>& now)> on_change = {};
+    /// Tells the time; a test may set another one.
+    std::chrono::steady_clock::time_point (*now)() noexcept = &std::chrono::steady_clock::now;
+};
+
+/// Tells load balancers whether this process can serve: a handler for `/healthz` and `/readyz`. It knows from checks that run in the
+/// background, each on a thread of its own, so it answers at once whatever hangs.
+///
+///     health checks;
+///     checks.add("store", [&] { return store.ping(); });
+///     if (const auto started = checks.start(); !started) return report(started.error());
+///     http::site operators{http::mounted("/healthz", checks), http::mounted("/readyz", checks)};
+///
+/// A path that ends in `/readyz` is answered with 200 and `{"ready":true}` when each check has succeeded the last time, else with 503
+/// and `{"ready":false,"failing":["store"]}`; every other path with 200, because the process serves. Before its first run a check
+/// is failing.
+///
+/// Thread rule: `handle`, `failing` and `stop` may be called from any thread at any time; `add` only before `start`.
+class health {
+public:
+    /// Asks something that serving needs, such as a row of the store. It may block; it should end by itself, for `stop` waits for it.
+    /// An error or an exception means that it fails.
+    using check = std::function<result<void>()>;
+
+    TOLLGATE_DECL explicit health(health_settings settings = {});
+    health(const health&) = delete;
+    health& operator=(const health&) = delete;
+    /// Stops.
+    TOLLGATE_DECL ~health();
+
+    /// Adds a check. What it refers to outlives this.
+    TOLLGATE_DECL void add(std::string name, check what);
+
+    /// Runs the checks from now on. An error means that a thread could not be started. It starts once.
+    TOLLGATE_DECL result<void> start();
+
+    /// Runs no further check, and waits for those under way. Calling it again is harmless.
+    TOLLGATE_DECL void stop() noexcept;
+
+    /// The names of the checks that fail, in the order in which they were added. Never waits.
+    [[nodiscard]] TOLLGATE_DECL std::vector<std::string> failing() const;
+
+    /// Answers as said above. Never waits.
+    TOLLGATE_DECL void handle(const http::request& request, http::response& response) const noexcept;
+    TOLLGATE_DECL void handle(const http::refusal& refused, http::response& response) const noexcept;
+    /// No path takes a body.
+    static constexpr bool reads_body = false;
+
+private:
+    struct impl;
+    std::unique_ptr<impl> impl_;
+};
+
+static_assert(http::handler<const health>);
+
+}  // namespace tollgate
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/pipeline/health.ipp>
+#endif

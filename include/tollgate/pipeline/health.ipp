@@ -1,0 +1,147 @@
+#pragma once
+
+#include <tollgate/http/json_writer.hpp>
+#include <tollgate/pipeline/health.hpp>
+
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <list>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace tollgate::inline v0 {
+
+struct health::impl {
+    using time_point = std::chrono::steady_clock::time_point;
+
+    struct running_check {
+        std::string name;
+        check run;
+        std::atomic<bool> succeeded = false;  // the last time
+        std::atomic<time_point::rep> began = never;
+        std::thread thread;
+    };
+    static constexpr time_point::rep never = (std::chrono::steady_clock::time_point::max)().time_since_epoch().count();
+
+    explicit impl(health_settings how) : settings{std::move(how)} {}
+
+    [[nodiscard]] time_point::rep now() const noexcept { return settings.now().time_since_epoch().count(); }
+    [[nodiscard]] bool fails(const running_check& one) const noexcept {
+        const auto began = one.began.load(std::memory_order_acquire);
+        constexpr auto ticks = [](milliseconds time) { return std::chrono::steady_clock::duration{time}.count(); };
+        const bool hangs = began != never && now() - began > ticks(settings.timeout);
+        return hangs || !one.succeeded.load(std::memory_order_acquire);
+    }
+
+    void run(running_check& one) noexcept {
+        bool is_first = true;
+        std::unique_lock hold{mutex};
+        while (!stopping) {
+            hold.unlock();
+            one.began.store(now(), std::memory_order_release);
+            const auto done = result_of(one);
+            const bool changed = one.succeeded.exchange(done.has_value(), std::memory_order_acq_rel) != done.has_value();
+            one.began.store(never, std::memory_order_release);
+            if (settings.on_change && (changed || (is_first && !done))) report(one, done);
+            is_first = false;
+            hold.lock();
+            stopped.wait_for(hold, settings.interval, [this] { return stopping; });
+        }
+    }
+
+    static result<void> result_of(running_check& one) noexcept {
+        try {
+            return one.run();
+        } catch (const std::exception& thrown) {
+            return error{error_kind::internal, {}, thrown.what()};
+        }
+    }
+
+    void report(const running_check& one, const result<void>& done) noexcept {
+        try {
+            settings.on_change(one.name, done);
+        } catch (...) {
+            return;  // the checks go on without the report
+        }
+    }
+
+    const health_settings settings;
+    std::list<running_check> checks;
+    std::mutex mutex;
+    std::condition_variable stopped;
+    bool stopping = false;
+};
+
+TOLLGATE_DECL health::health(health_settings settings) : impl_{std::make_unique<impl>(std::move(settings))} {}
+TOLLGATE_DECL health::~health() { stop(); }
+
+TOLLGATE_DECL void health::add(std::string name, check what) {
+    auto& made = impl_->checks.emplace_back();
+    made.name = std::move(name);
+    made.run = std::move(what);
+}
+
+TOLLGATE_DECL result<void> health::start() {
+    try {
+        for (auto& each : impl_->checks) each.thread = std::thread{[this, &each] { impl_->run(each); }};
+        return {};
+    } catch (const std::exception& failed) {
+        stop();
+        return internal_error(std::string{"the health checks could not start: "} + failed.what());
+    }
+}
+
+TOLLGATE_DECL void health::stop() noexcept {
+    {
+        const std::lock_guard hold{impl_->mutex};
+        impl_->stopping = true;
+    }
+    impl_->stopped.notify_all();
+    for (auto& each : impl_->checks)
+        if (each.thread.joinable()) each.thread.join();
+}
+
+TOLLGATE_DECL std::vector<std::string> health::failing() const {
+    std::vector<std::string> names;
+    for (const auto& each : impl_->checks)
+        if (impl_->fails(each)) names.push_back(each.name);
+    return names;
+}
+
+TOLLGATE_DECL void health::handle(const http::request& request, http::response& response) const noexcept {
+    try {
+        if (request.method != http::method::get && request.method != http::method::head) {
+            response.set_status(http::status::method_not_allowed);
+            response.add("Allow", "GET, HEAD");
+            return;
+        }
+        response.add("Content-Type", "application/json");
+        response.add("Cache-Control", "no-store");
+        http::json_writer json{response.body()};
+        json.begin_object();
+        if (!request.target.path.ends_with("/readyz")) {
+            json.member("healthy").boolean(true);
+        } else {
+            const auto names = failing();
+            json.member("ready").boolean(names.empty());
+            if (!names.empty()) {
+                response.set_status(http::status::service_unavailable);
+                json.member("failing").begin_array();
+                for (const auto& each : names) json.string(each);
+                json.end_array();
+            }
+        }
+        json.end_object();
+    } catch (...) {
+        response.clear();
+        response.set_status(http::status::internal_server_error);
+    }
+}
+
+TOLLGATE_DECL void health::handle(const http::refusal& refused, http::response& response) const noexcept {
+    response.set_status(refused.status);
+}
+
+}  // namespace tollgate

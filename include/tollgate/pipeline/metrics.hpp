@@ -1,0 +1,142 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/backend_statistics.hpp>
+#include <tollgate/contract/observer.hpp>
+#include <tollgate/http/handler.hpp>
+
+#include <chrono>
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace tollgate::inline v0 {
+
+/// Writes metrics in the Prometheus text format, version 0.0.4: a family, then its samples.
+///
+///     writer.gauge("shop_orders_open", "Orders that are not paid.");
+///     writer.sample(12, {{"currency", "EUR"}});
+class metrics_writer {
+public:
+    /// One label of a sample; the value may be any text.
+    struct label {
+        std::string_view name;
+        std::string_view value;
+    };
+
+    /// Appends to `to`, which must outlive it.
+    explicit metrics_writer(std::string& to) noexcept : to_{to} {}
+
+    /// Begins a family: a number that only grows (its name ends in `_total`), one that goes up and down, or a distribution. The help
+    /// text is one line. `name` must live until the last sample of the family.
+    TOLLGATE_DECL void counter(std::string_view name, std::string_view help);
+    TOLLGATE_DECL void gauge(std::string_view name, std::string_view help);
+    TOLLGATE_DECL void histogram(std::string_view name, std::string_view help);
+
+    /// A sample of the last family. `suffix` is `_bucket`, `_sum` or `_count` in a histogram.
+    void sample(std::integral auto value, std::initializer_list<label> labels = {}, std::string_view suffix = {}) {
+        write_sample(std::to_string(value), labels, suffix);
+    }
+    /// The same with a number of seconds.
+    TOLLGATE_DECL void sample(double value, std::initializer_list<label> labels = {}, std::string_view suffix = {});
+
+private:
+    TOLLGATE_DECL void begin(std::string_view name, std::string_view help, std::string_view type);
+    TOLLGATE_DECL void write_sample(std::string_view value, std::initializer_list<label> labels, std::string_view suffix);
+
+    std::string& to_;
+    std::string_view name_;
+};
+
+/// Counts requests, refusals, failures and deliveries, and serves the counts to Prometheus: an observer and a handler.
+///
+///     metrics counts;
+///     account_service service{settings, users, store, default_policies().with_observer(std::ref(counts))};
+///     server server{service, {.port = 8443, .tls = {"cert.pem", "key.pem"}}};
+///     counts.watch_server(server);
+///     http::site operators{http::mounted("/metrics", counts)};
+///
+/// Requests are counted by the pattern of their route, their method and their status. A count is a few relaxed atomic additions to
+/// memory that a thread shares with few others: no lock, no allocation but at the first request of a route. At most 96 pairs of
+/// route and method are told apart; further ones share one with the route `other`.
+///
+/// Thread rule: everything may be called from many threads at once, except `add` and `watch_...`, which come before.
+class metrics {
+public:
+    /// Appends families of its own to a report. It must not wait: it runs for each report.
+    using collector = std::function<void(metrics_writer&)>;
+
+    TOLLGATE_DECL metrics();
+    metrics(const metrics&) = delete;
+    metrics& operator=(const metrics&) = delete;
+    TOLLGATE_DECL ~metrics();
+
+    /// The contract `delivery_observer`. A route's text must be of static storage, as it is in a route table.
+    TOLLGATE_DECL void on_request(const request_record& record) const noexcept;
+    TOLLGATE_DECL void on_refusal(const refusal_record& record) const noexcept;
+    TOLLGATE_DECL void on_problem(const problem_record& record) const noexcept;
+    TOLLGATE_DECL void on_attempt(const delivery_record& record) const noexcept;
+
+    /// Adds families to every report. `what` must outlive it, or be a copy.
+    TOLLGATE_DECL void add(collector what);
+
+    /// Reports the connections and workers of a `server`, which must outlive it.
+    template <class Server>
+    void watch_server(const Server& of) {
+        add([&of](metrics_writer& to) { write_server(to, of.statistics()); });
+    }
+    /// Reports what `statistics()` of a store or limiter counts: `name` is the value of the label `backend`. It must outlive this.
+    template <class Backend>
+    void watch_backend(std::string name, const Backend& of) {
+        add_backend(std::move(name), [&of] { return of.statistics(); });
+    }
+
+    /// Reports the CPU time, memory and descriptors of this process, where `/proc` tells (Linux).
+    TOLLGATE_DECL void watch_process();
+
+    /// All families, as `/metrics` answers.
+    [[nodiscard]] TOLLGATE_DECL std::string report() const;
+
+    /// Serves the report, whatever the path; mount it where only operators can ask.
+    TOLLGATE_DECL void handle(const http::request& request, http::response& response) const noexcept;
+    TOLLGATE_DECL void handle(const http::refusal& refused, http::response& response) const noexcept;
+    /// No report takes a body.
+    static constexpr bool reads_body = false;
+
+private:
+    struct impl;
+
+    template <class Statistics>
+    static void write_server(metrics_writer& to, const Statistics& of) {
+        to.gauge("tollgate_connections", "Open connections.");
+        to.sample(of.connections);
+        to.counter("tollgate_connections_accepted_total", "Connections that were accepted.");
+        to.sample(of.connections_accepted);
+        to.counter("tollgate_connections_refused_total", "Connections beyond a bound.");
+        to.sample(of.connections_refused);
+        to.gauge("tollgate_worker_queue_length", "Requests that wait for a worker.");
+        to.sample(of.queued);
+        to.counter("tollgate_worker_requests_total", "Requests that a worker took up.");
+        to.sample(of.taken_up);
+        to.counter("tollgate_worker_wait_seconds_total", "Time that those requests waited for a worker.");
+        to.sample(std::chrono::duration<double>{of.waited}.count());
+        to.counter("tollgate_worker_dropped_total", "Requests that no worker took up in time: 503.");
+        to.sample(of.dropped);
+    }
+    TOLLGATE_DECL void add_backend(std::string name, std::function<backend_statistics()> of);
+
+    std::unique_ptr<impl> impl_;
+};
+
+static_assert(delivery_observer<metrics>);
+static_assert(http::handler<const metrics>);
+
+}  // namespace tollgate
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/pipeline/metrics.ipp>
+#endif

@@ -1,0 +1,462 @@
+#pragma once
+
+#include <tollgate/pipeline/metrics.hpp>
+
+#include <dirent.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <charconv>
+#include <cstddef>
+#include <cstdio>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace tollgate::inline v0 {
+
+namespace metrics_detail {
+
+using counter = std::atomic<std::uint64_t>;
+
+inline void add(counter& to, std::uint64_t count = 1) noexcept { to.fetch_add(count, std::memory_order_relaxed); }
+
+// What Prometheus recommends for requests of web services, with three smaller ones: most take less than 5 ms.
+inline constexpr std::array<double, 14> bounds_seconds{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10};
+
+struct histogram {
+    std::array<counter, bounds_seconds.size() + 1> buckets{};  // not cumulative; the last is all above
+    counter nanoseconds{};
+
+    void add(std::chrono::nanoseconds duration) noexcept {
+        const double seconds = std::chrono::duration<double>{duration}.count();
+        std::size_t at = 0;
+        while (at < bounds_seconds.size() && seconds > bounds_seconds[at]) ++at;
+        metrics_detail::add(buckets[at]);
+        metrics_detail::add(nanoseconds, static_cast<std::uint64_t>((std::max)(duration.count(), std::int64_t{0})));
+    }
+};
+
+/// Sums of histograms.
+struct histogram_sum {
+    std::array<std::uint64_t, bounds_seconds.size() + 1> buckets{};
+    std::uint64_t nanoseconds = 0;
+
+    void add(const histogram& of) noexcept {
+        for (std::size_t i = 0; i < buckets.size(); ++i) buckets[i] += of.buckets[i].load(std::memory_order_relaxed);
+        nanoseconds += of.nanoseconds.load(std::memory_order_relaxed);
+    }
+    void write(metrics_writer& to, std::string_view route, std::string_view method) const {
+        std::uint64_t count = 0;
+        const auto sample = [&](auto value, std::string_view suffix, std::string_view bound) {
+            if (route.empty() && !bound.empty()) to.sample(value, {{"le", bound}}, suffix);
+            else if (route.empty()) to.sample(value, {}, suffix);
+            else if (!bound.empty()) to.sample(value, {{"route", route}, {"method", method}, {"le", bound}}, suffix);
+            else to.sample(value, {{"route", route}, {"method", method}}, suffix);
+        };
+        for (std::size_t i = 0; i < buckets.size(); ++i) {
+            count += buckets[i];
+            char digits[24];
+            std::string_view bound = "+Inf";
+            if (i < bounds_seconds.size()) {
+                const auto end = std::to_chars(digits, digits + sizeof digits, bounds_seconds[i], std::chars_format::fixed).ptr;
+                bound = {digits, static_cast<std::size_t>(end - digits)};
+            }
+            sample(count, "_bucket", bound);
+        }
+        sample(static_cast<double>(nanoseconds) / 1e9, "_sum", {});
+        sample(count, "_count", {});
+    }
+};
+
+inline constexpr std::size_t routes_max = 96;
+inline constexpr std::size_t statuses_max = 32;  // that are told apart
+inline constexpr std::size_t methods = static_cast<std::size_t>(http::method::other) + 1;
+
+/// What threads count in: each in one of a few, so that they seldom write to the same line of a cache.
+struct shard {
+    struct route_counts {
+        std::array<counter, statuses_max> by_status{};
+        histogram durations;
+    };
+    std::array<route_counts, routes_max + 1> routes{};  // the last: all others
+    std::array<counter, statuses_max> refusals{};
+    std::array<counter, static_cast<std::size_t>(error_kind::internal) + 1> problems{};
+};
+
+inline constexpr std::size_t shards_max = 8;  // 50 KB each, if used
+
+/// The number of the calling thread's shard.
+inline std::size_t shard_number() noexcept {
+    static std::atomic<std::size_t> threads{0};
+    static thread_local const std::size_t mine = threads.fetch_add(1, std::memory_order_relaxed) % shards_max;
+    return mine;
+}
+
+/// The statuses that are counted by themselves; the place of all others is the last.
+inline constexpr std::array<std::uint16_t, statuses_max - 1> statuses{200, 201, 202, 204, 301, 302, 303, 304, 307, 308, 400,
+                                                                      401, 403, 404, 405, 406, 408, 409, 410, 413, 414, 415,
+                                                                      417, 421, 422, 429, 431, 500, 501, 503, 505};
+
+struct status_places {
+    std::array<std::uint8_t, 600> of{};
+    consteval status_places() {
+        of.fill(statuses_max - 1);
+        for (std::size_t i = 0; i < statuses.size(); ++i) of[statuses[i]] = static_cast<std::uint8_t>(i);
+    }
+};
+inline constexpr status_places places{};
+
+inline std::size_t place_of(http::status status) noexcept {
+    const unsigned number = to_number(status);
+    return number < places.of.size() ? places.of[number] : statuses_max - 1;
+}
+
+inline std::string status_text(std::size_t place) { return place < statuses.size() ? std::to_string(statuses[place]) : "other"; }
+
+/// Why a server refuses by itself, from the status that it answers with.
+inline std::string_view refusal_kind(std::size_t place) noexcept {
+    switch (place < statuses.size() ? statuses[place] : 0) {
+        case 400: return "malformed";
+        case 408: return "too_slow";
+        case 413:
+        case 414:
+        case 431: return "too_large";
+        case 421: return "other_host";
+        case 503: return "overload";
+        default: return "other";
+    }
+}
+
+inline std::string_view kind_text(std::size_t kind) noexcept {
+    switch (static_cast<error_kind>(kind)) {
+        case error_kind::unavailable: return "unavailable";
+        case error_kind::internal: return "internal";
+        default: return "other";
+    }
+}
+
+inline std::string_view outcome_text(delivery_outcome outcome) noexcept {
+    switch (outcome) {
+        case delivery_outcome::delivered: return "delivered";
+        case delivery_outcome::retry: return "retry";
+        case delivery_outcome::given_up: return "given_up";
+        case delivery_outcome::gone: return "gone";
+        case delivery_outcome::not_attempted: return "not_attempted";
+    }
+    return "other";
+}
+
+}  // namespace metrics_detail
+
+struct metrics::impl {
+    using shard = metrics_detail::shard;
+
+    /// A route and method that are counted. A route's text is of static storage, so that its address names it.
+    struct route_entry {
+        std::string route;
+        http::method method = http::method::other;
+    };
+    struct known_route {
+        std::atomic<const char*> text{nullptr};
+        std::array<std::atomic<std::uint16_t>, metrics_detail::methods> numbers{};  // plus one; zero: none yet
+    };
+    static constexpr std::size_t known_max = 256;  // a power of two: addresses of texts
+
+    std::array<std::atomic<shard*>, metrics_detail::shards_max> shards{};
+    std::array<known_route, known_max> known{};
+    mutable std::mutex routes_mutex;  // for new routes and for reports
+    std::vector<route_entry> routes;
+
+    std::array<metrics_detail::counter, 5> attempts{};
+    metrics_detail::histogram attempt_durations;
+    std::vector<collector> collectors;
+    std::vector<std::pair<std::string, std::function<backend_statistics()>>> backends;
+
+    impl() { routes.reserve(metrics_detail::routes_max); }
+    impl(const impl&) = delete;
+    impl& operator=(const impl&) = delete;
+    ~impl() {
+        for (auto& each : shards) delete each.load();
+    }
+
+    /// The calling thread's; null without memory.
+    shard* own_shard() noexcept {
+        auto& at = shards[metrics_detail::shard_number()];
+        if (shard* const made = at.load(std::memory_order_acquire)) [[likely]] return made;
+        std::unique_ptr<shard> fresh{new (std::nothrow) shard};
+        shard* expected = nullptr;
+        if (fresh && at.compare_exchange_strong(expected, fresh.get(), std::memory_order_acq_rel)) return fresh.release();
+        return expected;
+    }
+
+    /// Where in `known` a text is, or would be.
+    known_route* find(const char* text) noexcept {
+        const auto hash = static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(text) * 0x9e37'79b9'7f4a'7c15 >> 32);
+        for (std::size_t i = 0; i < known_max; ++i) {
+            known_route& each = known[(hash + i) % known_max];
+            const char* const there = each.text.load(std::memory_order_acquire);
+            if (there == text || there == nullptr) return &each;
+        }
+        return nullptr;
+    }
+
+    /// The number of a route and method; `routes_max` for those beyond the bound.
+    std::size_t number_of(std::string_view route, http::method method) noexcept {
+        static constexpr char none = '\0';  // the address of the route of all requests without one
+        const char* const text = route.empty() ? &none : route.data();
+        known_route* at = find(text);
+        if (at == nullptr) return metrics_detail::routes_max;
+        auto& number = at->numbers[static_cast<std::size_t>(method)];
+        if (at->text.load(std::memory_order_acquire) == text)
+            if (const auto is = number.load(std::memory_order_acquire)) [[likely]] return is - std::size_t{1};
+        return learn(text, route, method);
+    }
+
+    std::size_t learn(const char* text, std::string_view route, http::method method) noexcept {
+        const std::lock_guard hold{routes_mutex};
+        known_route* at = find(text);
+        if (at == nullptr) return metrics_detail::routes_max;
+        auto number = static_cast<std::size_t>(
+            std::find_if(routes.begin(), routes.end(),
+                         [&](const route_entry& each) { return each.method == method && each.route == route; }) -
+            routes.begin());
+        if (number == routes.size() && number < metrics_detail::routes_max) {
+            try {
+                routes.push_back({std::string{route}, method});
+            } catch (const std::bad_alloc&) {
+                return metrics_detail::routes_max;
+            }
+        }
+        at->numbers[static_cast<std::size_t>(method)].store(static_cast<std::uint16_t>(number + 1), std::memory_order_release);
+        at->text.store(text, std::memory_order_release);
+        return number;
+    }
+
+    template <class Use>
+    void each_shard(Use&& use) const {
+        for (const auto& each : shards)
+            if (const shard* const made = each.load(std::memory_order_acquire)) use(*made);
+    }
+
+    void write_requests(metrics_writer& to) const;
+    void write_deliveries(metrics_writer& to) const;
+    void write_backends(metrics_writer& to) const;
+};
+
+TOLLGATE_DECL metrics::metrics() : impl_{std::make_unique<impl>()} {}
+TOLLGATE_DECL metrics::~metrics() = default;
+
+TOLLGATE_DECL void metrics::on_request(const request_record& record) const noexcept {
+    auto* const to = impl_->own_shard();
+    if (to == nullptr) return;
+    auto& counts = to->routes[impl_->number_of(record.context.route, record.request.method)];
+    metrics_detail::add(counts.by_status[metrics_detail::place_of(record.response.status())]);
+    counts.durations.add(record.context.duration);
+}
+
+TOLLGATE_DECL void metrics::on_refusal(const refusal_record& record) const noexcept {
+    if (auto* const to = impl_->own_shard()) metrics_detail::add(to->refusals[metrics_detail::place_of(record.refusal.status)]);
+}
+
+TOLLGATE_DECL void metrics::on_problem(const problem_record& record) const noexcept {
+    if (auto* const to = impl_->own_shard()) metrics_detail::add(to->problems[static_cast<std::size_t>(record.error.kind)]);
+}
+
+TOLLGATE_DECL void metrics::on_attempt(const delivery_record& record) const noexcept {
+    metrics_detail::add(impl_->attempts[static_cast<std::size_t>(record.attempt.outcome)]);
+    if (record.attempt.outcome != delivery_outcome::not_attempted) impl_->attempt_durations.add(record.attempt.made.duration);
+}
+
+TOLLGATE_DECL void metrics::add(collector what) { impl_->collectors.push_back(std::move(what)); }
+
+TOLLGATE_DECL void metrics::add_backend(std::string name, std::function<backend_statistics()> of) {
+    impl_->backends.emplace_back(std::move(name), std::move(of));
+}
+
+namespace metrics_detail {
+
+/// As `/proc/self` tells; nothing where there is none.
+inline void write_process(metrics_writer& to) {
+    rusage used{};
+    if (::getrusage(RUSAGE_SELF, &used) == 0) {
+        const auto in_seconds = [](const timeval& of) { return static_cast<double>(of.tv_sec) + static_cast<double>(of.tv_usec) / 1e6; };
+        to.counter("process_cpu_seconds_total", "CPU time of the process.");
+        to.sample(in_seconds(used.ru_utime) + in_seconds(used.ru_stime));
+    }
+    if (std::FILE* const file = std::fopen("/proc/self/statm", "re")) {
+        unsigned long all = 0, resident = 0;
+        const bool is_read = std::fscanf(file, "%lu %lu", &all, &resident) == 2;
+        std::fclose(file);
+        if (is_read) {
+            to.gauge("process_resident_memory_bytes", "Memory that the process occupies.");
+            to.sample(std::uint64_t{resident} * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
+        }
+    }
+    if (DIR* const open = ::opendir("/proc/self/fd")) {
+        std::int64_t count = -3;  // `.`, `..` and the directory itself
+        while (::readdir(open) != nullptr) ++count;
+        ::closedir(open);
+        to.gauge("process_open_fds", "Open file descriptors.");
+        to.sample(count);
+        rlimit allowed{};
+        if (::getrlimit(RLIMIT_NOFILE, &allowed) == 0 && allowed.rlim_cur != RLIM_INFINITY) {
+            to.gauge("process_max_fds", "File descriptors that the system allows.");
+            to.sample(std::uint64_t{allowed.rlim_cur});
+        }
+    }
+}
+
+}  // namespace metrics_detail
+
+TOLLGATE_DECL void metrics::watch_process() { add(&metrics_detail::write_process); }
+
+inline void metrics::impl::write_requests(metrics_writer& to) const {
+    std::vector<route_entry> names;
+    {
+        const std::lock_guard hold{routes_mutex};
+        names = routes;
+    }
+    names.resize(metrics_detail::routes_max);
+    names.push_back({"other", http::method::other});
+    const auto method_of = [](const route_entry& of) { return of.method == http::method::other ? "other" : to_text(of.method); };
+    const auto route_of = [](const route_entry& of) { return of.route.empty() ? std::string_view{"none"} : of.route; };
+
+    std::vector<metrics_detail::histogram_sum> durations(names.size());
+    to.counter("tollgate_requests_total", "Requests by route, method and status.");
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        each_shard([&](const shard& each) { durations[i].add(each.routes[i].durations); });
+        for (std::size_t place = 0; place < metrics_detail::statuses_max; ++place) {
+            std::uint64_t count = 0;
+            each_shard([&](const shard& each) { count += each.routes[i].by_status[place].load(std::memory_order_relaxed); });
+            if (count != 0)
+                to.sample(count, {{"route", route_of(names[i])}, {"method", method_of(names[i])},
+                                  {"status", metrics_detail::status_text(place)}});
+        }
+    }
+    to.histogram("tollgate_request_duration_seconds", "From the head of a request to its response, with all waits.");
+    for (std::size_t i = 0; i < names.size(); ++i)
+        if (std::any_of(durations[i].buckets.begin(), durations[i].buckets.end(), [](std::uint64_t count) { return count != 0; }))
+            durations[i].write(to, route_of(names[i]), method_of(names[i]));
+
+    to.counter("tollgate_refusals_total", "What the server refused before there was a request to handle.");
+    for (const std::string_view kind : {"malformed", "too_slow", "too_large", "other_host", "overload", "other"}) {
+        std::uint64_t count = 0;
+        for (std::size_t place = 0; place < metrics_detail::statuses_max; ++place)
+            if (metrics_detail::refusal_kind(place) == kind)
+                each_shard([&](const shard& each) { count += each.refusals[place].load(std::memory_order_relaxed); });
+        to.sample(count, {{"kind", kind}});
+    }
+    to.counter("tollgate_problems_total", "Failures on our side, in requests and deliveries.");
+    for (const error_kind kind : {error_kind::unavailable, error_kind::internal}) {
+        const auto place = static_cast<std::size_t>(kind);
+        std::uint64_t count = 0;
+        each_shard([&](const shard& each) { count += each.problems[place].load(std::memory_order_relaxed); });
+        to.sample(count, {{"kind", metrics_detail::kind_text(place)}});
+    }
+}
+
+inline void metrics::impl::write_deliveries(metrics_writer& to) const {
+    to.counter("tollgate_delivery_attempts_total", "Attempts to deliver a webhook, by what the delivery became.");
+    for (std::size_t i = 0; i < attempts.size(); ++i)
+        to.sample(attempts[i].load(std::memory_order_relaxed),
+                  {{"outcome", metrics_detail::outcome_text(static_cast<delivery_outcome>(i))}});
+    to.histogram("tollgate_delivery_attempt_duration_seconds", "Duration of attempts whose request was sent.");
+    metrics_detail::histogram_sum durations;
+    durations.add(attempt_durations);
+    durations.write(to, {}, {});
+}
+
+inline void metrics::impl::write_backends(metrics_writer& to) const {
+    if (backends.empty()) return;
+    std::vector<backend_statistics> now;
+    for (const auto& [name, read] : backends) now.push_back(read());
+    const auto family = [&](auto&& value) {
+        for (std::size_t i = 0; i < now.size(); ++i) to.sample(value(now[i]), {{"backend", backends[i].first}});
+    };
+    const auto in_seconds = [](std::chrono::nanoseconds of) { return std::chrono::duration<double>{of}.count(); };
+    to.gauge("tollgate_backend_up", "0 while calls fail at once because the server cannot be reached.");
+    family([](const backend_statistics& of) { return of.is_up ? 1 : 0; });
+    to.counter("tollgate_backend_calls_total", "Uses of a connection to the store or the limits.");
+    family([](const backend_statistics& of) { return of.calls; });
+    to.counter("tollgate_backend_errors_total", "No connection could be had, or one was lost.");
+    family([](const backend_statistics& of) { return of.errors; });
+    to.counter("tollgate_backend_call_seconds_total", "Duration of those calls.");
+    family([&](const backend_statistics& of) { return in_seconds(of.busy); });
+    to.counter("tollgate_backend_wait_seconds_total", "Time waited for a connection.");
+    family([&](const backend_statistics& of) { return in_seconds(of.waited); });
+    to.counter("tollgate_cache_hits_total", "Look-ups that were answered without a call.");
+    family([](const backend_statistics& of) { return of.cache_hits; });
+    to.counter("tollgate_cache_misses_total", "Look-ups that the cache could not answer.");
+    family([](const backend_statistics& of) { return of.cache_misses; });
+}
+
+TOLLGATE_DECL std::string metrics::report() const {
+    std::string made;
+    metrics_writer writer{made};
+    impl_->write_requests(writer);
+    impl_->write_deliveries(writer);
+    impl_->write_backends(writer);
+    for (const auto& each : impl_->collectors) each(writer);
+    return made;
+}
+
+TOLLGATE_DECL void metrics::handle(const http::request& request, http::response& response) const noexcept {
+    try {
+        if (request.method != http::method::get && request.method != http::method::head) {
+            response.set_status(http::status::method_not_allowed);
+            response.add("Allow", "GET, HEAD");
+            return;
+        }
+        response.add("Content-Type", "text/plain; version=0.0.4; charset=utf-8");
+        response.body() = report();
+    } catch (...) {
+        response.clear();
+        response.set_status(http::status::internal_server_error);
+    }
+}
+
+TOLLGATE_DECL void metrics::handle(const http::refusal& refused, http::response& response) const noexcept {
+    response.set_status(refused.status);
+}
+
+TOLLGATE_DECL void metrics_writer::begin(std::string_view name, std::string_view help, std::string_view type) {
+    name_ = name;
+    to_.append("# HELP ").append(name).append(" ").append(help).append("\n# TYPE ").append(name).append(" ").append(type).append("\n");
+}
+
+TOLLGATE_DECL void metrics_writer::counter(std::string_view name, std::string_view help) { begin(name, help, "counter"); }
+TOLLGATE_DECL void metrics_writer::gauge(std::string_view name, std::string_view help) { begin(name, help, "gauge"); }
+TOLLGATE_DECL void metrics_writer::histogram(std::string_view name, std::string_view help) { begin(name, help, "histogram"); }
+
+TOLLGATE_DECL void metrics_writer::sample(double value, std::initializer_list<label> labels, std::string_view suffix) {
+    char digits[32];
+    const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+    write_sample({digits, static_cast<std::size_t>(end - digits)}, labels, suffix);
+}
+
+TOLLGATE_DECL void metrics_writer::write_sample(std::string_view value, std::initializer_list<label> labels, std::string_view suffix) {
+    to_.append(name_).append(suffix);
+    char before = '{';
+    for (const label& each : labels) {
+        to_.append(1, before).append(each.name).append("=\"");
+        before = ',';
+        for (char c : each.value) {
+            if (c == '\n') {
+                to_.append("\\n");
+                continue;
+            }
+            if (c == '"' || c == '\\') to_.append(1, '\\');
+            to_.append(1, c);
+        }
+        to_.append("\"");
+    }
+    if (before == ',') to_.append("}");
+    to_.append(" ").append(value).append("\n");
+}
+
+}  // namespace tollgate
