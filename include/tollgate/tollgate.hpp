@@ -67,7 +67,9 @@
 #include <tollgate/account/register_application.hpp>
 
 #include <tollgate/pipeline/call.hpp>
+#include <tollgate/pipeline/health.hpp>
 #include <tollgate/pipeline/judge.hpp>
+#include <tollgate/pipeline/metrics.hpp>
 #include <tollgate/pipeline/route_table.hpp>
 
 #include <tollgate/web/cookie_sessions.hpp>
@@ -105,13 +107,11 @@
 #if defined(TOLLGATE_WITH_SQLITE)
 #include <tollgate/store/sqlite.hpp>
 #include <tollgate/store/sqlite_database.hpp>
-#include <tollgate/store/sqlite_own_transaction.hpp>
 #endif
 
 #if defined(TOLLGATE_WITH_POSTGRES)
 #include <tollgate/store/postgres.hpp>
 #include <tollgate/store/postgres_database.hpp>
-#include <tollgate/store/postgres_own_transaction.hpp>
 #endif
 
 #if defined(TOLLGATE_WITH_REDIS)

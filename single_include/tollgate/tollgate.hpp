@@ -6032,6 +6032,73 @@ private:
 
 }  // namespace tollgate
 
+// <tollgate/pipeline/health.hpp>
+
+namespace tollgate::inline v0 {
+
+/// The settings of `health`.
+struct health_settings {
+    milliseconds interval = seconds{2};  ///< between two runs of a check: how late a failure may be known
+    milliseconds timeout = seconds{1};   ///< a check that takes longer is failing, until it returns without an error
+    /// Called by the thread of a check when its result changes: the name, and the error if there is one. It must be quick. A check
+    /// that hangs is not reported here.
+    std::function<void(std::string_view name, const result<void>& now)> on_change = {};
+    /// Tells the time; a test may set another one.
+    std::chrono::steady_clock::time_point (*now)() noexcept = &std::chrono::steady_clock::now;
+};
+
+/// Tells load balancers whether this process can serve: a handler for `/healthz` and `/readyz`. It knows from checks that run in the
+/// background, each on a thread of its own, so it answers at once whatever hangs.
+///
+///     health checks;
+///     checks.add("store", [&] { return store.ping(); });
+///     if (const auto started = checks.start(); !started) return report(started.error());
+///     http::site operators{http::mounted("/healthz", checks), http::mounted("/readyz", checks)};
+///
+/// A path that ends in `/readyz` is answered with 200 and `{"ready":true}` when each check has succeeded the last time, else with 503
+/// and `{"ready":false,"failing":["store"]}`; every other path with 200, because the process serves. Before its first run a check
+/// is failing.
+///
+/// Thread rule: `handle`, `failing` and `stop` may be called from any thread at any time; `add` only before `start`.
+class health {
+public:
+    /// Asks something that serving needs, such as a row of the store. It may block; it should end by itself, for `stop` waits for it.
+    /// An error or an exception means that it fails.
+    using check = std::function<result<void>()>;
+
+    TOLLGATE_DECL explicit health(health_settings settings = {});
+    health(const health&) = delete;
+    health& operator=(const health&) = delete;
+    /// Stops.
+    TOLLGATE_DECL ~health();
+
+    /// Adds a check. What it refers to outlives this.
+    TOLLGATE_DECL void add(std::string name, check what);
+
+    /// Runs the checks from now on. An error means that a thread could not be started. It starts once.
+    TOLLGATE_DECL result<void> start();
+
+    /// Runs no further check, and waits for those under way. Calling it again is harmless.
+    TOLLGATE_DECL void stop() noexcept;
+
+    /// The names of the checks that fail, in the order in which they were added. Never waits.
+    [[nodiscard]] TOLLGATE_DECL std::vector<std::string> failing() const;
+
+    /// Answers as said above. Never waits.
+    TOLLGATE_DECL void handle(const http::request& request, http::response& response) const noexcept;
+    TOLLGATE_DECL void handle(const http::refusal& refused, http::response& response) const noexcept;
+    /// No path takes a body.
+    static constexpr bool reads_body = false;
+
+private:
+    struct impl;
+    std::unique_ptr<impl> impl_;
+};
+
+static_assert(http::handler<const health>);
+
+}  // namespace tollgate
+
 // <tollgate/http/detail/client_address.hpp>
 
 namespace tollgate::inline v0::http {
@@ -7486,6 +7553,154 @@ private:
 };
 
 }  // namespace tollgate::pipeline
+
+// <tollgate/base/detail/backend_statistics.hpp>
+
+namespace tollgate::inline v0 {
+
+/// What a store or limiter has done since it was opened. All of it only grows, but `is_up`.
+struct backend_statistics {
+    std::uint64_t calls = 0;             ///< uses of a connection: a query, a transaction or a batch
+    std::uint64_t errors = 0;            ///< no connection could be had, or one was lost
+    std::chrono::nanoseconds busy{};     ///< duration of all calls
+    std::chrono::nanoseconds waited{};   ///< for a connection, or to open one
+    std::uint64_t cache_hits = 0;        ///< look-ups that were answered without a call
+    std::uint64_t cache_misses = 0;
+    bool is_up = true;                   ///< false while calls fail at once because the server cannot be reached
+
+    /// Of two parts of one backend.
+    [[nodiscard]] friend backend_statistics operator+(const backend_statistics& a, const backend_statistics& b) noexcept {
+        return {a.calls + b.calls, a.errors + b.errors, a.busy + b.busy, a.waited + b.waited, a.cache_hits + b.cache_hits,
+                a.cache_misses + b.cache_misses, a.is_up && b.is_up};
+    }
+};
+
+}  // namespace tollgate
+
+// <tollgate/pipeline/metrics.hpp>
+
+namespace tollgate::inline v0 {
+
+/// Writes metrics in the Prometheus text format, version 0.0.4: a family, then its samples.
+///
+///     writer.gauge("shop_orders_open", "Orders that are not paid.");
+///     writer.sample(12, {{"currency", "EUR"}});
+class metrics_writer {
+public:
+    /// One label of a sample; the value may be any text.
+    struct label {
+        std::string_view name;
+        std::string_view value;
+    };
+
+    /// Appends to `to`, which must outlive it.
+    explicit metrics_writer(std::string& to) noexcept : to_{to} {}
+
+    /// Begins a family: a number that only grows (its name ends in `_total`), one that goes up and down, or a distribution. The help
+    /// text is one line. `name` must live until the last sample of the family.
+    TOLLGATE_DECL void counter(std::string_view name, std::string_view help);
+    TOLLGATE_DECL void gauge(std::string_view name, std::string_view help);
+    TOLLGATE_DECL void histogram(std::string_view name, std::string_view help);
+
+    /// A sample of the last family. `suffix` is `_bucket`, `_sum` or `_count` in a histogram.
+    void sample(std::integral auto value, std::initializer_list<label> labels = {}, std::string_view suffix = {}) {
+        write_sample(std::to_string(value), labels, suffix);
+    }
+    /// The same with a number of seconds.
+    TOLLGATE_DECL void sample(double value, std::initializer_list<label> labels = {}, std::string_view suffix = {});
+
+private:
+    TOLLGATE_DECL void begin(std::string_view name, std::string_view help, std::string_view type);
+    TOLLGATE_DECL void write_sample(std::string_view value, std::initializer_list<label> labels, std::string_view suffix);
+
+    std::string& to_;
+    std::string_view name_;
+};
+
+/// Counts requests, refusals, failures and deliveries, and serves the counts to Prometheus: an observer and a handler.
+///
+///     metrics counts;
+///     account_service service{settings, users, store, default_policies().with_observer(std::ref(counts))};
+///     server server{service, {.port = 8443, .tls = {"cert.pem", "key.pem"}}};
+///     counts.watch_server(server);
+///     http::site operators{http::mounted("/metrics", counts)};
+///
+/// Requests are counted by the pattern of their route, their method and their status. A count is a few relaxed atomic additions to
+/// memory that a thread shares with few others: no lock, no allocation but at the first request of a route. At most 96 pairs of
+/// route and method are told apart; further ones share one with the route `other`.
+///
+/// Thread rule: everything may be called from many threads at once, except `add` and `watch_...`, which come before.
+class metrics {
+public:
+    /// Appends families of its own to a report. It must not wait: it runs for each report.
+    using collector = std::function<void(metrics_writer&)>;
+
+    TOLLGATE_DECL metrics();
+    metrics(const metrics&) = delete;
+    metrics& operator=(const metrics&) = delete;
+    TOLLGATE_DECL ~metrics();
+
+    /// The contract `delivery_observer`. A route's text must be of static storage, as it is in a route table.
+    TOLLGATE_DECL void on_request(const request_record& record) const noexcept;
+    TOLLGATE_DECL void on_refusal(const refusal_record& record) const noexcept;
+    TOLLGATE_DECL void on_problem(const problem_record& record) const noexcept;
+    TOLLGATE_DECL void on_attempt(const delivery_record& record) const noexcept;
+
+    /// Adds families to every report. `what` must outlive it, or be a copy.
+    TOLLGATE_DECL void add(collector what);
+
+    /// Reports the connections and workers of a `server`, which must outlive it.
+    template <class Server>
+    void watch_server(const Server& of) {
+        add([&of](metrics_writer& to) { write_server(to, of.statistics()); });
+    }
+    /// Reports what `statistics()` of a store or limiter counts: `name` is the value of the label `backend`. It must outlive this.
+    template <class Backend>
+    void watch_backend(std::string name, const Backend& of) {
+        add_backend(std::move(name), [&of] { return of.statistics(); });
+    }
+
+    /// Reports the CPU time, memory and descriptors of this process, where `/proc` tells (Linux).
+    TOLLGATE_DECL void watch_process();
+
+    /// All families, as `/metrics` answers.
+    [[nodiscard]] TOLLGATE_DECL std::string report() const;
+
+    /// Serves the report, whatever the path; mount it where only operators can ask.
+    TOLLGATE_DECL void handle(const http::request& request, http::response& response) const noexcept;
+    TOLLGATE_DECL void handle(const http::refusal& refused, http::response& response) const noexcept;
+    /// No report takes a body.
+    static constexpr bool reads_body = false;
+
+private:
+    struct impl;
+
+    template <class Statistics>
+    static void write_server(metrics_writer& to, const Statistics& of) {
+        to.gauge("tollgate_connections", "Open connections.");
+        to.sample(of.connections);
+        to.counter("tollgate_connections_accepted_total", "Connections that were accepted.");
+        to.sample(of.connections_accepted);
+        to.counter("tollgate_connections_refused_total", "Connections beyond a bound.");
+        to.sample(of.connections_refused);
+        to.gauge("tollgate_worker_queue_length", "Requests that wait for a worker.");
+        to.sample(of.queued);
+        to.counter("tollgate_worker_requests_total", "Requests that a worker took up.");
+        to.sample(of.taken_up);
+        to.counter("tollgate_worker_wait_seconds_total", "Time that those requests waited for a worker.");
+        to.sample(std::chrono::duration<double>{of.waited}.count());
+        to.counter("tollgate_worker_dropped_total", "Requests that no worker took up in time: 503.");
+        to.sample(of.dropped);
+    }
+    TOLLGATE_DECL void add_backend(std::string name, std::function<backend_statistics()> of);
+
+    std::unique_ptr<impl> impl_;
+};
+
+static_assert(delivery_observer<metrics>);
+static_assert(http::handler<const metrics>);
+
+}  // namespace tollgate
 
 // <tollgate/http/detail/cookies.hpp>
 
@@ -14733,29 +14948,6 @@ private:
 
 }  // namespace tollgate
 
-// <tollgate/base/detail/backend_statistics.hpp>
-
-namespace tollgate::inline v0 {
-
-/// What a store or limiter has done since it was opened. All of it only grows, but `is_up`.
-struct backend_statistics {
-    std::uint64_t calls = 0;             ///< uses of a connection: a query, a transaction or a batch
-    std::uint64_t errors = 0;            ///< no connection could be had, or one was lost
-    std::chrono::nanoseconds busy{};     ///< duration of all calls
-    std::chrono::nanoseconds waited{};   ///< for a connection, or to open one
-    std::uint64_t cache_hits = 0;        ///< look-ups that were answered without a call
-    std::uint64_t cache_misses = 0;
-    bool is_up = true;                   ///< false while calls fail at once because the server cannot be reached
-
-    /// Of two parts of one backend.
-    [[nodiscard]] friend backend_statistics operator+(const backend_statistics& a, const backend_statistics& b) noexcept {
-        return {a.calls + b.calls, a.errors + b.errors, a.busy + b.busy, a.waited + b.waited, a.cache_hits + b.cache_hits,
-                a.cache_misses + b.cache_misses, a.is_up && b.is_up};
-    }
-};
-
-}  // namespace tollgate
-
 // <tollgate/base/detail/call_combiner.hpp>
 
 namespace tollgate::inline v0::detail {
@@ -17795,6 +17987,7 @@ private:
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -19353,6 +19546,143 @@ TOLLGATE_DECL result<void> standard_webhook::write(const due_delivery& sent, ins
 
 }  // namespace tollgate
 
+// <tollgate/pipeline/health.ipp>
+
+namespace tollgate::inline v0 {
+
+struct health::impl {
+    using time_point = std::chrono::steady_clock::time_point;
+
+    struct running_check {
+        std::string name;
+        check run;
+        std::atomic<bool> succeeded = false;  // the last time
+        std::atomic<time_point::rep> began = never;
+        std::thread thread;
+    };
+    static constexpr time_point::rep never = (std::chrono::steady_clock::time_point::max)().time_since_epoch().count();
+
+    explicit impl(health_settings how) : settings{std::move(how)} {}
+
+    [[nodiscard]] time_point::rep now() const noexcept { return settings.now().time_since_epoch().count(); }
+    [[nodiscard]] bool fails(const running_check& one) const noexcept {
+        const auto began = one.began.load(std::memory_order_acquire);
+        constexpr auto ticks = [](milliseconds time) { return std::chrono::steady_clock::duration{time}.count(); };
+        const bool hangs = began != never && now() - began > ticks(settings.timeout);
+        return hangs || !one.succeeded.load(std::memory_order_acquire);
+    }
+
+    void run(running_check& one) noexcept {
+        bool is_first = true;
+        std::unique_lock hold{mutex};
+        while (!stopping) {
+            hold.unlock();
+            one.began.store(now(), std::memory_order_release);
+            const auto done = result_of(one);
+            const bool changed = one.succeeded.exchange(done.has_value(), std::memory_order_acq_rel) != done.has_value();
+            one.began.store(never, std::memory_order_release);
+            if (settings.on_change && (changed || (is_first && !done))) report(one, done);
+            is_first = false;
+            hold.lock();
+            stopped.wait_for(hold, settings.interval, [this] { return stopping; });
+        }
+    }
+
+    static result<void> result_of(running_check& one) noexcept {
+        try {
+            return one.run();
+        } catch (const std::exception& thrown) {
+            return error{error_kind::internal, {}, thrown.what()};
+        }
+    }
+
+    void report(const running_check& one, const result<void>& done) noexcept {
+        try {
+            settings.on_change(one.name, done);
+        } catch (...) {
+            return;  // the checks go on without the report
+        }
+    }
+
+    const health_settings settings;
+    std::list<running_check> checks;
+    std::mutex mutex;
+    std::condition_variable stopped;
+    bool stopping = false;
+};
+
+TOLLGATE_DECL health::health(health_settings settings) : impl_{std::make_unique<impl>(std::move(settings))} {}
+TOLLGATE_DECL health::~health() { stop(); }
+
+TOLLGATE_DECL void health::add(std::string name, check what) {
+    auto& made = impl_->checks.emplace_back();
+    made.name = std::move(name);
+    made.run = std::move(what);
+}
+
+TOLLGATE_DECL result<void> health::start() {
+    try {
+        for (auto& each : impl_->checks) each.thread = std::thread{[this, &each] { impl_->run(each); }};
+        return {};
+    } catch (const std::exception& failed) {
+        stop();
+        return internal_error(std::string{"the health checks could not start: "} + failed.what());
+    }
+}
+
+TOLLGATE_DECL void health::stop() noexcept {
+    {
+        const std::lock_guard hold{impl_->mutex};
+        impl_->stopping = true;
+    }
+    impl_->stopped.notify_all();
+    for (auto& each : impl_->checks)
+        if (each.thread.joinable()) each.thread.join();
+}
+
+TOLLGATE_DECL std::vector<std::string> health::failing() const {
+    std::vector<std::string> names;
+    for (const auto& each : impl_->checks)
+        if (impl_->fails(each)) names.push_back(each.name);
+    return names;
+}
+
+TOLLGATE_DECL void health::handle(const http::request& request, http::response& response) const noexcept {
+    try {
+        if (request.method != http::method::get && request.method != http::method::head) {
+            response.set_status(http::status::method_not_allowed);
+            response.add("Allow", "GET, HEAD");
+            return;
+        }
+        response.add("Content-Type", "application/json");
+        response.add("Cache-Control", "no-store");
+        http::json_writer json{response.body()};
+        json.begin_object();
+        if (!request.target.path.ends_with("/readyz")) {
+            json.member("healthy").boolean(true);
+        } else {
+            const auto names = failing();
+            json.member("ready").boolean(names.empty());
+            if (!names.empty()) {
+                response.set_status(http::status::service_unavailable);
+                json.member("failing").begin_array();
+                for (const auto& each : names) json.string(each);
+                json.end_array();
+            }
+        }
+        json.end_object();
+    } catch (...) {
+        response.clear();
+        response.set_status(http::status::internal_server_error);
+    }
+}
+
+TOLLGATE_DECL void health::handle(const http::refusal& refused, http::response& response) const noexcept {
+    response.set_status(refused.status);
+}
+
+}  // namespace tollgate
+
 // <tollgate/http/detail/client_address.ipp>
 
 namespace tollgate::inline v0::http::detail {
@@ -19600,6 +19930,452 @@ TOLLGATE_DECL std::vector<route_pattern> patterns_of(const route_table& table) {
 }
 
 }  // namespace pipeline
+}  // namespace tollgate
+
+// <tollgate/pipeline/metrics.ipp>
+
+namespace tollgate::inline v0 {
+
+namespace metrics_detail {
+
+using counter = std::atomic<std::uint64_t>;
+
+inline void add(counter& to, std::uint64_t count = 1) noexcept { to.fetch_add(count, std::memory_order_relaxed); }
+
+// What Prometheus recommends for requests of web services, with three smaller ones: most take less than 5 ms.
+inline constexpr std::array<double, 14> bounds_seconds{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10};
+
+struct histogram {
+    std::array<counter, bounds_seconds.size() + 1> buckets{};  // not cumulative; the last is all above
+    counter nanoseconds{};
+
+    void add(std::chrono::nanoseconds duration) noexcept {
+        const double seconds = std::chrono::duration<double>{duration}.count();
+        std::size_t at = 0;
+        while (at < bounds_seconds.size() && seconds > bounds_seconds[at]) ++at;
+        metrics_detail::add(buckets[at]);
+        metrics_detail::add(nanoseconds, static_cast<std::uint64_t>((std::max)(duration.count(), std::int64_t{0})));
+    }
+};
+
+/// Sums of histograms.
+struct histogram_sum {
+    std::array<std::uint64_t, bounds_seconds.size() + 1> buckets{};
+    std::uint64_t nanoseconds = 0;
+
+    void add(const histogram& of) noexcept {
+        for (std::size_t i = 0; i < buckets.size(); ++i) buckets[i] += of.buckets[i].load(std::memory_order_relaxed);
+        nanoseconds += of.nanoseconds.load(std::memory_order_relaxed);
+    }
+    void write(metrics_writer& to, std::string_view route, std::string_view method) const {
+        std::uint64_t count = 0;
+        const auto sample = [&](auto value, std::string_view suffix, std::string_view bound) {
+            if (route.empty() && !bound.empty()) to.sample(value, {{"le", bound}}, suffix);
+            else if (route.empty()) to.sample(value, {}, suffix);
+            else if (!bound.empty()) to.sample(value, {{"route", route}, {"method", method}, {"le", bound}}, suffix);
+            else to.sample(value, {{"route", route}, {"method", method}}, suffix);
+        };
+        for (std::size_t i = 0; i < buckets.size(); ++i) {
+            count += buckets[i];
+            char digits[24];
+            std::string_view bound = "+Inf";
+            if (i < bounds_seconds.size()) {
+                const auto end = std::to_chars(digits, digits + sizeof digits, bounds_seconds[i], std::chars_format::fixed).ptr;
+                bound = {digits, static_cast<std::size_t>(end - digits)};
+            }
+            sample(count, "_bucket", bound);
+        }
+        sample(static_cast<double>(nanoseconds) / 1e9, "_sum", {});
+        sample(count, "_count", {});
+    }
+};
+
+inline constexpr std::size_t routes_max = 96;
+inline constexpr std::size_t statuses_max = 32;  // that are told apart
+inline constexpr std::size_t methods = static_cast<std::size_t>(http::method::other) + 1;
+
+/// What threads count in: each in one of a few, so that they seldom write to the same line of a cache.
+struct shard {
+    struct route_counts {
+        std::array<counter, statuses_max> by_status{};
+        histogram durations;
+    };
+    std::array<route_counts, routes_max + 1> routes{};  // the last: all others
+    std::array<counter, statuses_max> refusals{};
+    std::array<counter, static_cast<std::size_t>(error_kind::internal) + 1> problems{};
+};
+
+inline constexpr std::size_t shards_max = 8;  // 50 KB each, if used
+
+/// The number of the calling thread's shard.
+inline std::size_t shard_number() noexcept {
+    static std::atomic<std::size_t> threads{0};
+    static thread_local const std::size_t mine = threads.fetch_add(1, std::memory_order_relaxed) % shards_max;
+    return mine;
+}
+
+/// The statuses that are counted by themselves; the place of all others is the last.
+inline constexpr std::array<std::uint16_t, statuses_max - 1> statuses{200, 201, 202, 204, 301, 302, 303, 304, 307, 308, 400,
+                                                                      401, 403, 404, 405, 406, 408, 409, 410, 413, 414, 415,
+                                                                      417, 421, 422, 429, 431, 500, 501, 503, 505};
+
+struct status_places {
+    std::array<std::uint8_t, 600> of{};
+    consteval status_places() {
+        of.fill(statuses_max - 1);
+        for (std::size_t i = 0; i < statuses.size(); ++i) of[statuses[i]] = static_cast<std::uint8_t>(i);
+    }
+};
+inline constexpr status_places places{};
+
+inline std::size_t place_of(http::status status) noexcept {
+    const unsigned number = to_number(status);
+    return number < places.of.size() ? places.of[number] : statuses_max - 1;
+}
+
+inline std::string status_text(std::size_t place) { return place < statuses.size() ? std::to_string(statuses[place]) : "other"; }
+
+/// Why a server refuses by itself, from the status that it answers with.
+inline std::string_view refusal_kind(std::size_t place) noexcept {
+    switch (place < statuses.size() ? statuses[place] : 0) {
+        case 400: return "malformed";
+        case 408: return "too_slow";
+        case 413:
+        case 414:
+        case 431: return "too_large";
+        case 421: return "other_host";
+        case 503: return "overload";
+        default: return "other";
+    }
+}
+
+inline std::string_view kind_text(std::size_t kind) noexcept {
+    switch (static_cast<error_kind>(kind)) {
+        case error_kind::unavailable: return "unavailable";
+        case error_kind::internal: return "internal";
+        default: return "other";
+    }
+}
+
+inline std::string_view outcome_text(delivery_outcome outcome) noexcept {
+    switch (outcome) {
+        case delivery_outcome::delivered: return "delivered";
+        case delivery_outcome::retry: return "retry";
+        case delivery_outcome::given_up: return "given_up";
+        case delivery_outcome::gone: return "gone";
+        case delivery_outcome::not_attempted: return "not_attempted";
+    }
+    return "other";
+}
+
+}  // namespace metrics_detail
+
+struct metrics::impl {
+    using shard = metrics_detail::shard;
+
+    /// A route and method that are counted. A route's text is of static storage, so that its address names it.
+    struct route_entry {
+        std::string route;
+        http::method method = http::method::other;
+    };
+    struct known_route {
+        std::atomic<const char*> text{nullptr};
+        std::array<std::atomic<std::uint16_t>, metrics_detail::methods> numbers{};  // plus one; zero: none yet
+    };
+    static constexpr std::size_t known_max = 256;  // a power of two: addresses of texts
+
+    std::array<std::atomic<shard*>, metrics_detail::shards_max> shards{};
+    std::array<known_route, known_max> known{};
+    mutable std::mutex routes_mutex;  // for new routes and for reports
+    std::vector<route_entry> routes;
+
+    std::array<metrics_detail::counter, 5> attempts{};
+    metrics_detail::histogram attempt_durations;
+    std::vector<collector> collectors;
+    std::vector<std::pair<std::string, std::function<backend_statistics()>>> backends;
+
+    impl() { routes.reserve(metrics_detail::routes_max); }
+    impl(const impl&) = delete;
+    impl& operator=(const impl&) = delete;
+    ~impl() {
+        for (auto& each : shards) delete each.load();
+    }
+
+    /// The calling thread's; null without memory.
+    shard* own_shard() noexcept {
+        auto& at = shards[metrics_detail::shard_number()];
+        if (shard* const made = at.load(std::memory_order_acquire)) [[likely]] return made;
+        std::unique_ptr<shard> fresh{new (std::nothrow) shard};
+        shard* expected = nullptr;
+        if (fresh && at.compare_exchange_strong(expected, fresh.get(), std::memory_order_acq_rel)) return fresh.release();
+        return expected;
+    }
+
+    /// Where in `known` a text is, or would be.
+    known_route* find(const char* text) noexcept {
+        const auto hash = static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(text) * 0x9e37'79b9'7f4a'7c15 >> 32);
+        for (std::size_t i = 0; i < known_max; ++i) {
+            known_route& each = known[(hash + i) % known_max];
+            const char* const there = each.text.load(std::memory_order_acquire);
+            if (there == text || there == nullptr) return &each;
+        }
+        return nullptr;
+    }
+
+    /// The number of a route and method; `routes_max` for those beyond the bound.
+    std::size_t number_of(std::string_view route, http::method method) noexcept {
+        static constexpr char none = '\0';  // the address of the route of all requests without one
+        const char* const text = route.empty() ? &none : route.data();
+        known_route* at = find(text);
+        if (at == nullptr) return metrics_detail::routes_max;
+        auto& number = at->numbers[static_cast<std::size_t>(method)];
+        if (at->text.load(std::memory_order_acquire) == text)
+            if (const auto is = number.load(std::memory_order_acquire)) [[likely]] return is - std::size_t{1};
+        return learn(text, route, method);
+    }
+
+    std::size_t learn(const char* text, std::string_view route, http::method method) noexcept {
+        const std::lock_guard hold{routes_mutex};
+        known_route* at = find(text);
+        if (at == nullptr) return metrics_detail::routes_max;
+        auto number = static_cast<std::size_t>(
+            std::find_if(routes.begin(), routes.end(),
+                         [&](const route_entry& each) { return each.method == method && each.route == route; }) -
+            routes.begin());
+        if (number == routes.size() && number < metrics_detail::routes_max) {
+            try {
+                routes.push_back({std::string{route}, method});
+            } catch (const std::bad_alloc&) {
+                return metrics_detail::routes_max;
+            }
+        }
+        at->numbers[static_cast<std::size_t>(method)].store(static_cast<std::uint16_t>(number + 1), std::memory_order_release);
+        at->text.store(text, std::memory_order_release);
+        return number;
+    }
+
+    template <class Use>
+    void each_shard(Use&& use) const {
+        for (const auto& each : shards)
+            if (const shard* const made = each.load(std::memory_order_acquire)) use(*made);
+    }
+
+    void write_requests(metrics_writer& to) const;
+    void write_deliveries(metrics_writer& to) const;
+    void write_backends(metrics_writer& to) const;
+};
+
+TOLLGATE_DECL metrics::metrics() : impl_{std::make_unique<impl>()} {}
+TOLLGATE_DECL metrics::~metrics() = default;
+
+TOLLGATE_DECL void metrics::on_request(const request_record& record) const noexcept {
+    auto* const to = impl_->own_shard();
+    if (to == nullptr) return;
+    auto& counts = to->routes[impl_->number_of(record.context.route, record.request.method)];
+    metrics_detail::add(counts.by_status[metrics_detail::place_of(record.response.status())]);
+    counts.durations.add(record.context.duration);
+}
+
+TOLLGATE_DECL void metrics::on_refusal(const refusal_record& record) const noexcept {
+    if (auto* const to = impl_->own_shard()) metrics_detail::add(to->refusals[metrics_detail::place_of(record.refusal.status)]);
+}
+
+TOLLGATE_DECL void metrics::on_problem(const problem_record& record) const noexcept {
+    if (auto* const to = impl_->own_shard()) metrics_detail::add(to->problems[static_cast<std::size_t>(record.error.kind)]);
+}
+
+TOLLGATE_DECL void metrics::on_attempt(const delivery_record& record) const noexcept {
+    metrics_detail::add(impl_->attempts[static_cast<std::size_t>(record.attempt.outcome)]);
+    if (record.attempt.outcome != delivery_outcome::not_attempted) impl_->attempt_durations.add(record.attempt.made.duration);
+}
+
+TOLLGATE_DECL void metrics::add(collector what) { impl_->collectors.push_back(std::move(what)); }
+
+TOLLGATE_DECL void metrics::add_backend(std::string name, std::function<backend_statistics()> of) {
+    impl_->backends.emplace_back(std::move(name), std::move(of));
+}
+
+namespace metrics_detail {
+
+/// As `/proc/self` tells; nothing where there is none.
+inline void write_process(metrics_writer& to) {
+    rusage used{};
+    if (::getrusage(RUSAGE_SELF, &used) == 0) {
+        const auto in_seconds = [](const timeval& of) { return static_cast<double>(of.tv_sec) + static_cast<double>(of.tv_usec) / 1e6; };
+        to.counter("process_cpu_seconds_total", "CPU time of the process.");
+        to.sample(in_seconds(used.ru_utime) + in_seconds(used.ru_stime));
+    }
+    if (std::FILE* const file = std::fopen("/proc/self/statm", "re")) {
+        unsigned long all = 0, resident = 0;
+        const bool is_read = std::fscanf(file, "%lu %lu", &all, &resident) == 2;
+        std::fclose(file);
+        if (is_read) {
+            to.gauge("process_resident_memory_bytes", "Memory that the process occupies.");
+            to.sample(std::uint64_t{resident} * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
+        }
+    }
+    if (DIR* const open = ::opendir("/proc/self/fd")) {
+        std::int64_t count = -3;  // `.`, `..` and the directory itself
+        while (::readdir(open) != nullptr) ++count;
+        ::closedir(open);
+        to.gauge("process_open_fds", "Open file descriptors.");
+        to.sample(count);
+        rlimit allowed{};
+        if (::getrlimit(RLIMIT_NOFILE, &allowed) == 0 && allowed.rlim_cur != RLIM_INFINITY) {
+            to.gauge("process_max_fds", "File descriptors that the system allows.");
+            to.sample(std::uint64_t{allowed.rlim_cur});
+        }
+    }
+}
+
+}  // namespace metrics_detail
+
+TOLLGATE_DECL void metrics::watch_process() { add(&metrics_detail::write_process); }
+
+inline void metrics::impl::write_requests(metrics_writer& to) const {
+    std::vector<route_entry> names;
+    {
+        const std::lock_guard hold{routes_mutex};
+        names = routes;
+    }
+    names.resize(metrics_detail::routes_max);
+    names.push_back({"other", http::method::other});
+    const auto method_of = [](const route_entry& of) { return of.method == http::method::other ? "other" : to_text(of.method); };
+    const auto route_of = [](const route_entry& of) { return of.route.empty() ? std::string_view{"none"} : of.route; };
+
+    std::vector<metrics_detail::histogram_sum> durations(names.size());
+    to.counter("tollgate_requests_total", "Requests by route, method and status.");
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        each_shard([&](const shard& each) { durations[i].add(each.routes[i].durations); });
+        for (std::size_t place = 0; place < metrics_detail::statuses_max; ++place) {
+            std::uint64_t count = 0;
+            each_shard([&](const shard& each) { count += each.routes[i].by_status[place].load(std::memory_order_relaxed); });
+            if (count != 0)
+                to.sample(count, {{"route", route_of(names[i])}, {"method", method_of(names[i])},
+                                  {"status", metrics_detail::status_text(place)}});
+        }
+    }
+    to.histogram("tollgate_request_duration_seconds", "From the head of a request to its response, with all waits.");
+    for (std::size_t i = 0; i < names.size(); ++i)
+        if (std::any_of(durations[i].buckets.begin(), durations[i].buckets.end(), [](std::uint64_t count) { return count != 0; }))
+            durations[i].write(to, route_of(names[i]), method_of(names[i]));
+
+    to.counter("tollgate_refusals_total", "What the server refused before there was a request to handle.");
+    for (const std::string_view kind : {"malformed", "too_slow", "too_large", "other_host", "overload", "other"}) {
+        std::uint64_t count = 0;
+        for (std::size_t place = 0; place < metrics_detail::statuses_max; ++place)
+            if (metrics_detail::refusal_kind(place) == kind)
+                each_shard([&](const shard& each) { count += each.refusals[place].load(std::memory_order_relaxed); });
+        to.sample(count, {{"kind", kind}});
+    }
+    to.counter("tollgate_problems_total", "Failures on our side, in requests and deliveries.");
+    for (const error_kind kind : {error_kind::unavailable, error_kind::internal}) {
+        const auto place = static_cast<std::size_t>(kind);
+        std::uint64_t count = 0;
+        each_shard([&](const shard& each) { count += each.problems[place].load(std::memory_order_relaxed); });
+        to.sample(count, {{"kind", metrics_detail::kind_text(place)}});
+    }
+}
+
+inline void metrics::impl::write_deliveries(metrics_writer& to) const {
+    to.counter("tollgate_delivery_attempts_total", "Attempts to deliver a webhook, by what the delivery became.");
+    for (std::size_t i = 0; i < attempts.size(); ++i)
+        to.sample(attempts[i].load(std::memory_order_relaxed),
+                  {{"outcome", metrics_detail::outcome_text(static_cast<delivery_outcome>(i))}});
+    to.histogram("tollgate_delivery_attempt_duration_seconds", "Duration of attempts whose request was sent.");
+    metrics_detail::histogram_sum durations;
+    durations.add(attempt_durations);
+    durations.write(to, {}, {});
+}
+
+inline void metrics::impl::write_backends(metrics_writer& to) const {
+    if (backends.empty()) return;
+    std::vector<backend_statistics> now;
+    for (const auto& [name, read] : backends) now.push_back(read());
+    const auto family = [&](auto&& value) {
+        for (std::size_t i = 0; i < now.size(); ++i) to.sample(value(now[i]), {{"backend", backends[i].first}});
+    };
+    const auto in_seconds = [](std::chrono::nanoseconds of) { return std::chrono::duration<double>{of}.count(); };
+    to.gauge("tollgate_backend_up", "0 while calls fail at once because the server cannot be reached.");
+    family([](const backend_statistics& of) { return of.is_up ? 1 : 0; });
+    to.counter("tollgate_backend_calls_total", "Uses of a connection to the store or the limits.");
+    family([](const backend_statistics& of) { return of.calls; });
+    to.counter("tollgate_backend_errors_total", "No connection could be had, or one was lost.");
+    family([](const backend_statistics& of) { return of.errors; });
+    to.counter("tollgate_backend_call_seconds_total", "Duration of those calls.");
+    family([&](const backend_statistics& of) { return in_seconds(of.busy); });
+    to.counter("tollgate_backend_wait_seconds_total", "Time waited for a connection.");
+    family([&](const backend_statistics& of) { return in_seconds(of.waited); });
+    to.counter("tollgate_cache_hits_total", "Look-ups that were answered without a call.");
+    family([](const backend_statistics& of) { return of.cache_hits; });
+    to.counter("tollgate_cache_misses_total", "Look-ups that the cache could not answer.");
+    family([](const backend_statistics& of) { return of.cache_misses; });
+}
+
+TOLLGATE_DECL std::string metrics::report() const {
+    std::string made;
+    metrics_writer writer{made};
+    impl_->write_requests(writer);
+    impl_->write_deliveries(writer);
+    impl_->write_backends(writer);
+    for (const auto& each : impl_->collectors) each(writer);
+    return made;
+}
+
+TOLLGATE_DECL void metrics::handle(const http::request& request, http::response& response) const noexcept {
+    try {
+        if (request.method != http::method::get && request.method != http::method::head) {
+            response.set_status(http::status::method_not_allowed);
+            response.add("Allow", "GET, HEAD");
+            return;
+        }
+        response.add("Content-Type", "text/plain; version=0.0.4; charset=utf-8");
+        response.body() = report();
+    } catch (...) {
+        response.clear();
+        response.set_status(http::status::internal_server_error);
+    }
+}
+
+TOLLGATE_DECL void metrics::handle(const http::refusal& refused, http::response& response) const noexcept {
+    response.set_status(refused.status);
+}
+
+TOLLGATE_DECL void metrics_writer::begin(std::string_view name, std::string_view help, std::string_view type) {
+    name_ = name;
+    to_.append("# HELP ").append(name).append(" ").append(help).append("\n# TYPE ").append(name).append(" ").append(type).append("\n");
+}
+
+TOLLGATE_DECL void metrics_writer::counter(std::string_view name, std::string_view help) { begin(name, help, "counter"); }
+TOLLGATE_DECL void metrics_writer::gauge(std::string_view name, std::string_view help) { begin(name, help, "gauge"); }
+TOLLGATE_DECL void metrics_writer::histogram(std::string_view name, std::string_view help) { begin(name, help, "histogram"); }
+
+TOLLGATE_DECL void metrics_writer::sample(double value, std::initializer_list<label> labels, std::string_view suffix) {
+    char digits[32];
+    const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+    write_sample({digits, static_cast<std::size_t>(end - digits)}, labels, suffix);
+}
+
+TOLLGATE_DECL void metrics_writer::write_sample(std::string_view value, std::initializer_list<label> labels, std::string_view suffix) {
+    to_.append(name_).append(suffix);
+    char before = '{';
+    for (const label& each : labels) {
+        to_.append(1, before).append(each.name).append("=\"");
+        before = ',';
+        for (char c : each.value) {
+            if (c == '\n') {
+                to_.append("\\n");
+                continue;
+            }
+            if (c == '"' || c == '\\') to_.append(1, '\\');
+            to_.append(1, c);
+        }
+        to_.append("\"");
+    }
+    if (before == ',') to_.append("}");
+    to_.append(" ").append(value).append("\n");
+}
+
 }  // namespace tollgate
 
 // <tollgate/http/detail/cookies.ipp>
@@ -31536,7 +32312,7 @@ public:
     /// See `shared_outbox`. Takes a few nanoseconds; any commit of any process counts as a change.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
 
-    /// What its connections and caches were used for since it was opened.
+    /// What its connections and caches were used for: for `metrics::watch_backend`.
     [[nodiscard]] TOLLGATE_DECL backend_statistics statistics() const noexcept;
 
 private:
@@ -31900,6 +32676,56 @@ private:
 
 }  // namespace tollgate::sqlite
 
+// <tollgate/store/detail/sqlite/own_transaction.hpp>
+
+struct sqlite3;
+
+namespace tollgate::inline v0 {
+
+/// Publishes events within a transaction of your own, on your connection to the file of a `sqlite_store`: your change
+/// and its deliveries are committed together or not at all.
+///
+///     run(connection, "BEGIN IMMEDIATE");
+///     run(connection, "UPDATE sites SET published = 1 WHERE id = 7");
+///     tollgate::sqlite_own_transaction outbox{connection};
+///     const auto deliveries = tollgate::publish(outbox, services, {...}, now);
+///     run(connection, deliveries ? "COMMIT" : "ROLLBACK");
+///
+/// Rules:
+///
+/// - The file is the connection's `main` database, and a `sqlite_store` of this release has opened it before, which creates
+///   the tables. A file of another release is an error (internal).
+/// - A transaction is open; otherwise the call is an error (invalid). Start it with BEGIN IMMEDIATE: one that has read before
+///   it writes may fail to write (SQLITE_BUSY_SNAPSHOT) and must be restarted.
+/// - Nobody else can write to the file until it ends: keep it short, and do not wait in it. While the store writes, the
+///   connection waits as long as its own busy time-out says.
+/// - An error undoes what this call has written. On a full disk SQLite itself may have rolled back the whole transaction
+///   (`sqlite3_get_autocommit` tells). Roll back after any error, unless your change is useful without the event.
+/// - The event is durable when your COMMIT returns, as far as your connection's `synchronous` setting says: FULL also
+///   protects against power failures. A dispatcher of any process on the file finds it within its `look_interval`, or at
+///   once with `wake()` after COMMIT.
+///
+/// Used by the thread that uses the connection. Blocking. Never throws.
+class sqlite_own_transaction {
+public:
+    /// Calls may wait for the database.
+    static constexpr bool blocking = true;
+
+    /// The connection stays the caller's. Keeps no state: use one for each transaction or one for all.
+    explicit sqlite_own_transaction(sqlite3* connection) noexcept : connection_{connection} {}
+
+    /// Appends the event to the outbox; see `event_sink`.
+    TOLLGATE_DECL result<std::size_t> append_event(const event& happened, const message_seed& seed,
+                                                    instant now) noexcept;
+
+private:
+    sqlite3* connection_;
+};
+
+static_assert(event_sink<sqlite_own_transaction>);
+
+}  // namespace tollgate
+
 // <tollgate/store/sqlite_database.hpp>
 
 namespace tollgate::inline v0 {
@@ -32038,56 +32864,6 @@ private:
 /// See `row_cache` for its bounds.
 template <class Key, class Row>
 using sqlite_row_cache = row_cache<Key, Row, sqlite::change_stamp>;
-
-}  // namespace tollgate
-
-// <tollgate/store/sqlite_own_transaction.hpp>
-
-struct sqlite3;
-
-namespace tollgate::inline v0 {
-
-/// Publishes events within a transaction of your own, on your connection to the file of a `sqlite_store`: your change
-/// and its deliveries are committed together or not at all.
-///
-///     run(connection, "BEGIN IMMEDIATE");
-///     run(connection, "UPDATE sites SET published = 1 WHERE id = 7");
-///     tollgate::sqlite_own_transaction outbox{connection};
-///     const auto deliveries = tollgate::publish(outbox, services, {...}, now);
-///     run(connection, deliveries ? "COMMIT" : "ROLLBACK");
-///
-/// Rules:
-///
-/// - The file is the connection's `main` database, and a `sqlite_store` of this release has opened it before, which creates
-///   the tables. A file of another release is an error (internal).
-/// - A transaction is open; otherwise the call is an error (invalid). Start it with BEGIN IMMEDIATE: one that has read before
-///   it writes may fail to write (SQLITE_BUSY_SNAPSHOT) and must be restarted.
-/// - Nobody else can write to the file until it ends: keep it short, and do not wait in it. While the store writes, the
-///   connection waits as long as its own busy time-out says.
-/// - An error undoes what this call has written. On a full disk SQLite itself may have rolled back the whole transaction
-///   (`sqlite3_get_autocommit` tells). Roll back after any error, unless your change is useful without the event.
-/// - The event is durable when your COMMIT returns, as far as your connection's `synchronous` setting says: FULL also
-///   protects against power failures. A dispatcher of any process on the file finds it within its `look_interval`, or at
-///   once with `wake()` after COMMIT.
-///
-/// Used by the thread that uses the connection. Blocking. Never throws.
-class sqlite_own_transaction {
-public:
-    /// Calls may wait for the database.
-    static constexpr bool blocking = true;
-
-    /// The connection stays the caller's. Keeps no state: use one for each transaction or one for all.
-    explicit sqlite_own_transaction(sqlite3* connection) noexcept : connection_{connection} {}
-
-    /// Appends the event to the outbox; see `event_sink`.
-    TOLLGATE_DECL result<std::size_t> append_event(const event& happened, const message_seed& seed,
-                                                    instant now) noexcept;
-
-private:
-    sqlite3* connection_;
-};
-
-static_assert(event_sink<sqlite_own_transaction>);
 
 }  // namespace tollgate
 
@@ -34268,6 +35044,33 @@ TOLLGATE_DECL result<change_stamp> change_stamp::watch(database connection) {
 
 }  // namespace tollgate::sqlite
 
+// <tollgate/store/detail/sqlite/own_transaction.ipp>
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL result<std::size_t> sqlite_own_transaction::append_event(const event& happened, const message_seed& seed,
+                                                                        instant now) noexcept {
+    return detail::without_exceptions([&]() -> result<std::size_t> {
+        if (sqlite3_get_autocommit(connection_) != 0) return invalid("No transaction is open on this connection.");
+        auto on = sqlite::database::borrow(connection_);
+        if (auto good = sqlite::expect_migrated(on, sqlite::store_component, sqlite::store_steps); !good)
+            return std::move(good).error();
+        if (auto done = on.run("SAVEPOINT tollgate_event"); !done) return std::move(done).error();
+        auto appended = sqlite::append_event(on, happened, seed, now);
+        if (appended) {
+            if (auto done = on.run("RELEASE tollgate_event"); !done) appended = std::move(done).error();
+        }
+        if (!appended && sqlite3_get_autocommit(connection_) == 0) {
+            // If this fails, SQLite has already rolled back the whole transaction.
+            static_cast<void>(on.run("ROLLBACK TO tollgate_event"));
+            static_cast<void>(on.run("RELEASE tollgate_event"));
+        }
+        return appended;
+    });
+}
+
+}  // namespace tollgate
+
 // <tollgate/store/sqlite_database.ipp>
 
 #if !defined(_WIN32)
@@ -34406,33 +35209,6 @@ TOLLGATE_DECL backend_statistics sqlite_database::statistics() const noexcept {
 }
 
 TOLLGATE_DECL const sqlite::change_stamp& sqlite_database::changes() const noexcept { return state_->changes; }
-
-}  // namespace tollgate
-
-// <tollgate/store/sqlite_own_transaction.ipp>
-
-namespace tollgate::inline v0 {
-
-TOLLGATE_DECL result<std::size_t> sqlite_own_transaction::append_event(const event& happened, const message_seed& seed,
-                                                                        instant now) noexcept {
-    return detail::without_exceptions([&]() -> result<std::size_t> {
-        if (sqlite3_get_autocommit(connection_) != 0) return invalid("No transaction is open on this connection.");
-        auto on = sqlite::database::borrow(connection_);
-        if (auto good = sqlite::expect_migrated(on, sqlite::store_component, sqlite::store_steps); !good)
-            return std::move(good).error();
-        if (auto done = on.run("SAVEPOINT tollgate_event"); !done) return std::move(done).error();
-        auto appended = sqlite::append_event(on, happened, seed, now);
-        if (appended) {
-            if (auto done = on.run("RELEASE tollgate_event"); !done) appended = std::move(done).error();
-        }
-        if (!appended && sqlite3_get_autocommit(connection_) == 0) {
-            // If this fails, SQLite has already rolled back the whole transaction.
-            static_cast<void>(on.run("ROLLBACK TO tollgate_event"));
-            static_cast<void>(on.run("RELEASE tollgate_event"));
-        }
-        return appended;
-    });
-}
 
 }  // namespace tollgate
 
@@ -35137,7 +35913,7 @@ public:
     /// receives (LISTEN) the events of all nodes.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
 
-    /// What its connections and caches were used for since it was opened.
+    /// What its connections and caches were used for: for `metrics::watch_backend`.
     [[nodiscard]] TOLLGATE_DECL backend_statistics statistics() const noexcept;
 
 private:
@@ -35635,6 +36411,55 @@ struct schema_step {
 
 }  // namespace tollgate::postgres
 
+// <tollgate/store/detail/postgres/own_transaction.hpp>
+
+struct pg_conn;
+
+namespace tollgate::inline v0 {
+
+/// Publishes events within a transaction of your own, on your connection (libpq's `PGconn*`) to the database of a
+/// `postgres_store`: your change and its deliveries are committed together or not at all.
+///
+///     run(connection, "BEGIN");
+///     run(connection, "UPDATE sites SET published = true WHERE id = 7");
+///     tollgate::postgres_own_transaction outbox{store, connection};
+///     const auto deliveries = tollgate::publish(outbox, services, {...}, now);
+///     run(connection, deliveries ? "COMMIT" : "ROLLBACK");
+///
+/// Rules:
+///
+/// - The connection's search_path finds the store's tables, its role may write to them, and its client_encoding is UTF8.
+/// - A transaction is open, has not failed, and waits for no result; otherwise the call is an error (invalid).
+/// - An error undoes what this call has written, and the transaction can continue (a savepoint, `tollgate`). Roll back after
+///   any error, unless your change is useful without the event.
+/// - The event is durable when your COMMIT returns, as far as your session's `synchronous_commit` says. Dispatchers of all
+///   nodes are notified by that COMMIT.
+/// - Transactions that notify are committed one at a time (NOTIFY). A thousand a second is more than most disks allow;
+///   programs with many more events should publish them to the store.
+///
+/// One round trip. Used by the thread that uses the connection. Blocks as long as the connection does. Never throws.
+class postgres_own_transaction {
+public:
+    /// Calls may wait for the database.
+    static constexpr bool blocking = true;
+
+    /// The connection stays the caller's. Keeps no state: use one for each transaction or one for all.
+    postgres_own_transaction(const postgres_store& store, pg_conn* connection) noexcept
+        : clock_{store.clock()}, connection_{connection} {}
+
+    /// Appends the event to the outbox; see `event_sink`.
+    TOLLGATE_DECL result<std::size_t> append_event(const event& happened, const message_seed& seed,
+                                                    instant now) noexcept;
+
+private:
+    postgres_clock clock_;
+    pg_conn* connection_;
+};
+
+static_assert(event_sink<postgres_own_transaction>);
+
+}  // namespace tollgate
+
 // <tollgate/store/postgres_database.hpp>
 
 namespace tollgate::inline v0 {
@@ -35866,54 +36691,7 @@ using postgres_row_cache = row_cache<Key, Row, cache_invalidation_feed>;
 
 }  // namespace tollgate
 
-// <tollgate/store/postgres_own_transaction.hpp>
-
-struct pg_conn;
-
-namespace tollgate::inline v0 {
-
-/// Publishes events within a transaction of your own, on your connection (libpq's `PGconn*`) to the database of a
-/// `postgres_store`: your change and its deliveries are committed together or not at all.
-///
-///     run(connection, "BEGIN");
-///     run(connection, "UPDATE sites SET published = true WHERE id = 7");
-///     tollgate::postgres_own_transaction outbox{store, connection};
-///     const auto deliveries = tollgate::publish(outbox, services, {...}, now);
-///     run(connection, deliveries ? "COMMIT" : "ROLLBACK");
-///
-/// Rules:
-///
-/// - The connection's search_path finds the store's tables, its role may write to them, and its client_encoding is UTF8.
-/// - A transaction is open, has not failed, and waits for no result; otherwise the call is an error (invalid).
-/// - An error undoes what this call has written, and the transaction can continue (a savepoint, `tollgate`). Roll back after
-///   any error, unless your change is useful without the event.
-/// - The event is durable when your COMMIT returns, as far as your session's `synchronous_commit` says. Dispatchers of all
-///   nodes are notified by that COMMIT.
-/// - Transactions that notify are committed one at a time (NOTIFY). A thousand a second is more than most disks allow;
-///   programs with many more events should publish them to the store.
-///
-/// One round trip. Used by the thread that uses the connection. Blocks as long as the connection does. Never throws.
-class postgres_own_transaction {
-public:
-    /// Calls may wait for the database.
-    static constexpr bool blocking = true;
-
-    /// The connection stays the caller's. Keeps no state: use one for each transaction or one for all.
-    postgres_own_transaction(const postgres_store& store, pg_conn* connection) noexcept
-        : clock_{store.clock()}, connection_{connection} {}
-
-    /// Appends the event to the outbox; see `event_sink`.
-    TOLLGATE_DECL result<std::size_t> append_event(const event& happened, const message_seed& seed,
-                                                    instant now) noexcept;
-
-private:
-    postgres_clock clock_;
-    pg_conn* connection_;
-};
-
-static_assert(event_sink<postgres_own_transaction>);
-
-}  // namespace tollgate
+// Includes the store, whose bodies use what is declared above.
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)
 
@@ -38961,6 +39739,96 @@ TOLLGATE_DECL result<schema_status> read_schema_status(connection& on, std::stri
 
 }  // namespace tollgate::postgres
 
+// <tollgate/store/detail/postgres/own_transaction.ipp>
+
+namespace tollgate::inline v0 {
+
+namespace postgres {
+
+namespace detail {
+
+inline bool send_within(pg_conn* connection, const batch& sent) {
+    const auto send_plain = [connection](const char* text) {
+        return PQsendQueryParams(connection, text, 0, nullptr, nullptr, nullptr, nullptr, 1) == 1;
+    };
+    if (!send_plain("SAVEPOINT tollgate")) return false;
+    for (const auto& statement : sent.statements()) {
+        const wire_values with{sent, statement};
+        if (PQsendQueryParams(connection, statement.text.c_str(), with.count(), with.types.data(), with.values.data(),
+                              with.sizes.data(), with.formats.data(), 1) != 1)
+            return false;
+    }
+    return send_plain("RELEASE SAVEPOINT tollgate") && PQpipelineSync(connection) == 1;
+}
+
+inline result<answers> receive_within(pg_conn* connection, const batch& sent) {
+    answers given;
+    given.reserve(sent.statements().size());
+    std::optional<error> why;
+    bool was_end = false;
+    for (std::size_t at = 0;;) {  // starts with the savepoint
+        pg_result* const result = PQgetResult(connection);
+        if (result == nullptr) {  // the end of a command's results, or of the connection
+            if (was_end || PQstatus(connection) == CONNECTION_BAD)
+                return why ? *std::move(why) : connection_failure(connection, {}).why;
+            was_end = true;
+            ++at;
+            continue;
+        }
+        was_end = false;
+        const statement_text doing = sent.statements()[at == 0 || at > sent.statements().size() ? 0 : at - 1].text;
+        rows owned{result, sent.shift(), doing};
+        switch (PQresultStatus(result)) {
+            case PGRES_PIPELINE_SYNC:
+                if (why) return *std::move(why);
+                return given;
+            case PGRES_COMMAND_OK:
+            case PGRES_TUPLES_OK:
+                if (at != 0 && at <= sent.statements().size()) given.push_back(std::move(owned));
+                break;
+            case PGRES_PIPELINE_ABORTED: break;
+            default:
+                if (!why) why = failure(result, doing.text()).why;
+        }
+    }
+}
+
+}  // namespace detail
+
+/// Runs a batch within the transaction that is open on the caller's connection: one round trip, after a savepoint. An
+/// error undoes only what the batch has done, in a second round trip. Blocks as long as that connection does.
+inline result<answers> run_within(pg_conn* transaction, const batch& sent) {
+    if (transaction == nullptr || PQtransactionStatus(transaction) != PQTRANS_INTRANS)
+        return invalid("No transaction is open on this connection, or it has failed.");
+    const char* const encoding = PQparameterStatus(transaction, "client_encoding");
+    if (encoding == nullptr || std::string_view{encoding} != "UTF8")
+        return invalid("The client_encoding of this connection is not UTF8.");
+    if (PQenterPipelineMode(transaction) != 1) return invalid("This connection is busy with another command.");
+    auto received = detail::send_within(transaction, sent) ? detail::receive_within(transaction, sent)
+                                                            : result<answers>{connection_failure(transaction, {}).why};
+    PQexitPipelineMode(transaction);
+    // If this fails, the transaction can only be rolled back as a whole.
+    if (!received) PQclear(PQexec(transaction, "ROLLBACK TO SAVEPOINT tollgate; RELEASE SAVEPOINT tollgate"));
+    return received;
+}
+
+}  // namespace postgres
+
+TOLLGATE_DECL result<std::size_t> postgres_own_transaction::append_event(const event& happened,
+                                                                          const message_seed& seed,
+                                                                          instant now) noexcept {
+    return detail::without_exceptions([&]() -> result<std::size_t> {
+        postgres::batch batch{clock_.shift()};
+        postgres::append_event(batch, happened, seed, now);
+        batch.add(postgres::notify_other_nodes);  // sent when the transaction commits
+        auto answers = postgres::run_within(connection_, batch);
+        if (!answers) return std::move(answers).error();
+        return postgres::appended_count(answers->front());
+    });
+}
+
+}  // namespace tollgate
+
 // <tollgate/store/postgres_database.ipp>
 
 namespace tollgate::inline v0 {
@@ -39210,96 +40078,6 @@ TOLLGATE_DECL result<answers> transaction::run(const batch& next) {
 }
 
 }  // namespace postgres
-
-}  // namespace tollgate
-
-// <tollgate/store/postgres_own_transaction.ipp>
-
-namespace tollgate::inline v0 {
-
-namespace postgres {
-
-namespace detail {
-
-inline bool send_within(pg_conn* connection, const batch& sent) {
-    const auto send_plain = [connection](const char* text) {
-        return PQsendQueryParams(connection, text, 0, nullptr, nullptr, nullptr, nullptr, 1) == 1;
-    };
-    if (!send_plain("SAVEPOINT tollgate")) return false;
-    for (const auto& statement : sent.statements()) {
-        const wire_values with{sent, statement};
-        if (PQsendQueryParams(connection, statement.text.c_str(), with.count(), with.types.data(), with.values.data(),
-                              with.sizes.data(), with.formats.data(), 1) != 1)
-            return false;
-    }
-    return send_plain("RELEASE SAVEPOINT tollgate") && PQpipelineSync(connection) == 1;
-}
-
-inline result<answers> receive_within(pg_conn* connection, const batch& sent) {
-    answers given;
-    given.reserve(sent.statements().size());
-    std::optional<error> why;
-    bool was_end = false;
-    for (std::size_t at = 0;;) {  // starts with the savepoint
-        pg_result* const result = PQgetResult(connection);
-        if (result == nullptr) {  // the end of a command's results, or of the connection
-            if (was_end || PQstatus(connection) == CONNECTION_BAD)
-                return why ? *std::move(why) : connection_failure(connection, {}).why;
-            was_end = true;
-            ++at;
-            continue;
-        }
-        was_end = false;
-        const statement_text doing = sent.statements()[at == 0 || at > sent.statements().size() ? 0 : at - 1].text;
-        rows owned{result, sent.shift(), doing};
-        switch (PQresultStatus(result)) {
-            case PGRES_PIPELINE_SYNC:
-                if (why) return *std::move(why);
-                return given;
-            case PGRES_COMMAND_OK:
-            case PGRES_TUPLES_OK:
-                if (at != 0 && at <= sent.statements().size()) given.push_back(std::move(owned));
-                break;
-            case PGRES_PIPELINE_ABORTED: break;
-            default:
-                if (!why) why = failure(result, doing.text()).why;
-        }
-    }
-}
-
-}  // namespace detail
-
-/// Runs a batch within the transaction that is open on the caller's connection: one round trip, after a savepoint. An
-/// error undoes only what the batch has done, in a second round trip. Blocks as long as that connection does.
-inline result<answers> run_within(pg_conn* transaction, const batch& sent) {
-    if (transaction == nullptr || PQtransactionStatus(transaction) != PQTRANS_INTRANS)
-        return invalid("No transaction is open on this connection, or it has failed.");
-    const char* const encoding = PQparameterStatus(transaction, "client_encoding");
-    if (encoding == nullptr || std::string_view{encoding} != "UTF8")
-        return invalid("The client_encoding of this connection is not UTF8.");
-    if (PQenterPipelineMode(transaction) != 1) return invalid("This connection is busy with another command.");
-    auto received = detail::send_within(transaction, sent) ? detail::receive_within(transaction, sent)
-                                                            : result<answers>{connection_failure(transaction, {}).why};
-    PQexitPipelineMode(transaction);
-    // If this fails, the transaction can only be rolled back as a whole.
-    if (!received) PQclear(PQexec(transaction, "ROLLBACK TO SAVEPOINT tollgate; RELEASE SAVEPOINT tollgate"));
-    return received;
-}
-
-}  // namespace postgres
-
-TOLLGATE_DECL result<std::size_t> postgres_own_transaction::append_event(const event& happened,
-                                                                          const message_seed& seed,
-                                                                          instant now) noexcept {
-    return detail::without_exceptions([&]() -> result<std::size_t> {
-        postgres::batch batch{clock_.shift()};
-        postgres::append_event(batch, happened, seed, now);
-        batch.add(postgres::notify_other_nodes);  // sent when the transaction commits
-        auto answers = postgres::run_within(connection_, batch);
-        if (!answers) return std::move(answers).error();
-        return postgres::appended_count(answers->front());
-    });
-}
 
 }  // namespace tollgate
 

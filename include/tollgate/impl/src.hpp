@@ -52,6 +52,8 @@
 #include <tollgate/pages/detail/sign_in_page.ipp>
 #include <tollgate/pages/detail/tokens_page.ipp>
 #include <tollgate/pages/detail/webhooks_page.ipp>
+#include <tollgate/pipeline/health.ipp>
+#include <tollgate/pipeline/metrics.ipp>
 #include <tollgate/pipeline/route_table.ipp>
 #include <tollgate/policy/detail/segment_router.ipp>
 #include <tollgate/policy/public_targets.ipp>

@@ -23,6 +23,7 @@
 #include <tollgate/store/detail/postgres/listener.ipp>
 #include <tollgate/store/detail/postgres/migrations.ipp>
 #include <tollgate/store/detail/postgres/outbox.ipp>
+#include <tollgate/store/detail/postgres/own_transaction.ipp>
 #include <tollgate/store/detail/postgres/personal_tokens.ipp>
 #include <tollgate/store/detail/postgres/removal.ipp>
 #include <tollgate/store/detail/postgres/server_clock.ipp>
@@ -31,4 +32,3 @@
 #include <tollgate/store/detail/postgres/statement.ipp>
 #include <tollgate/store/postgres.ipp>
 #include <tollgate/store/postgres_database.ipp>
-#include <tollgate/store/postgres_own_transaction.ipp>
