@@ -8,6 +8,7 @@ import re
 import sqlite3
 import stat
 
+import harness
 from harness import Case, Server, flags_for, main, on_postgres, run_command, temporary_directory
 
 NEEDED = {"serve": [], "user add": ["--login", "--password-stdin"], "user list": [], "user quota": ["--user", "--per-day"],
@@ -221,11 +222,23 @@ class Usage(Case):
                     ("app", "register", "--user", "1", "--name", "x", "--website", "https://x.example"),
                     ("event", "emit", "--service", "sitesmaker", "--account", "1", "--event", "site.published", "--payload", "1"))
         with temporary_directory() as data:
+            places = [(("--data", data / "nowhere"), str(data / "nowhere")),
+                      (("--store", f"sqlite:{data}/nowhere.db"), str(data / "nowhere"))]
+            if on_postgres:
+                empty = flags_for(data / "nowhere")
+                places = [(empty, "no tables of a store")]
             for words in commands:
-                for flags in (("--data", data / "nowhere"), ("--store", f"sqlite:{data}/nowhere.db")):
+                for flags, mentions in places:
                     with self.subTest(words=words, flags=flags):
-                        self.assert_refused(run_command(*words, *flags), 1, "--store", str(data / "nowhere"))
+                        done = run_command(*words, *flags, stdin="a password\n")
+                        self.assert_refused(done, 1, mentions)
+                        if words[0] != "check":
+                            self.assertIn("--store", done.stderr)
+                            self.assertIn(harness.postgres.name if on_postgres else "nowhere", done.stderr)
             self.assertEqual([], list(data.iterdir()), "nothing was made")
+            if on_postgres:
+                self.assertEqual("0", harness.postgres.query(
+                    empty[-1], "SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace"))
 
     def test_a_data_directory_that_others_can_read_gets_a_warning(self):
         with temporary_directory() as data:
