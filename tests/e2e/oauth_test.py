@@ -415,7 +415,7 @@ class Consent(OAuthCase):
 class OnePage(OAuthCase):
     """The faster address for itemplatform's users."""
 
-    FORM_COOKIE = {"__Host-tollgate_form"}  # marks a browser that has the form; nobody is signed in by it
+    FORM_COOKIE = {"tollgate_form"}  # marks a browser that has the form; nobody is signed in by it
 
     def fill_in(self, visitor, app, decision="allow", **typed):
         page = app.ask(visitor, "itemplatform:read", path=FASTER, state="s")

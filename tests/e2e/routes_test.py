@@ -55,7 +55,7 @@ class Methods:
 
     def test_another_method_is_told_which_there_are(self):
         for path, methods in KNOWN.items():
-            for method in ("GET", "POST", "PUT", "PATCH", "DELETE", "TRACE", "BREW", "get"):
+            for method in ("GET", "POST", "PUT", "PATCH", "DELETE", "TRACE"):
                 if method in methods.split(", "):
                     continue
                 for token in (None, self.server.demo_token):
@@ -63,6 +63,13 @@ class Methods:
                         answer = self.server.ask(method, path, token=token)
                         self.assert_error(answer, 405)
                         self.assertEqual(set(methods.split(", ")), set(answer.get("Allow").split(", ")))
+
+    def test_an_unknown_method_is_told_so_on_every_path(self):
+        for path in (*KNOWN, "/v1/nowhere"):
+            for method in ("BREW", "get"):  # names are case-sensitive: RFC 9110 section 9.1
+                with self.subTest(path=path, method=method):
+                    self.assert_error(self.server.ask(method, path), 501)
+        self.assertEqual(501, self.server.ask("BREW", "/docs/").status)
 
     def test_http_1_0(self):
         with self.server.connect() as connection:
