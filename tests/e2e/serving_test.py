@@ -552,6 +552,68 @@ class Bounds(Case):
                 self.assertTrue(connection.ended())
 
 
+class HeadFirst(Case):
+    """The order of judgement holds for the body, too."""
+
+    FORM, JSON = "application/x-www-form-urlencoded", "application/json"
+
+    @staticmethod
+    def head(method, path, *fields):
+        lines = [f"{method} {path} HTTP/1.1", "Host: x", "User-Agent: e2e", "Content-Length: 65536", *fields, "", ""]
+        return "\r\n".join(lines).encode()
+
+    def test_what_the_head_rules_out_is_refused_before_the_body_is_awaited(self):
+        with Server("--demo", *PLENTY) as server:
+            reader, _ = server.add_token(1, "user:balance")
+            form, json_type = f"Content-Type: {self.FORM}", f"Content-Type: {self.JSON}"
+            hooks = "/v1/sitesmaker/1/hooks"
+            for status, head in (
+                    (401, self.head("POST", hooks, json_type)),
+                    (401, self.head("POST", hooks, json_type, "Authorization: Bearer tga_x")),
+                    (403, self.head("POST", hooks, json_type, f"Authorization: {reader}")),
+                    (404, self.head("POST", "/v1/nowhere", json_type)),
+                    (404, self.head("POST", "/nowhere", json_type)),
+                    (405, self.head("PUT", hooks, json_type)),
+                    (501, self.head("BREW", hooks, json_type)),
+                    (415, self.head("POST", hooks, "Content-Type: text/plain", f"Authorization: {server.demo_token}")),
+                    (415, self.head("POST", "/v1/testservice/post", json_type, "Content-Encoding: gzip")),
+                    (403, self.head("POST", "/v1/testservice/post", json_type).replace(b"User-Agent: e2e", b"User-Agent:")),
+                    (303, self.head("POST", "/en/user/settings/tokens/", form)),
+                    (403, self.head("POST", "/en/user/sign_in/", form, "Sec-Fetch-Site: cross-site")),
+                    (403, self.head("POST", "/en/user/oauth/", form, "Sec-Fetch-Site: cross-site")),
+                    (415, self.head("POST", "/en/itemplatform/oauth/", json_type)),
+                    (405, self.head("PUT", "/user/oauth_token/", form))):
+                for sent in (head, head[:-2] + b"Expect: 100-continue\r\n\r\n"):
+                    with self.subTest(sent=sent), server.connect() as connection:
+                        connection.send(sent)
+                        self.assertEqual(status, connection.read().status)
+            # The twin: what the head does not rule out is waited for.
+            for head in (self.head("POST", hooks, json_type, f"Authorization: {server.demo_token}"),
+                         self.head("POST", "/en/user/sign_in/", form), self.head("POST", "/user/oauth_token/", form)):
+                with self.subTest(head=head), server.connect() as connection:
+                    connection.send(head[:-2] + b"Expect: 100-continue\r\n\r\n")
+                    self.assertEqual(b"HTTP/1.1 100 Continue\r\n\r\n", connection.socket.recv(100))
+
+    def test_bodies_of_refused_requests_are_not_kept(self):
+        with Server("--anonymous-limit", "1/hour", store="memory:") as server:
+            self.assertEqual(200, server.ask("GET", "/v1/testservice/get").status)
+
+            def resident_bytes():
+                with open(f"/proc/{server.process.pid}/statm", encoding="ascii") as file:
+                    return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+            for status, path, kind in ((429, "/v1/testservice/post", self.JSON),
+                                       (303, "/en/user/settings/tokens/", self.FORM)):
+                with self.subTest(path), contextlib.ExitStack() as held:
+                    before = resident_bytes()
+                    connections = [held.enter_context(server.connect()) for _ in range(400)]
+                    for connection in connections:
+                        connection.send(self.head("POST", path, f"Content-Type: {kind}") + b"x" * 60_000)
+                    for connection in connections:
+                        self.assertEqual(status, connection.read().status)
+                    self.assertLess((resident_bytes() - before) // len(connections), 24 * 1024)
+
+
 class Parallel(Case):
     def test_many_clients_at_once(self):
         with Server("--demo", *PLENTY, tls=True) as server:

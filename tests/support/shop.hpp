@@ -99,6 +99,17 @@ public:
         asked_.body_state = http::body_state::too_large;
         return *this;
     }
+    /// The body has yet to arrive.
+    sent& pending(std::size_t bytes = 65536) {
+        field("Content-Length", std::to_string(bytes));
+        asked_.body_state = http::body_state::pending;
+        return *this;
+    }
+    sent& arrived(std::string bytes) {
+        body_ = std::move(bytes);
+        asked_.body_state = http::body_state::complete;
+        return *this;
+    }
     sent& basic(std::string_view username, std::string_view secret) {
         return field("Authorization", "Basic " + base64_encode(std::string{username}.append(":").append(secret)));
     }

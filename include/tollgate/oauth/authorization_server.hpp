@@ -77,14 +77,16 @@ public:
     void handle(const http::request& request, http::response& response) noexcept;
     void handle(const http::refusal& refused, http::response& response) noexcept;
 
-    /// Only a POST to a known place has its body read; all other requests are answered from the head.
+    /// Only a POST to a known place that its head does not rule out has its body read; all other requests are answered from the
+    /// head.
     [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response,
                                             http::handler_state& state, http::thread_kind thread) noexcept {
         auto& start = state.get<pipeline::request_start>();
         if (start.at == instant{}) start = pipeline::start_request(policies_);
         const auto where = paths_.find(request.target.path);
         const bool posts = request.method == http::method::post && !needs_no_store(where) && has_user_agent(request);
-        if (posts && request.body_state == http::body_state::pending) return http::handle_step::needs_body;
+        if (posts && request.body_state == http::body_state::pending && !is_refused_by_head(request, where))
+            return http::handle_step::needs_body;
         if (thread == http::thread_kind::io && may_block(request)) {
             state.set_waits_for(work_of(where, posts));
             return http::handle_step::needs_worker;
@@ -147,6 +149,15 @@ private:
             case oauth::endpoint::none: return http::work_kind::limits;  // of requests without a User-Agent
             default: return http::work_kind::token_endpoint;
         }
+    }
+
+    /// Whether a form for a page is refused whatever its body says: it is from another site, of another type, or one too many.
+    [[nodiscard]] bool is_refused_by_head(const http::request& request, oauth::endpoint where) const {
+        if (where != oauth::endpoint::authorization && where != oauth::endpoint::one_page) return false;
+        if (web::is_cross_site(request, pages_.site()) || web::check_form_head(request)) return true;
+        const auto address =
+            limit_key::of(http::client_address(request, settings_.trusted_proxies, settings_.client_named_by));
+        return page_limiter_.peek(address, settings_.page_requests, policy(policies_.clock).now()).remaining == 0;
     }
 
     [[nodiscard]] bool has_user_agent(const http::request& request) const noexcept {

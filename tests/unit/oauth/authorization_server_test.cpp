@@ -405,6 +405,37 @@ TEST_CASE("a form from a clock that is ahead, or an old one, gets a new code eac
     CHECK(press() != press());
 }
 
+TEST_CASE("a form for a page is refused by its head before its body is awaited", "[oauth][page]") {
+    entering_shop shop;
+    for (const char* path : {one_page, "/en/user/oauth/"}) {
+        for (const bool from_elsewhere : {false, true}) {
+            sent asked{method::post, path};
+            asked.field("Content-Type", "application/x-www-form-urlencoded").pending();
+            if (from_elsewhere) asked.field("Sec-Fetch-Site", "cross-site");
+            http::response response;
+            http::handler_state state;
+            const auto step = http::advance(shop.oauth, asked.asked(), response, state, http::thread_kind::worker);
+            CHECK(step == (from_elsewhere ? http::handle_step::done : http::handle_step::needs_body));
+            if (from_elsewhere) CHECK(response.status() == status::forbidden);
+        }
+    }
+}
+
+TEST_CASE("a form for a page over the limit or of another type is refused before its body is awaited", "[oauth][page]") {
+    auto settings = test_oauth_settings();
+    settings.page_requests = {1, std::chrono::hours{1}};
+    entering_shop shop{std::move(settings)};
+    for (const auto& [type, expected] : {std::pair{"text/plain", status::unsupported_media_type},
+                                         std::pair{"application/x-www-form-urlencoded", status::too_many_requests}}) {
+        sent asked{method::post, one_page};
+        asked.field("Content-Type", type).pending();
+        http::response response;
+        http::handler_state state;
+        CHECK(http::advance(shop.oauth, asked.asked(), response, state, http::thread_kind::worker) == http::handle_step::done);
+        CHECK(response.status() == expected);
+    }
+}
+
 TEST_CASE("another site cannot sign a user in", "[oauth][one_page]") {
     entering_shop shop;
     const auto fields = sign_in_with(shop.open(shop.asks(), "", one_page), "open sesame");

@@ -143,6 +143,58 @@ TEST_CASE("methods other than GET, HEAD and POST are refused") {
     CHECK(to_number(shop.answer(head).status()) == 200);
 }
 
+TEST_CASE("a form that its head rules out is refused before its body is awaited") {
+    auto settings = page_shop_settings();
+    settings.requests = {4, seconds{60}};
+    page_shop shop{settings};
+    const std::string form = "application/x-www-form-urlencoded";
+    const auto& path = rooms[0];
+    struct row {
+        const char* what;
+        http::method method;
+        std::string path, type, cookie;
+        bool from_elsewhere;
+        unsigned status;  ///< 0: the body is awaited
+    };
+    for (const row& each : {row{"no session", http::method::post, path, form, "", false, 303},
+                            row{"another site", http::method::post, path, form, "who=ann", true, 403},
+                            row{"another type", http::method::post, path, "text/plain", "who=ann", false, 415},
+                            row{"another method", http::method::put, path, form, "who=ann", false, 405},
+                            row{"no page", http::method::post, "/en/nothing", form, "who=ann", false, 404},
+                            row{"a session", http::method::post, path, form, "who=ann", false, 0},
+                            row{"a sign-in", http::method::post, "/en/user/sign_in/", form, "", false, 0}}) {
+        CAPTURE(each.what);
+        sent asked{each.method, each.path};
+        asked.field("Content-Type", each.type).field("Cookie", each.cookie).pending();
+        if (each.from_elsewhere) asked.field("Sec-Fetch-Site", "cross-site");
+        http::response response;
+        http::handler_state state;
+        const auto step = http::advance(shop.pages, asked.asked(), response, state, http::thread_kind::worker);
+        CHECK(step == (each.status == 0 ? http::handle_step::needs_body : http::handle_step::done));
+        if (each.status != 0) CHECK(to_number(response.status()) == each.status);
+    }
+
+    // What was found out from the head is not found out again: this is one request of the window.
+    const auto token = page_shop::token_on(shop.get(path, "bob"));
+    sent asked{http::method::post, path};
+    asked.field("Content-Type", form).field("Cookie", "who=bob").pending();
+    http::response response;
+    http::handler_state state;
+    REQUIRE(http::advance(shop.pages, asked.asked(), response, state, http::thread_kind::worker) == http::handle_step::needs_body);
+    asked.arrived("description=x&scopes=user:balance&form_token=" + token);
+    CHECK(http::advance(shop.pages, asked.asked(), response, state, http::thread_kind::worker) == http::handle_step::done);
+    CHECK(to_number(response.status()) == 303);
+    CHECK(shop.store.personal_tokens_of(bob)->size() == 1);
+    CHECK(to_number(shop.get(path, "bob").status()) == 200);
+    CHECK(to_number(shop.get(path, "bob").status()) == 200);
+    sent one_too_many{http::method::post, path};
+    one_too_many.field("Content-Type", form).field("Cookie", "who=bob").pending();
+    http::response refused;
+    http::handler_state fresh;
+    CHECK(http::advance(shop.pages, one_too_many.asked(), refused, fresh, http::thread_kind::worker) == http::handle_step::done);
+    CHECK(to_number(refused.status()) == 429);
+}
+
 TEST_CASE("a form of another user or another site changes nothing") {
     page_shop shop;
     const auto& path = rooms[0];

@@ -326,6 +326,29 @@ TEST_CASE("a body that came with a rejected head is skipped, not parsed as a req
     CHECK(one.session.empty());
 }
 
+TEST_CASE("of a refused body a little is skipped, and a connection with more of it is closed", "[http1_session]") {
+    struct row {
+        std::size_t missing;
+        bool stays;
+    };
+    for (const auto& [missing, stays] : {row{1, true}, {16 * 1024, true}, {16 * 1024 + 1, false}, {60 * 1024, false}}) {
+        CAPTURE(missing);
+        stepping_conversation one;
+        const std::string arrived(100, 'b');
+        one.receive("POST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(arrived.size() + missing) + "\r\n\r\n" +
+                    arrived);
+        CHECK(one.handler.steps == "h");
+        CHECK(one.session.responses() == 1);
+        CHECK(one.holds("Connection: close") != stays);
+        CHECK(one.session.closing() != stays);
+        CHECK(one.session.needs_linger() != stays);
+        if (!stays) continue;
+        one.receive(std::string(missing, 'b') + get);
+        CHECK(one.output.ends_with(answer_to_get));
+        CHECK(one.session.empty());
+    }
+}
+
 TEST_CASE("a request not rejected by its head gets 100 Continue and is handled when its body is complete", "[http1_session]") {
     const bool bytewise = GENERATE(false, true);
     stepping_conversation one;

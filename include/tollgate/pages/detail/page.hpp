@@ -99,21 +99,14 @@ inline constexpr std::string_view removal_done = "1";
 /// The query parameter with a sealed `secret_view`.
 inline constexpr std::string_view shown_name = "shown";
 
-/// What the observer is told of a request.
+/// What is known of a request so far.
 struct request_state {
     pipeline::request_start start;
     ip_address client;
-    std::string_view route{};     ///< the page's path; empty for one that is unknown
-    std::optional<caller> who{};  ///< the signed-in user
-};
-
-/// A request for a page, before its session is known.
-struct unauthenticated_request {
-    page which;
-    const http::request& request;
-    http::form_fields form;   ///< what was posted; empty otherwise
-    http::form_fields query;  ///< of the URL
-    instant now;
+    std::string_view route{};        ///< the page's path; empty for one that is unknown
+    std::optional<caller> who{};     ///< the signed-in user, for the observer
+    bool admitted = false;           ///< counted, and its session is known
+    std::optional<session> signed_in{};  ///< empty on the sign-in page
 };
 
 /// A request with a session.

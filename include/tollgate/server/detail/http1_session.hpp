@@ -84,6 +84,7 @@ private:
     static constexpr std::size_t input_bytes_kept_max = 16 * 1024;
     static constexpr std::size_t input_space_bytes_min = 1024;    // less is not worth a system call
     static constexpr std::size_t input_slack_bytes = 32 * 1024;   // so that the longest message and one more read fit
+    static constexpr std::size_t skipped_bytes_max = 16 * 1024;   // of a refused body, before the next request
     // then no more requests are handled until the client reads
     static constexpr std::size_t output_bytes_max = 64 * 1024;
     static constexpr std::size_t output_bytes_kept_max = 64 * 1024;

@@ -67,9 +67,11 @@ TOLLGATE_DECL bool http1_session::skip_body() noexcept {
 
 TOLLGATE_DECL void http1_session::respond(const response_context& with) {
     const bool body_pending = request_.body_state == http::body_state::pending;
-    // A pending body of known length is skipped. A chunked body would have to be parsed, and after `Expect:
-    // 100-continue` a client may or may not send the body, so its end is unknown.
-    const bool next_request_can_be_found = !body_pending || (parser_.message_bytes() != 0 && !parser_.expects_continue());
+    // A pending body of known length is skipped, unless so much is missing that a new connection costs less. A chunked body
+    // would have to be parsed, and after `Expect: 100-continue` a client may or may not send the body, so its end is unknown.
+    const bool skips_body = body_pending && parser_.message_bytes() != 0 && !parser_.expects_continue() &&
+                            parser_.message_bytes() - (std::min)(parser_.message_bytes(), end_ - begin_) <= skipped_bytes_max;
+    const bool next_request_can_be_found = !body_pending || skips_body;
     const bool keep_alive = parser_.keep_alive() && next_request_can_be_found && !with.draining.load(std::memory_order_relaxed);
     http::append_response(response_,
                           {.date = with.date,

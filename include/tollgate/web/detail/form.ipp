@@ -204,15 +204,24 @@ TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& t
         text.name, text.text);
 }
 
-TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http::request& request) {
+TOLLGATE_DECL std::optional<http::status> check_form_head(const http::request& request) noexcept {
     if (request.body_state == http::body_state::too_large) return http::status::content_too_large;
+    // A pending body of declared length is not empty; a chunked one may turn out to be.
+    const bool has_body = request.body_state == http::body_state::pending
+                              ? request.fields.count(http::field_id::content_length) != 0
+                              : !request.body.empty();
     const auto type = request.fields.find(http::field_id::content_type);
     const bool named = request.fields.count(http::field_id::content_type) != 0;
-    if ((named || !request.body.empty()) &&
+    if ((named || has_body) &&
         (request.fields.count(http::field_id::content_type) != 1 ||
          !ascii_iequals(trim_ows(type.substr(0, type.find(';'))), "application/x-www-form-urlencoded")))
         return http::status::unsupported_media_type;
-    if (!request.body.empty() && http::detail::has_content_coding(request.fields)) return http::status::unsupported_media_type;
+    if (has_body && http::detail::has_content_coding(request.fields)) return http::status::unsupported_media_type;
+    return std::nullopt;
+}
+
+TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http::request& request) {
+    if (const auto refused = check_form_head(request)) return *refused;
     auto read = http::parse_form(request.body);
     if (!read) return http::status::bad_request;
     return std::move(*read);
