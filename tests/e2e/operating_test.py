@@ -188,7 +188,8 @@ class Lists(Operator):
         token, number = self.server.add_token(user, "user:balance")
         self.assertEqual(200, self.balance_status(token))
         (listed,) = self.run_ok("token", "list", "--user", user)["tokens"]
-        self.assertEqual(["id", "username", "description", "scopes", "created_at", "last_used_at"], list(listed))
+        self.assertEqual(["id", "username", "description", "scopes", "created_at", "expires_at", "last_used_at", "last_used_from"],
+                         list(listed))
         self.assertEqual((number, "e2e", "user:balance"), tuple(listed[name] for name in ("id", "description", "scopes")))
         for name in ("created_at", "last_used_at"):
             self.assertRegex(listed[name], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
@@ -197,6 +198,7 @@ class Lists(Operator):
         self.assertEqual({app.id, other.id}, {each["client_id"] for each in self.run_ok("app", "list")["applications"]})
         (listed,) = self.run_ok("app", "list", "--user", user)["applications"]
         self.assertEqual((app.id, user, "Acme"), (listed["client_id"], listed["user"], listed["name"]))
+        self.assertEqual(("confidential", ["https://app.example/back"], 0), (listed["type"], listed["redirect_urls"], listed["users"]))
         bearer = "Bearer " + app.tokens(signed_in(self.server))["access_token"]
         self.assertEqual(200, self.balance_status(bearer))
         self.assertEqual({"client_id": app.id}, self.run_ok("app", "delete", "--client-id", app.id))
