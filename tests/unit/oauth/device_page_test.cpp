@@ -1,6 +1,7 @@
 #include <tollgate/oauth/detail/device_page.hpp>
 
 #include <support/oauth_shop.hpp>
+#include <support/page_shop.hpp>
 
 #include <catch2/catch.hpp>
 

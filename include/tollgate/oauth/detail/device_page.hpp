@@ -67,7 +67,7 @@ struct device_page {
             request.method != http::method::post) {
             response.add("Allow", "GET, HEAD, POST, OPTIONS");
             if (request.method == http::method::options) return response.set_status(http::status::no_content);
-            return pages.answer_status(response, http::status::method_not_allowed);
+            return pages.answer_status(response, http::refused_method_status(request.method));
         }
         auto read = read_page_request(request, pages.site());
         if (const auto* status = std::get_if<http::status>(&read)) return pages.answer_status(response, *status);
