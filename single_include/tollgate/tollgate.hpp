@@ -9526,6 +9526,9 @@ struct copyable_text {
 };
 TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& text);
 
+/// The status to refuse a posted form with by its head alone, whether its body has arrived or not: 413 and 415 as `read_form`.
+[[nodiscard]] TOLLGATE_DECL std::optional<http::status> check_form_head(const http::request& request) noexcept;
+
 /// The fields of a posted form, or the status to refuse it with: 413 for a body over the limit, 415 for another media
 /// type than `application/x-www-form-urlencoded` or a content coding, 400 for malformed bytes. An empty body is an empty form.
 [[nodiscard]] TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http::request& request);
@@ -10905,7 +10908,7 @@ struct device_page {
             request.method != http::method::post) {
             response.add("Allow", "GET, HEAD, POST, OPTIONS");
             if (request.method == http::method::options) return response.set_status(http::status::no_content);
-            return pages.answer_status(response, http::status::method_not_allowed);
+            return pages.answer_status(response, http::refused_method_status(request.method));
         }
         auto read = read_page_request(request, pages.site());
         if (const auto* status = std::get_if<http::status>(&read)) return pages.answer_status(response, *status);
@@ -11134,14 +11137,16 @@ public:
     void handle(const http::request& request, http::response& response) noexcept;
     void handle(const http::refusal& refused, http::response& response) noexcept;
 
-    /// Only a POST to a known place has its body read; all other requests are answered from the head.
+    /// Only a POST to a known place that its head does not rule out has its body read; all other requests are answered from the
+    /// head.
     [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response,
                                             http::handler_state& state, http::thread_kind thread) noexcept {
         auto& start = state.get<pipeline::request_start>();
         if (start.at == instant{}) start = pipeline::start_request(policies_);
         const auto where = paths_.find(request.target.path);
         const bool posts = request.method == http::method::post && !needs_no_store(where) && has_user_agent(request);
-        if (posts && request.body_state == http::body_state::pending) return http::handle_step::needs_body;
+        if (posts && request.body_state == http::body_state::pending && !is_refused_by_head(request, where))
+            return http::handle_step::needs_body;
         if (thread == http::thread_kind::io && may_block(request)) {
             state.set_waits_for(work_of(where, posts));
             return http::handle_step::needs_worker;
@@ -11204,6 +11209,15 @@ private:
             case oauth::endpoint::none: return http::work_kind::limits;  // of requests without a User-Agent
             default: return http::work_kind::token_endpoint;
         }
+    }
+
+    /// Whether a form for a page is refused whatever its body says: it is from another site, of another type, or one too many.
+    [[nodiscard]] bool is_refused_by_head(const http::request& request, oauth::endpoint where) const {
+        if (where != oauth::endpoint::authorization && where != oauth::endpoint::one_page) return false;
+        if (web::is_cross_site(request, pages_.site()) || web::check_form_head(request)) return true;
+        const auto address =
+            limit_key::of(http::client_address(request, settings_.trusted_proxies, settings_.client_named_by));
+        return page_limiter_.peek(address, settings_.page_requests, policy(policies_.clock).now()).remaining == 0;
     }
 
     [[nodiscard]] bool has_user_agent(const http::request& request) const noexcept {
@@ -11528,21 +11542,14 @@ inline constexpr std::string_view removal_done = "1";
 /// The query parameter with a sealed `secret_view`.
 inline constexpr std::string_view shown_name = "shown";
 
-/// What the observer is told of a request.
+/// What is known of a request so far.
 struct request_state {
     pipeline::request_start start;
     ip_address client;
-    std::string_view route{};     ///< the page's path; empty for one that is unknown
-    std::optional<caller> who{};  ///< the signed-in user
-};
-
-/// A request for a page, before its session is known.
-struct unauthenticated_request {
-    page which;
-    const http::request& request;
-    http::form_fields form;   ///< what was posted; empty otherwise
-    http::form_fields query;  ///< of the URL
-    instant now;
+    std::string_view route{};        ///< the page's path; empty for one that is unknown
+    std::optional<caller> who{};     ///< the signed-in user, for the observer
+    bool admitted = false;           ///< counted, and its session is known
+    std::optional<session> signed_in{};  ///< empty on the sign-in page
 };
 
 /// A request with a session.
@@ -12581,22 +12588,22 @@ public:
     void handle(const http::request& request, http::response& response) noexcept;
     void handle(const http::refusal& refused, http::response& response) noexcept;
 
-    /// Only a POST to a known page has its body read; all other requests are answered from the head.
+    /// Only a form of a signed-in user, or one that signs in, has its body read; all other requests are answered from the head.
     [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response,
                                             http::handler_state& state, http::thread_kind thread) noexcept {
-        auto& start = state.get<pipeline::request_start>();
-        if (start.at == instant{}) start = pipeline::start_request(policies_);
+        auto& known = state.get<pages::request_state>();
+        if (known.start.at == instant{}) known = start(request);
         const auto which = pages::find_page(request.target.path, renderer_.site().root).which;
-        const bool posts = request.method == http::method::post && is_served(which);
-        if (posts && request.body_state == http::body_state::pending) return http::handle_step::needs_body;
+        // A form is judged by its head, which needs the session, and then with its body.
+        const bool posts = request.method == http::method::post && is_served(which) &&
+                           request.body_state != http::body_state::pending;
         if (thread == http::thread_kind::io && may_block(request)) {
             state.set_waits_for(!posts                  ? http::work_kind::pages
                                 : which == page::sign_in ? http::work_kind::sign_in
                                                          : http::work_kind::forms);
             return http::handle_step::needs_worker;
         }
-        respond(request, response, start);
-        return http::handle_step::done;
+        return respond(request, response, known);
     }
 
     /// For tests, and for hosts that do not reuse responses.
@@ -12645,18 +12652,27 @@ private:
         return which != page::none && (signs_in || (which != page::sign_in && which != page::sign_out));
     }
 
-    void respond(const http::request& request, http::response& response, const pipeline::request_start& start) noexcept;
-    void answer(const http::request& request, http::response& response, pages::request_state& state);
+    [[nodiscard]] pages::request_state start(const http::request& request) const {
+        return {pipeline::start_request(policies_),
+                http::client_address(request, settings_.trusted_proxies, settings_.client_named_by)};
+    }
+    [[nodiscard]] http::handle_step respond(const http::request& request, http::response& response,
+                                            pages::request_state& state) noexcept;
+    [[nodiscard]] http::handle_step answer(const http::request& request, http::response& response, pages::request_state& state);
+    [[nodiscard]] result<http::handle_step> answer_page_request(page which, const http::request& request,
+                                                                http::response& response, pages::request_state& state);
+    [[nodiscard]] result<void> answer_form(page which, const http::request& request, http::response& response,
+                                           const pages::request_state& state);
     void answer_exception(std::string_view what, const http::request& request, http::response& response,
                           const pages::request_state& state) noexcept;
     void answer_error(const http::request& request, http::response& response, const pages::request_state& state,
                       const error& why) const;
-    [[nodiscard]] result<void> authenticate(const pages::unauthenticated_request& incoming, http::response& response,
-                                            pages::request_state& state);
+    [[nodiscard]] result<void> admit(page which, const http::request& request, http::response& response,
+                                     pages::request_state& state);
     [[nodiscard]] static pipeline::observed_request observed(const http::request& request, const pages::request_state& state) noexcept {
         return {state.start, request, state.client, state.route};
     }
-    [[nodiscard]] result<void> dispatch(const pages::page_context& context, http::response& response);
+    [[nodiscard]] result<void> dispatch(pages::page_context context, http::response& response);
     [[nodiscard]] result<void> sign_out(const pages::page_context& context, http::response& response);
     [[nodiscard]] result<void> redirect(http::response& response, std::string_view url) const {
         return web::answer_see_other(response, renderer_.site(), url);
@@ -12709,16 +12725,17 @@ std::vector<std::string> account_pages<Users, Sessions, Store, Policies, Theme>:
 template <class Users, class Sessions, class Store, class Policies, class Theme>
 void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::request& request,
                                                                     http::response& response) noexcept {
-    respond(request, response, pipeline::start_request(policies_));
+    auto state = start(request);
+    static_cast<void>(respond(request, response, state));
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-void account_pages<Users, Sessions, Store, Policies, Theme>::respond(const http::request& request, http::response& response,
-                                                                     const pipeline::request_start& start) noexcept {
+http::handle_step account_pages<Users, Sessions, Store, Policies, Theme>::respond(const http::request& request,
+                                                                                  http::response& response,
+                                                                                  pages::request_state& state) noexcept {
     if constexpr (fits) {
-        pages::request_state state{start, http::client_address(request, settings_.trusted_proxies, settings_.client_named_by)};
         try {
-            answer(request, response, state);
+            if (answer(request, response, state) == http::handle_step::needs_body) return http::handle_step::needs_body;
             observed(request, state).finish(policies_, response, state.who ? &*state.who : nullptr);
         } catch (const std::exception& thrown) {
             answer_exception(thrown.what(), request, response, state);
@@ -12726,6 +12743,7 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::respond(const http:
             answer_exception("an exception that is not a std::exception", request, response, state);
         }
     }
+    return http::handle_step::done;
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
@@ -12776,13 +12794,16 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::answer_error(const 
 
 /// Everything that does not depend on the session.
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-void account_pages<Users, Sessions, Store, Policies, Theme>::answer(const http::request& request,
-                                                                    http::response& response,
-                                                                    pages::request_state& state) {
-    const instant now = state.start.at;
-    if (renderer_.site().answer_style_sheet(request, response)) return;
+http::handle_step account_pages<Users, Sessions, Store, Policies, Theme>::answer(const http::request& request,
+                                                                                 http::response& response,
+                                                                                 pages::request_state& state) {
+    constexpr auto done = http::handle_step::done;
+    if (renderer_.site().answer_style_sheet(request, response)) return done;
     const auto found = pages::find_page(request.target.path, renderer_.site().root);
-    if (!is_served(found.which)) return renderer_.answer_status(response, http::status::not_found);
+    if (!is_served(found.which)) {
+        renderer_.answer_status(response, http::status::not_found);
+        return done;
+    }
     state.route = pages::path_of(found.which);
 
     const bool reads = request.method == http::method::get || request.method == http::method::head;
@@ -12790,82 +12811,111 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::answer(const http::
     if (!reads && !(takes_forms && request.method == http::method::post)) {
         if (takes_forms) response.add("Allow", "GET, HEAD, POST, OPTIONS");
         else response.add("Allow", "GET, HEAD, OPTIONS");
-        if (request.method == http::method::options) return response.set_status(http::status::no_content);
-        return renderer_.answer_status(response, http::refused_method_status(request.method));
+        if (request.method == http::method::options) response.set_status(http::status::no_content);
+        else renderer_.answer_status(response, http::refused_method_status(request.method));
+        return done;
     }
 
-    auto done = [&]() -> result<void> {
-        if (found.which == page::start) return redirect(response, url_of(page::tokens));
-        if (reads && found.slash_missing) {
-            auto url = url_of(found.which);
-            if (request.target.has_query) url.append("?").append(request.target.query);
-            return redirect(response, url);
-        }
-        if (reads) return authenticate({found.which, request, http::form_fields{{}}, query_of(request), now}, response, state);
-        if (web::is_cross_site(request, renderer_.site())) {
-            renderer_.answer_status(response, http::status::forbidden);
-            return {};
-        }
-        auto form = web::read_form(request);
-        if (const auto* refused = std::get_if<http::status>(&form)) {
-            renderer_.answer_status(response, *refused);
-            return {};
-        }
-        return authenticate(
-            {found.which, request, std::get<http::form_fields>(std::move(form)), query_of(request), now}, response, state);
-    }();
-    if (!done) answer_error(request, response, state, done.error());
+    std::string url;
+    if (found.which == page::start) url = url_of(page::tokens);
+    else if (reads && found.slash_missing) {
+        url = url_of(found.which);
+        if (request.target.has_query) url.append("?").append(request.target.query);
+    }
+    if (url.empty()) {
+        const auto answered = answer_page_request(found.which, request, response, state);
+        if (answered) return *answered;
+        answer_error(request, response, state, answered.error());
+    } else if (const auto led = redirect(response, url); !led) {
+        answer_error(request, response, state, led.error());
+    }
+    return done;
 }
 
-/// Finds the session and checks the form token.
+/// A form is refused by its head, if it can be, before its body is awaited.
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-result<void> account_pages<Users, Sessions, Store, Policies, Theme>::authenticate(
-    const pages::unauthenticated_request& incoming, http::response& response, pages::request_state& state) {
-    const bool posted = incoming.request.method == http::method::post;
-    const auto is_admitted = [&](limit_key key) {
-        const auto window = limiter_.take(key, settings_.requests, incoming.now);
-        if (window.admitted) return true;
-        response.add("Retry-After", pipeline::seconds_until(window.resets_at, incoming.now));
-        renderer_.answer_status(response, http::status::too_many_requests);
-        return false;
-    };
-    const auto client = http::client_address(incoming.request, settings_.trusted_proxies, settings_.client_named_by);
-    const auto address = limit_key::of(client);
-    if constexpr (signs_in)
-        if (incoming.which == page::sign_in) {
-            if (!is_admitted(address)) return {};
-            return posted ? pages::post_to_sign_in(*this, {incoming.request, incoming.form, incoming.now}, response)
-                          : pages::show_sign_in(*this, {incoming.request, incoming.query, incoming.now}, response);
+result<http::handle_step> account_pages<Users, Sessions, Store, Policies, Theme>::answer_page_request(
+    page which, const http::request& request, http::response& response, pages::request_state& state) {
+    const bool posted = request.method == http::method::post;
+    if (!state.admitted) {
+        if (posted) {
+            auto refused = web::check_form_head(request);
+            if (web::is_cross_site(request, renderer_.site())) refused = http::status::forbidden;
+            if (refused) renderer_.answer_status(response, *refused);
+            if (refused) return http::handle_step::done;
         }
-
-    const auto who = sessions_.session_of(incoming.request, incoming.now);
-    if (!who) return who.error();
-    if (*who) state.who = caller{(*who)->user, {}, credential_kind::other, {}};
-    if (!is_admitted(*who ? limit_key::of((*who)->user) : address)) return {};
-    if (!*who) {
-        if (incoming.which == page::sign_out) return redirect(response, url_of(page::sign_in));
-        auto return_to = url_of(incoming.which);
-        if (!posted && incoming.request.target.has_query) return_to.append("?").append(incoming.request.target.query);
-        return redirect(response, sessions_.sign_in_url(return_to));
+        if (auto judged = admit(which, request, response, state); !judged) return std::move(judged).error();
+        if (!state.admitted) return http::handle_step::done;
     }
-    if (posted && !web::check_form_token(binding_of(**who), incoming.form.value_of(web::form_token_name))) {
+    if (posted && request.body_state == http::body_state::pending) return http::handle_step::needs_body;
+
+    auto done = [&]() -> result<void> {
+        if (posted) return answer_form(which, request, response, state);
+        const auto query = query_of(request);
+        if constexpr (signs_in)
+            if (which == page::sign_in) return pages::show_sign_in(*this, {request, query, state.start.at}, response);
+        return dispatch({which, request, *state.signed_in, {}, {}, http::form_fields{{}}, query, state.client, state.start.at}, response);
+    }();
+    if (!done) return std::move(done).error();
+    return http::handle_step::done;
+}
+
+/// Counts the request and finds its session. Answers it if there is none, or too many requests came before it.
+template <class Users, class Sessions, class Store, class Policies, class Theme>
+result<void> account_pages<Users, Sessions, Store, Policies, Theme>::admit(page which, const http::request& request,
+                                                                           http::response& response,
+                                                                           pages::request_state& state) {
+    const bool signs_in_here = signs_in && which == page::sign_in;
+    if (!signs_in_here) {
+        auto who = sessions_.session_of(request, state.start.at);
+        if (!who) return std::move(who).error();
+        state.signed_in = *std::move(who);
+        if (state.signed_in) state.who = caller{state.signed_in->user, {}, credential_kind::other, {}};
+    }
+    const auto key = state.signed_in ? limit_key::of(state.signed_in->user) : limit_key::of(state.client);
+    const auto window = limiter_.take(key, settings_.requests, state.start.at);
+    if (!window.admitted) {
+        response.add("Retry-After", pipeline::seconds_until(window.resets_at, state.start.at));
+        renderer_.answer_status(response, http::status::too_many_requests);
+        return {};
+    }
+    state.admitted = signs_in_here || state.signed_in.has_value();
+    if (state.admitted) return {};
+    if (which == page::sign_out) return redirect(response, url_of(page::sign_in));
+    auto return_to = url_of(which);
+    if (request.method != http::method::post && request.target.has_query) return_to.append("?").append(request.target.query);
+    return redirect(response, sessions_.sign_in_url(return_to));
+}
+
+/// A form whose body is complete.
+template <class Users, class Sessions, class Store, class Policies, class Theme>
+result<void> account_pages<Users, Sessions, Store, Policies, Theme>::answer_form(page which, const http::request& request,
+                                                                                 http::response& response,
+                                                                                 const pages::request_state& state) {
+    auto read = web::read_form(request);
+    const auto* refused = std::get_if<http::status>(&read);
+    if (refused != nullptr) renderer_.answer_status(response, *refused);
+    if (refused != nullptr) return {};
+    const auto& form = std::get<http::form_fields>(read);
+    if constexpr (signs_in)
+        if (which == page::sign_in) return pages::post_to_sign_in(*this, {request, form, state.start.at}, response);
+    const auto posted_token = form.value_of(web::form_token_name);
+    if (!web::check_form_token(binding_of(*state.signed_in), posted_token)) {
         renderer_.answer_status(response, http::status::forbidden);
         return {};
     }
-
-    const auto nonce = web::new_form_nonce(policy(policies_.random), incoming.now);
-    if (!nonce || (*who)->secret.empty())
-        return internal_error("the session has no secret, or the random source failed");
-    const auto token = web::make_form_token(binding_of(**who), *nonce);
-    const auto posted_token = posted ? incoming.form.value_of(web::form_token_name) : std::string_view{};
-    return dispatch({incoming.which, incoming.request, **who, token, posted_token, incoming.form, incoming.query, client,
-                     incoming.now},
+    return dispatch({which, request, *state.signed_in, {}, posted_token, form, query_of(request), state.client, state.start.at},
                     response);
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-result<void> account_pages<Users, Sessions, Store, Policies, Theme>::dispatch(const pages::page_context& context,
+result<void> account_pages<Users, Sessions, Store, Policies, Theme>::dispatch(pages::page_context context,
                                                                               http::response& response) {
+    const auto nonce = web::new_form_nonce(policy(policies_.random), context.now);
+    if (!nonce || context.who.secret.empty())
+        return internal_error("the session has no secret, or the random source failed");
+    const auto token = web::make_form_token(binding_of(context.who), *nonce);
+    context.form_token = token;
     call here{*this, context, response};
     const bool posted = context.request.method == http::method::post;
     if (!posted && context.query.find(pages::shown_name) != nullptr) {
@@ -16619,6 +16669,7 @@ private:
     static constexpr std::size_t input_bytes_kept_max = 16 * 1024;
     static constexpr std::size_t input_space_bytes_min = 1024;    // less is not worth a system call
     static constexpr std::size_t input_slack_bytes = 32 * 1024;   // so that the longest message and one more read fit
+    static constexpr std::size_t skipped_bytes_max = 16 * 1024;   // of a refused body, before the next request
     // then no more requests are handled until the client reads
     static constexpr std::size_t output_bytes_max = 64 * 1024;
     static constexpr std::size_t output_bytes_kept_max = 64 * 1024;
@@ -22081,15 +22132,24 @@ TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& t
         text.name, text.text);
 }
 
-TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http::request& request) {
+TOLLGATE_DECL std::optional<http::status> check_form_head(const http::request& request) noexcept {
     if (request.body_state == http::body_state::too_large) return http::status::content_too_large;
+    // A pending body of declared length is not empty; a chunked one may turn out to be.
+    const bool has_body = request.body_state == http::body_state::pending
+                              ? request.fields.count(http::field_id::content_length) != 0
+                              : !request.body.empty();
     const auto type = request.fields.find(http::field_id::content_type);
     const bool named = request.fields.count(http::field_id::content_type) != 0;
-    if ((named || !request.body.empty()) &&
+    if ((named || has_body) &&
         (request.fields.count(http::field_id::content_type) != 1 ||
          !ascii_iequals(trim_ows(type.substr(0, type.find(';'))), "application/x-www-form-urlencoded")))
         return http::status::unsupported_media_type;
-    if (!request.body.empty() && http::detail::has_content_coding(request.fields)) return http::status::unsupported_media_type;
+    if (has_body && http::detail::has_content_coding(request.fields)) return http::status::unsupported_media_type;
+    return std::nullopt;
+}
+
+TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http::request& request) {
+    if (const auto refused = check_form_head(request)) return *refused;
     auto read = http::parse_form(request.body);
     if (!read) return http::status::bad_request;
     return std::move(*read);
@@ -28265,9 +28325,11 @@ TOLLGATE_DECL bool http1_session::skip_body() noexcept {
 
 TOLLGATE_DECL void http1_session::respond(const response_context& with) {
     const bool body_pending = request_.body_state == http::body_state::pending;
-    // A pending body of known length is skipped. A chunked body would have to be parsed, and after `Expect:
-    // 100-continue` a client may or may not send the body, so its end is unknown.
-    const bool next_request_can_be_found = !body_pending || (parser_.message_bytes() != 0 && !parser_.expects_continue());
+    // A pending body of known length is skipped, unless so much is missing that a new connection costs less. A chunked body
+    // would have to be parsed, and after `Expect: 100-continue` a client may or may not send the body, so its end is unknown.
+    const bool skips_body = body_pending && parser_.message_bytes() != 0 && !parser_.expects_continue() &&
+                            parser_.message_bytes() - (std::min)(parser_.message_bytes(), end_ - begin_) <= skipped_bytes_max;
+    const bool next_request_can_be_found = !body_pending || skips_body;
     const bool keep_alive = parser_.keep_alive() && next_request_can_be_found && !with.draining.load(std::memory_order_relaxed);
     http::append_response(response_,
                           {.date = with.date,
