@@ -30,7 +30,7 @@ class Methods:
                 head = connection.ask("HEAD", path, token)
                 self.assertEqual(b"", head.body)
                 self.assertEqual(got.status, head.status)
-                varying = ("date", "x-ratelimit-remaining")
+                varying = ("date", "x-ratelimit-remaining", "x-request-id")
                 same = [[(n.lower(), v) for n, v in each.fields if n.lower() not in varying] for each in (got, head)]
                 self.assertEqual(*same)
                 self.assertEqual(str(len(got.body)), head.get("Content-Length"))
