@@ -15999,12 +15999,10 @@ public:
         entry() noexcept = default;
         entry(const entry&) = delete;
         entry& operator=(const entry&) = delete;
+        virtual ~entry() = default;
 
         /// Called by `advance` when the deadline has passed. The entry is no longer armed and may arm itself again.
         virtual void on_deadline() noexcept = 0;
-
-    protected:
-        virtual ~entry() = default;
 
     private:
         friend deadline_wheel;
@@ -16322,6 +16320,7 @@ public:
     work_item() noexcept = default;
     work_item(const work_item&) = delete;
     work_item& operator=(const work_item&) = delete;
+    virtual ~work_item() = default;
 
     /// Called by a worker; `has_queued` if the item was in a queue since the last call. Returns what the item has to wait
     /// for next: `work` is called again, perhaps by another worker. Empty: the item is done.
@@ -16330,9 +16329,6 @@ public:
     /// thread that withdrew the item. The pool does not use the item afterwards. Must not block: the worker has other
     /// items.
     virtual void complete(bool worked) noexcept = 0;
-
-protected:
-    virtual ~work_item() = default;
 
 private:
     friend class work_queue;
@@ -16985,7 +16981,7 @@ class listener : public deadline_wheel::entry {
 public:
     /// The loops must outlive every open listener.
     TOLLGATE_DECL listener(event_loop& loop, std::vector<event_loop*> loops, socket_handle socket) noexcept;
-    TOLLGATE_DECL virtual ~listener();
+    TOLLGATE_DECL ~listener() override;
 
     /// Waits for connections; if that fails, tries again after a pause.
     TOLLGATE_DECL void listen() noexcept;
@@ -17029,7 +17025,7 @@ namespace tollgate::inline v0::server_detail {
 class connection : public deadline_wheel::entry, public work_item {
 public:
     TOLLGATE_DECL connection(event_loop& loop, socket_handle socket, const ip_address& peer, admission admitted) noexcept;
-    TOLLGATE_DECL virtual ~connection();
+    TOLLGATE_DECL ~connection() override;
 
     /// Starts serving. May end the connection and destroy it; so may the next two.
     TOLLGATE_DECL void begin() noexcept;
@@ -20164,7 +20160,7 @@ struct metrics::impl {
 
     /// Where in `known` a text is, or would be.
     known_route* find(const char* text) noexcept {
-        const auto hash = static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(text) * 0x9e37'79b9'7f4a'7c15 >> 32);
+        const std::size_t hash = reinterpret_cast<std::uintptr_t>(text) * 0x9e37'79b9'7f4a'7c15 >> 32;
         for (std::size_t i = 0; i < known_max; ++i) {
             known_route& each = known[(hash + i) % known_max];
             const char* const there = each.text.load(std::memory_order_acquire);
@@ -27853,7 +27849,7 @@ inline result<listening_socket> listen_at_path(const listen_address& where, int 
     }
     if (bound != 0) return give_up("bind");
     // Before it listens, so that nobody connects who may not.
-    if (::chmod(name.unix_domain.sun_path, static_cast<mode_t>(mode)) != 0) return give_up("chmod");
+    if (::chmod(name.unix_domain.sun_path, mode) != 0) return give_up("chmod");
     if (::listen(made, backlog) != 0) return give_up("listen");
     return listening_socket{made, {where.address, 0}};
 }
@@ -35169,7 +35165,7 @@ private:
 #if !defined(_WIN32)
         struct stat found{};
         if (::stat(path.c_str(), &found) == 0)
-            return identity{static_cast<std::uint64_t>(found.st_dev), static_cast<std::uint64_t>(found.st_ino)};
+            return identity{found.st_dev, found.st_ino};
 #endif
         return std::nullopt;
     }
@@ -36723,10 +36719,10 @@ private:
         postgres::batch query = on.make_batch();
         query.add(text, keys);
         auto found = why ? result<postgres::rows>{*why} : on.look_up(query);
-        if (!found) why = std::move(found).error();
+        if (!found) why = found.error();
         while (!why) {
             auto row = read(*found);
-            if (!row) why = std::move(row).error();
+            if (!row) why = row.error();
             if (!row || !*row) break;
             const auto& [key, value] = **row;
             for (auto* const each : all)

@@ -196,7 +196,7 @@ struct metrics::impl {
 
     /// Where in `known` a text is, or would be.
     known_route* find(const char* text) noexcept {
-        const auto hash = static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(text) * 0x9e37'79b9'7f4a'7c15 >> 32);
+        const std::size_t hash = reinterpret_cast<std::uintptr_t>(text) * 0x9e37'79b9'7f4a'7c15 >> 32;
         for (std::size_t i = 0; i < known_max; ++i) {
             known_route& each = known[(hash + i) % known_max];
             const char* const there = each.text.load(std::memory_order_acquire);

@@ -221,10 +221,10 @@ private:
         postgres::batch query = on.make_batch();
         query.add(text, keys);
         auto found = why ? result<postgres::rows>{*why} : on.look_up(query);
-        if (!found) why = std::move(found).error();
+        if (!found) why = found.error();
         while (!why) {
             auto row = read(*found);
-            if (!row) why = std::move(row).error();
+            if (!row) why = row.error();
             if (!row || !*row) break;
             const auto& [key, value] = **row;
             for (auto* const each : all)

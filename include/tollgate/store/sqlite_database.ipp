@@ -45,7 +45,7 @@ private:
 #if !defined(_WIN32)
         struct stat found{};
         if (::stat(path.c_str(), &found) == 0)
-            return identity{static_cast<std::uint64_t>(found.st_dev), static_cast<std::uint64_t>(found.st_ino)};
+            return identity{found.st_dev, found.st_ino};
 #endif
         return std::nullopt;
     }

@@ -30,7 +30,7 @@ namespace tollgate::inline v0::server_detail {
 class connection : public deadline_wheel::entry, public work_item {
 public:
     TOLLGATE_DECL connection(event_loop& loop, socket_handle socket, const ip_address& peer, admission admitted) noexcept;
-    TOLLGATE_DECL virtual ~connection();
+    TOLLGATE_DECL ~connection() override;
 
     /// Starts serving. May end the connection and destroy it; so may the next two.
     TOLLGATE_DECL void begin() noexcept;

@@ -17,12 +17,10 @@ public:
         entry() noexcept = default;
         entry(const entry&) = delete;
         entry& operator=(const entry&) = delete;
+        virtual ~entry() = default;
 
         /// Called by `advance` when the deadline has passed. The entry is no longer armed and may arm itself again.
         virtual void on_deadline() noexcept = 0;
-
-    protected:
-        virtual ~entry() = default;
 
     private:
         friend deadline_wheel;

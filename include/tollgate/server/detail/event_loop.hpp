@@ -171,7 +171,7 @@ class listener : public deadline_wheel::entry {
 public:
     /// The loops must outlive every open listener.
     TOLLGATE_DECL listener(event_loop& loop, std::vector<event_loop*> loops, socket_handle socket) noexcept;
-    TOLLGATE_DECL virtual ~listener();
+    TOLLGATE_DECL ~listener() override;
 
     /// Waits for connections; if that fails, tries again after a pause.
     TOLLGATE_DECL void listen() noexcept;

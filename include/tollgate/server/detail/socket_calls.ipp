@@ -219,7 +219,7 @@ inline result<listening_socket> listen_at_path(const listen_address& where, int 
     }
     if (bound != 0) return give_up("bind");
     // Before it listens, so that nobody connects who may not.
-    if (::chmod(name.unix_domain.sun_path, static_cast<mode_t>(mode)) != 0) return give_up("chmod");
+    if (::chmod(name.unix_domain.sun_path, mode) != 0) return give_up("chmod");
     if (::listen(made, backlog) != 0) return give_up("listen");
     return listening_socket{made, {where.address, 0}};
 }

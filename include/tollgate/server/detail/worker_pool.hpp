@@ -20,6 +20,7 @@ public:
     work_item() noexcept = default;
     work_item(const work_item&) = delete;
     work_item& operator=(const work_item&) = delete;
+    virtual ~work_item() = default;
 
     /// Called by a worker; `has_queued` if the item was in a queue since the last call. Returns what the item has to wait
     /// for next: `work` is called again, perhaps by another worker. Empty: the item is done.
@@ -28,9 +29,6 @@ public:
     /// thread that withdrew the item. The pool does not use the item afterwards. Must not block: the worker has other
     /// items.
     virtual void complete(bool worked) noexcept = 0;
-
-protected:
-    virtual ~work_item() = default;
 
 private:
     friend class work_queue;
