@@ -37,7 +37,7 @@ struct histogram {
         std::size_t at = 0;
         while (at < bounds_seconds.size() && seconds > bounds_seconds[at]) ++at;
         metrics_detail::add(buckets[at]);
-        metrics_detail::add(nanoseconds, static_cast<std::uint64_t>((std::max)(duration.count(), std::int64_t{0})));
+        metrics_detail::add(nanoseconds, static_cast<std::uint64_t>((std::max)(duration, std::chrono::nanoseconds{0}).count()));
     }
 };
 

@@ -173,13 +173,14 @@ TEST_CASE("an auth_url may have a path and a trailing slash", "[oauth]") {
 TEST_CASE("it provides its mounts for a site", "[oauth]") {
     oauth_shop shop;
     auto mounts = shop.oauth.mounts();
-    REQUIRE(mounts.size() == 6);
+    REQUIRE(mounts.size() == 9);
     CHECK(mounts.back().starts_with("/en/style-"));
     CHECK(shop.answer(sent{method::get, mounts.back()}).find("Content-Type") == "text/css; charset=utf-8");
     mounts.pop_back();
     std::sort(mounts.begin(), mounts.end());
-    CHECK(mounts == std::vector<std::string>{"/.well-known/oauth-authorization-server", "/en/itemplatform/oauth", "/en/user/oauth",
-                                             "/user/oauth_revoke", "/user/oauth_token"});
+    CHECK(mounts == std::vector<std::string>{"/.well-known/oauth-authorization-server", "/en/itemplatform/oauth", "/en/user/device", "/en/user/oauth",
+                                             "/user/oauth_device", "/user/oauth_introspect", "/user/oauth_revoke",
+                                             "/user/oauth_token"});
     http::site site{http::mounted(shop.oauth)};
     http::response out;
     site.handle(sent{method::get, "/.well-known/oauth-authorization-server"}.asked(), out);

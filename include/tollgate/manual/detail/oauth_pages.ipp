@@ -102,8 +102,8 @@ their <code>client_id</code> alone, must use <a href="#pkce">PKCE</a>, and must 
 <code>com.example.app:/back</code> are allowed. Users are asked each time.</p>
 <h2 id="devices">Devices</h2>
 <p>A device without a browser requests a code (RFC 8628), shows it to its user, and polls the token endpoint:</p>
-<pre tabindex="0"><code>curl {}/user/oauth_device/ -d client_id="$CLIENT_ID" -d scope={}
-curl {}/user/oauth_token/ -d client_id="$CLIENT_ID" -d device_code="$DEVICE_CODE" \
+<pre tabindex="0"><code>curl -w '\n' {}/user/oauth_device/ -d client_id="$CLIENT_ID" -d scope={}
+curl -w '\n' {}/user/oauth_token/ -d client_id="$CLIENT_ID" -d device_code="$DEVICE_CODE" \
   -d grant_type=urn:ietf:params:oauth:grant-type:device_code</code></pre>
 <p>The user types the code at <code>{}/en/user/device/</code>. Codes are valid for {}. Poll every {}; after
 <code>slow_down</code>, wait for 5 seconds more each time.</p>
@@ -111,7 +111,7 @@ curl {}/user/oauth_token/ -d client_id="$CLIENT_ID" -d device_code="$DEVICE_CODE
 <p>If you have allowed it when you edited the application, it gets tokens for your own accounts with
 <code>grant_type=client_credentials</code> and a <code>scope</code>, without asking anyone.</p>
 <h2 id="introspection">Introspection</h2>
-<pre tabindex="0"><code>curl {}/user/oauth_introspect/ \
+<pre tabindex="0"><code>curl -w '\n' {}/user/oauth_introspect/ \
   -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" -d token="$TOKEN"</code></pre>
 <p>Tells what a token of the application stands for (RFC 7662), or <code>&#123;"active": false&#125;</code>. Resource servers
 of the operator may ask about every access token.</p>

@@ -44,11 +44,13 @@ TEST_CASE("a store that runs out of memory says so, and keeps its connections") 
     sqlite_store store{directory.file("test.db"), settings};
     const auto token = sample_access_token(1);
     value_of(store.create_access_token(token));
+    const auto account = sample_account();
+    const auto hook = sample_hook(account);
     const std::vector<verb> verbs{
         {"find_access_token", [&](sqlite_store& in) { return failure_of(in.find_access_token(token.token_digest)); }},
         {"record_access_token_use", [&](sqlite_store& in) { return failure_of(in.record_access_token_use(token.token_digest, noon)); }},
-        {"create_hook", [](sqlite_store& in) { return failure_of(in.create_hook(sample_hook(sample_account()), 1000)); }},
-        {"hooks_of", [](sqlite_store& in) { return failure_of(in.hooks_of(sample_account())); }},
+        {"create_hook", [&](sqlite_store& in) { return failure_of(in.create_hook(hook, 1000)); }},
+        {"hooks_of", [&](sqlite_store& in) { return failure_of(in.hooks_of(account)); }},
     };
     const auto still_works = [&] {
         CHECK(value_of(store.find_access_token(token.token_digest)));
