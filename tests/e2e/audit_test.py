@@ -42,7 +42,7 @@ class Audit(Case):
         shown = visitor.submit(visitor.get(SETTINGS + "tokens/").form_with("description", "scopes"),
                                {"description": "back <b>up", "scopes": ["user:balance", "sitesmaker"]})
         secrets = [each for each in shown.readonly_values() if each.startswith("tgp_")]
-        visitor.submit(visitor.get(SETTINGS + "tokens/").form_with("token"))
+        visitor.submit(visitor.get(SETTINGS + "tokens/").form_with("token", action="revoke"))
         visitor.submit(visitor.get(SETTINGS + "applications/").form_with("name", "website"),
                        {"name": "Own", "website": "https://own.example"})
         page = visitor.get(SETTINGS + "applications/")

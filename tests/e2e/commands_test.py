@@ -160,7 +160,8 @@ class Usage(Case):
                 told = re.findall(r"^  (?:-\w,)?(--[a-z-]+)(.*)", run_command(*command, "--help").stdout, re.M)
                 names = {name for name, _ in told} - {"--help"}
                 self.assertGreaterEqual(names, {"--data", "--config", *NEEDED[" ".join(command)]})
-                toggles = {"--plain", "--demo", "--allow-private-targets", "--admin", "--password-stdin", "--dry-run"} & names
+                toggles = {"--plain", "--demo", "--allow-private-targets", "--admin", "--password-stdin", "--dry-run", "--public",
+                           "--resource-server"} & names
                 for flag in sorted(names - toggles):
                     refused(*command, flag, "--data", "d", flag=flag)
                     refused(*command, flag, "--admin", flag=flag)

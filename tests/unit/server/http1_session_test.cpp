@@ -243,14 +243,18 @@ struct stepping_conversation {
 
     /// As a server does: a request that needs a worker gets one.
     void receive(std::string_view bytes) {
-        const auto space = session.input_space();
-        REQUIRE(space.size() >= bytes.size());
-        std::memcpy(space.data(), bytes.data(), bytes.size());
-        session.received(bytes.size());
-        last = session.serve(with, http::thread_kind::io);
-        if (last == http1_session::state::needs_worker) last = session.serve(with, http::thread_kind::worker);
-        output += session.output();
-        session.sent(session.output().size());
+        do {
+            const auto space = session.input_space();
+            const std::size_t size = (std::min)(space.size(), bytes.size());
+            REQUIRE((size > 0 || bytes.empty()));
+            std::memcpy(space.data(), bytes.data(), size);
+            bytes.remove_prefix(size);
+            session.received(size);
+            last = session.serve(with, http::thread_kind::io);
+            if (last == http1_session::state::needs_worker) last = session.serve(with, http::thread_kind::worker);
+            output += session.output();
+            session.sent(session.output().size());
+        } while (!bytes.empty());
     }
     void receive_bytewise(std::string_view bytes) {
         for (const char& c : bytes) receive({&c, 1});
