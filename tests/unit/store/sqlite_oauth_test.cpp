@@ -166,7 +166,7 @@ const verb verbs[] = {
     {"sweep_expired",
      [](sqlite_store& store) {
          const auto swept = store.sweep_expired(noon + seconds{400 * 86'400}, 100);
-         return swept ? settle(*swept == 4) : settle(swept);
+         return swept ? settle(*swept == 6) : settle(swept);
      },
      [](sqlite_store& store) { return progress{!has_token(store, 1)}; }},
     {"record_access_token_use",
