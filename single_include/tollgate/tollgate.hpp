@@ -20001,7 +20001,7 @@ struct histogram {
         std::size_t at = 0;
         while (at < bounds_seconds.size() && seconds > bounds_seconds[at]) ++at;
         metrics_detail::add(buckets[at]);
-        metrics_detail::add(nanoseconds, static_cast<std::uint64_t>((std::max)(duration.count(), std::int64_t{0})));
+        metrics_detail::add(nanoseconds, static_cast<std::uint64_t>((std::max)(duration, std::chrono::nanoseconds{0}).count()));
     }
 };
 
@@ -23333,7 +23333,7 @@ inline void write_application_row(html_writer& html, const page_view& view, cons
     if (of.type == client_type::resource_server) html.add("<p class=\"hint\">{}</p>", texts.resource_server);
     next_cell(html, texts.redirect_url);
     if (of.redirect_urls.empty()) html.add("<span class=\"quiet\">{}</span>", texts.no_redirect_url);
-    else html.add("<ul class=\"codes\">");
+    else html.add("<ul>");
     for (const std::string& each : of.redirect_urls) html.add("<li><code>{}</code></li>", each);
     if (!of.redirect_urls.empty()) html.add("</ul>");
     next_cell(html, texts.users);
@@ -24266,8 +24266,8 @@ their <code>client_id</code> alone, must use <a href="#pkce">PKCE</a>, and must 
 <code>com.example.app:/back</code> are allowed. Users are asked each time.</p>
 <h2 id="devices">Devices</h2>
 <p>A device without a browser requests a code (RFC 8628), shows it to its user, and polls the token endpoint:</p>
-<pre tabindex="0"><code>curl {}/user/oauth_device/ -d client_id="$CLIENT_ID" -d scope={}
-curl {}/user/oauth_token/ -d client_id="$CLIENT_ID" -d device_code="$DEVICE_CODE" \
+<pre tabindex="0"><code>curl -w '\n' {}/user/oauth_device/ -d client_id="$CLIENT_ID" -d scope={}
+curl -w '\n' {}/user/oauth_token/ -d client_id="$CLIENT_ID" -d device_code="$DEVICE_CODE" \
   -d grant_type=urn:ietf:params:oauth:grant-type:device_code</code></pre>
 <p>The user types the code at <code>{}/en/user/device/</code>. Codes are valid for {}. Poll every {}; after
 <code>slow_down</code>, wait for 5 seconds more each time.</p>
@@ -24275,7 +24275,7 @@ curl {}/user/oauth_token/ -d client_id="$CLIENT_ID" -d device_code="$DEVICE_CODE
 <p>If you have allowed it when you edited the application, it gets tokens for your own accounts with
 <code>grant_type=client_credentials</code> and a <code>scope</code>, without asking anyone.</p>
 <h2 id="introspection">Introspection</h2>
-<pre tabindex="0"><code>curl {}/user/oauth_introspect/ \
+<pre tabindex="0"><code>curl -w '\n' {}/user/oauth_introspect/ \
   -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" -d token="$TOKEN"</code></pre>
 <p>Tells what a token of the application stands for (RFC 7662), or <code>&#123;"active": false&#125;</code>. Resource servers
 of the operator may ask about every access token.</p>

@@ -266,6 +266,7 @@ class Cluster(Case):
         for _ in range(ROUNDS):
             for node in self.cluster.nodes:
                 self.cluster.renew(node)
+        self.eventually(lambda: sum(len(each.kept) for each in self.reporters) > 3)
         storm.end()
         tell(f"{ROUNDS} upgrades: {storm.summary()}")
         self.assertEqual([], storm.faults)

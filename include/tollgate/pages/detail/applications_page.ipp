@@ -83,7 +83,7 @@ inline void write_application_row(html_writer& html, const page_view& view, cons
     if (of.type == client_type::resource_server) html.add("<p class=\"hint\">{}</p>", texts.resource_server);
     next_cell(html, texts.redirect_url);
     if (of.redirect_urls.empty()) html.add("<span class=\"quiet\">{}</span>", texts.no_redirect_url);
-    else html.add("<ul class=\"codes\">");
+    else html.add("<ul>");
     for (const std::string& each : of.redirect_urls) html.add("<li><code>{}</code></li>", each);
     if (!of.redirect_urls.empty()) html.add("</ul>");
     next_cell(html, texts.users);
