@@ -622,6 +622,7 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::string to_text() const;
 
     friend constexpr bool operator==(const ip_address&, const ip_address&) noexcept = default;
+    /// By their 16 bytes, for sorted containers.
     friend constexpr bool operator<(const ip_address& a, const ip_address& b) noexcept { return a.bytes_ < b.bytes_; }
 
 private:
@@ -1103,8 +1104,8 @@ public:
     /// Error: invalid, with the number of the line, never with its text.
     [[nodiscard]] static TOLLGATE_DECL result<secret_keys> parse(std::string_view key_file);
 
-    /// The text to store instead of the secret: `aes256gcm.<id of the key>.<base64url>`. The same secret and context give
-    /// the same text. Without a key, the secret itself. Error: internal, if OpenSSL fails.
+    /// The text to store instead of the secret: aes256gcm, the id of the key, and base64url, with dots in between. The same
+    /// secret and context give the same text. Without a key, the secret itself. Error: internal, if OpenSSL fails.
     [[nodiscard]] TOLLGATE_DECL result<std::string> encrypt(std::string_view secret, std::string_view context) const;
 
     /// The secret. A text that is not encrypted is returned unchanged. Errors: unavailable if the key is missing, internal
@@ -2167,6 +2168,7 @@ enum class work_kind : std::uint8_t {
     sign_in,         ///< checking passwords
     token_endpoint,  ///< issuing, revoking and describing OAuth tokens
 };
+/// How many kinds of work there are.
 inline constexpr std::size_t work_kinds = 11;
 
 /// What a handler keeps of one request between two calls of `advance`, in the server's memory: an object of a type that
@@ -3858,8 +3860,8 @@ namespace tollgate::inline v0 {
 
 /// What tells one request from all others, in logs, metrics and traces. Views: valid during the call.
 struct request_context {
-    /// The request's `X-Request-Id` if it is 1 to 128 of `A-Z a-z 0-9 . _ -`, else a new id of 32 hexadecimal digits. The
-    /// response carries it.
+    /// The request's `X-Request-Id` if it is 1 to 128 letters, digits, dots, underscores and hyphens, else a new id of 32
+    /// hexadecimal digits. The response carries it.
     std::string_view id;
     /// The trace that the request is a part of (W3C Trace Context): that of its `traceparent`, or a new one. 32 hexadecimal digits.
     std::string_view trace_id;
@@ -3898,7 +3900,7 @@ struct problem_record {
     /// A failure, and the request that it was met in, if there was one.
     problem_record(const tollgate::error& what, const request_context* of = nullptr) noexcept : error{what}, context{of} {}
 
-    const tollgate::error& error;
+    const tollgate::error& error;    ///< what failed
     const request_context* context;  ///< null outside of a request, as in a dispatcher
 };
 
@@ -6066,6 +6068,7 @@ public:
     /// An error or an exception means that it fails.
     using check = std::function<result<void>()>;
 
+    /// Checks nothing until `start`.
     TOLLGATE_DECL explicit health(health_settings settings = {});
     health(const health&) = delete;
     health& operator=(const health&) = delete;

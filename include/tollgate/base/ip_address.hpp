@@ -47,6 +47,7 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::string to_text() const;
 
     friend constexpr bool operator==(const ip_address&, const ip_address&) noexcept = default;
+    /// By their 16 bytes, for sorted containers.
     friend constexpr bool operator<(const ip_address& a, const ip_address& b) noexcept { return a.bytes_ < b.bytes_; }
 
 private:

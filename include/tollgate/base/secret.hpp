@@ -78,8 +78,8 @@ public:
     /// Error: invalid, with the number of the line, never with its text.
     [[nodiscard]] static TOLLGATE_DECL result<secret_keys> parse(std::string_view key_file);
 
-    /// The text to store instead of the secret: `aes256gcm.<id of the key>.<base64url>`. The same secret and context give
-    /// the same text. Without a key, the secret itself. Error: internal, if OpenSSL fails.
+    /// The text to store instead of the secret: aes256gcm, the id of the key, and base64url, with dots in between. The same
+    /// secret and context give the same text. Without a key, the secret itself. Error: internal, if OpenSSL fails.
     [[nodiscard]] TOLLGATE_DECL result<std::string> encrypt(std::string_view secret, std::string_view context) const;
 
     /// The secret. A text that is not encrypted is returned unchanged. Errors: unavailable if the key is missing, internal

@@ -18,8 +18,8 @@ namespace tollgate::inline v0 {
 
 /// What tells one request from all others, in logs, metrics and traces. Views: valid during the call.
 struct request_context {
-    /// The request's `X-Request-Id` if it is 1 to 128 of `A-Z a-z 0-9 . _ -`, else a new id of 32 hexadecimal digits. The
-    /// response carries it.
+    /// The request's `X-Request-Id` if it is 1 to 128 letters, digits, dots, underscores and hyphens, else a new id of 32
+    /// hexadecimal digits. The response carries it.
     std::string_view id;
     /// The trace that the request is a part of (W3C Trace Context): that of its `traceparent`, or a new one. 32 hexadecimal digits.
     std::string_view trace_id;
@@ -58,7 +58,7 @@ struct problem_record {
     /// A failure, and the request that it was met in, if there was one.
     problem_record(const tollgate::error& what, const request_context* of = nullptr) noexcept : error{what}, context{of} {}
 
-    const tollgate::error& error;
+    const tollgate::error& error;    ///< what failed
     const request_context* context;  ///< null outside of a request, as in a dispatcher
 };
 

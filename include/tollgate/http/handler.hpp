@@ -94,6 +94,7 @@ enum class work_kind : std::uint8_t {
     sign_in,         ///< checking passwords
     token_endpoint,  ///< issuing, revoking and describing OAuth tokens
 };
+/// How many kinds of work there are.
 inline constexpr std::size_t work_kinds = 11;
 
 /// What a handler keeps of one request between two calls of `advance`, in the server's memory: an object of a type that

@@ -44,6 +44,7 @@ public:
     /// An error or an exception means that it fails.
     using check = std::function<result<void>()>;
 
+    /// Checks nothing until `start`.
     TOLLGATE_DECL explicit health(health_settings settings = {});
     health(const health&) = delete;
     health& operator=(const health&) = delete;
