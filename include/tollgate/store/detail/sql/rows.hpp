@@ -6,6 +6,7 @@
 #include <tollgate/model/hook.hpp>
 #include <tollgate/model/personal_token.hpp>
 #include <tollgate/model/detail/session.hpp>
+#include <tollgate/store/detail/sql/columns.hpp>
 
 #include <cstddef>
 #include <cstdint>
