@@ -11110,6 +11110,8 @@ class authorization_server {
     static_assert(theme_fits, "tollgate: this is no page_theme; read tollgate/web/page_theme.hpp");
     static constexpr bool fits = sessions_fit && store_fits && theme_fits;
 
+    static constexpr bool knows_active_users =
+        requires(Sessions& sessions, user_id user) { { sessions.is_active(user) } -> std::same_as<result<bool>>; };
     static constexpr bool always_blocks = http::handler_blocks<Sessions>() || http::handler_blocks<Store>();
     static constexpr bool limiter_blocks = http::handler_blocks<policy_type<decltype(Policies::limiter)>>();
 
@@ -11281,7 +11283,7 @@ void authorization_server<Sessions, Store, Policies, Theme>::dispatch(const http
         case oauth::endpoint::revocation: return endpoints.answer_revocation(request, context, response);
         case oauth::endpoint::introspection:
             return endpoints.answer_introspection(request, context, response, [&](user_id user) -> result<bool> {
-                if constexpr (requires { { sessions_.is_active(user) } -> std::same_as<result<bool>>; })
+                if constexpr (knows_active_users)
                     return sessions_.is_active(user);
                 else return true;
             });
