@@ -72,7 +72,7 @@ void serve_from(const stored_data<Directory, Store, Clock>& data, const std::opt
     tollgate::server running{handler, std::move(how)};
 
     const auto assemble = [&](std::uint16_t port) {
-        const auto urls = to_public_urls(with, port);
+        auto urls = to_public_urls(with, port);
         made.emplace(with, urls, services, data, seen);
         handler.become(made->service());
         return urls;
