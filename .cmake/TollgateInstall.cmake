@@ -1,6 +1,5 @@
 # `find_package(tollgate)` after `cmake --install`. Who needs sqlite, postgres, redis or compiled asks for it in COMPONENTS.
 
-include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_DATADIR}/cmake/tollgate")
@@ -46,3 +45,10 @@ install(FILES
     "${PROJECT_SOURCE_DIR}/.cmake/FindAsio.cmake"
     "${PROJECT_SOURCE_DIR}/.cmake/FindHiredis.cmake"
     DESTINATION "${package_dir}" COMPONENT library)
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT library)
+
+# For build systems other than CMake. Its place, like the headers', is the same on every architecture.
+set(pkgconfig_dir "${CMAKE_INSTALL_DATADIR}/pkgconfig")
+file(RELATIVE_PATH prefix_from_pkgconfig "/${pkgconfig_dir}" "/")
+configure_file("${PROJECT_SOURCE_DIR}/.cmake/tollgate.pc.in" tollgate.pc @ONLY)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/tollgate.pc" DESTINATION "${pkgconfig_dir}" COMPONENT library)

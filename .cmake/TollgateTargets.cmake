@@ -7,13 +7,15 @@
 # tollgate::compiled_postgres the same with the PostgreSQL store
 # tollgate::compiled_redis    the same with limits in Redis
 
+include(GNUInstallDirs)
+
 add_library(tollgate_tollgate INTERFACE)
 add_library(tollgate::tollgate ALIAS tollgate_tollgate)
 set_target_properties(tollgate_tollgate PROPERTIES EXPORT_NAME tollgate)
 target_compile_features(tollgate_tollgate INTERFACE cxx_std_20)
 target_include_directories(tollgate_tollgate INTERFACE
     "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>"
-    "$<INSTALL_INTERFACE:include>")
+    "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
 target_link_libraries(tollgate_tollgate INTERFACE
     asio::asio nlohmann_json::nlohmann_json OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
 

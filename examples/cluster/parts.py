@@ -56,7 +56,7 @@ class Part:
         return made
 
     def run(self, command, told=None):
-        """Runs a command to its end. If this process is told to stop meanwhile, the command and its children are killed."""
+        """Runs a command to its end. If this process is stopped meanwhile, the command and its children are killed."""
         made = self.spawn(command, told=told)
         try:
             if made.wait() != 0:
@@ -72,7 +72,7 @@ class Part:
 
     @property
     def rests(self):
-        """Whether it stays down. A part that ended is started again, whatever its exit code was."""
+        """Whether it stays down. A part that ended is started again, regardless of its exit code."""
         return False
 
     def send(self, number):
@@ -101,7 +101,7 @@ class Part:
             if self.process.poll() is not None:
                 raise Failure(f"{self.name} ended with {self.process.returncode}: {self.last_words()}")
             if time.monotonic() > deadline:
-                raise Failure(f"{self.name} does not answer: {self.last_words()}")
+                raise Failure(f"{self.name} does not respond: {self.last_words()}")
             time.sleep(0.02)
 
     def last_words(self):
@@ -222,7 +222,7 @@ class Node(Part):
 
 
 class Proxy(Part):
-    """HAProxy, with the configuration beside this file."""
+    """HAProxy, with the configuration in this folder."""
 
     def __init__(self, folder, port, nodes):
         super().__init__("haproxy", folder)
@@ -265,7 +265,7 @@ class Proxy(Part):
                 to.sendall(command.encode() + b"\n")
                 return b"".join(iter(lambda: to.recv(65536), b"")).decode()
         except OSError as why:
-            raise Failure(f"{self.name} does not answer on its control socket: {why}") from None
+            raise Failure(f"{self.name} does not respond on its control socket: {why}") from None
 
     def is_up(self, node):
         return self.state_of(node) == "UP"

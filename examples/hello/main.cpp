@@ -1,8 +1,8 @@
-// The smallest integrator: your users, a store in memory, a server on http://127.0.0.1:8080.
+// The smallest integrator: your users, a token in memory, a server on http://127.0.0.1:8080.
 #include <tollgate/account/issue_personal_token.hpp>
 #include <tollgate/api/account_api.hpp>
 #include <tollgate/server/server.hpp>
-#include <tollgate/store/memory.hpp>
+#include <tollgate/store/memory_tokens.hpp>
 
 #include <cstdint>
 #include <cstdlib>
@@ -24,8 +24,8 @@ int main(int argc, char** argv) {
                           .services = {{"shop", {"order.paid"}}}};
 
     shop_directory users;
-    memory_store store;
-    account_api api{settings, users, store};
+    memory_token_store store;
+    account_api api{settings, users, store, balance_routes() + account_list_routes()};
     server server{api, {.port = static_cast<std::uint16_t>(argc > 1 ? std::atoi(argv[1]) : 8080)}};
 
     const auto scopes = *scope_set::parse("user:balance shop");

@@ -3,6 +3,7 @@
 // The Beast server is the simplest possible, with one thread per connection; `answer` is the part that matters.
 #include <tollgate/account/issue_personal_token.hpp>
 #include <tollgate/api/account_api.hpp>
+#include <tollgate/api/routes.hpp>
 #include <tollgate/store/memory.hpp>
 
 #include <boost/asio/io_context.hpp>
@@ -93,7 +94,7 @@ int main(int argc, char** argv) {
                           .services = {{"shop", {"order.paid"}}}};
     shop_directory users;
     memory_store store;
-    account_api api{settings, users, store};
+    account_api api{settings, users, store, account_routes()};
 
     boost::asio::io_context context;
     const auto port = static_cast<std::uint16_t>(argc > 1 ? std::atoi(argv[1]) : 8080);

@@ -1,6 +1,7 @@
 // Tollgate inside a cpp-httplib server: only `handle`, without `tollgate::server`.
 #include <tollgate/account/issue_personal_token.hpp>
 #include <tollgate/api/account_api.hpp>
+#include <tollgate/api/routes.hpp>
 #include <tollgate/store/memory.hpp>
 
 #include <httplib.h>
@@ -53,7 +54,7 @@ int main(int argc, char** argv) {
                           .services = {{"shop", {"order.paid"}}}};
     shop_directory users;
     memory_store store;
-    account_api api{settings, users, store};
+    account_api api{settings, users, store, account_routes()};
 
     httplib::Server server;
     const auto everything = [&api](const httplib::Request& from, httplib::Response& to) { answer(api, from, to); };

@@ -1,4 +1,4 @@
-// A custom rate limiter: ten times the quota at night.
+// Custom rate limiters: ten times the quota at night, and a window of its own for one route.
 //
 // There are no sockets: a handler is a function from request to response, and the clock is a policy. The program sends
 // itself requests at noon and at night, and returns 0 if the responses are right.
@@ -33,6 +33,19 @@ private:
 static_assert(rate_limiter<night_limiter>);
 // [/limiter]
 
+// [windows]
+/// Counts every request as before. In addition, each user may make three imports a minute, with all tokens together.
+class import_limiter : public night_limiter {
+public:
+    limit_windows windows_of(const limited_request& asked) const noexcept {
+        if (asked.route != "/testservice/post") return {{asked.key, asked.allowed}};
+        return {{asked.key, asked.allowed}, {asked.key.in("imports"), {3, std::chrono::minutes{1}}}};
+    }
+};
+
+static_assert(request_limiter<import_limiter>);
+// [/windows]
+
 struct shop_directory {
     result<balance> balance_of(user_id user) { return balance{user, "12.50", *currency_code::from("EUR")}; }
     result<std::vector<account>> accounts_of(user_id, std::string_view) { return std::vector<account>{}; }
@@ -52,7 +65,7 @@ int main() {
     memory_store store;
     // [policies]
     account_api api{settings, users, store,
-                    default_policies().with_limiter(night_limiter{}).with_clock(set_clock{&now})};
+                    default_policies().with_limiter(night_limiter{}).with_clock(set_clock{&now}), account_routes()};
     // [/policies]
 
     http::request asked;
@@ -64,5 +77,17 @@ int main() {
     now += std::chrono::hours{14};
     const auto at_night = limit();
     std::cout << "requests an hour: " << at_noon << " at noon, " << at_night << " at night\n";
-    return at_noon == "60" && at_night == "600" ? 0 : 1;
+
+    now += std::chrono::hours{10};  // noon again
+    account_api importing{settings, users, store,
+                          default_policies().with_limiter(import_limiter{}).with_clock(set_clock{&now}), account_routes()};
+    asked.target = http::target::from("/v1/testservice/post");
+    asked.method = http::method::post;
+    http::response answer;
+    for (int i = 0; i < 4; ++i) answer = importing.handle(asked);
+    std::cout << "the fourth import of a minute: " << http::to_number(answer.status()) << ", Retry-After: "
+              << answer.find("Retry-After") << ", X-RateLimit-Limit: " << answer.find("X-RateLimit-Limit") << '\n';
+    const bool refused = answer.status() == http::status::too_many_requests && answer.find("Retry-After") == "60" &&
+                         answer.find("X-RateLimit-Limit") == "3";
+    return at_noon == "60" && at_night == "600" && refused ? 0 : 1;
 }

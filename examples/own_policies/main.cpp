@@ -149,7 +149,7 @@ int main() {
                         .with_clock(set_clock{&now})
                         .with_random(kernel_random{})
                         .with_observer(std::ref(spans));  // held elsewhere, for a dispatcher to share
-    account_api api{settings, users, store, std::move(policies)};
+    account_api api{settings, users, store, std::move(policies), account_routes()};
     // [/policies]
 
     struct {

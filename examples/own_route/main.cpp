@@ -27,6 +27,12 @@ struct tollgate::path_parameter<"invoice"> {
 };
 // [/parameter]
 
+// [query]
+/// The type of `?page=` in a query; other text is a 422 before the endpoint is called.
+template <>
+struct tollgate::query_parameter<"page"> : tollgate::integer_parameter<1, 1000> {};
+// [/query]
+
 // [routes]
 auto shop_routes() {
     return route_table{
@@ -48,37 +54,104 @@ auto shop_routes() {
 }
 // [/routes]
 
+// [list]
+auto list_route() {
+    return route_table{
+        on_get<"/{service}/{account}/invoices?{page}&{status}">(
+            read_of_service,
+            [](api_call& call, const service& at, account_id of, const std::optional<std::int64_t>& page,
+               const std::optional<std::string>& status) -> result<void> {
+                if (auto theirs = require_account(call.users(), call.caller().user, {at.name, of}); !theirs) return theirs;
+                if (status && *status != "paid" && *status != "open") return invalid("status is neither paid nor open.");
+                call.json().begin_object().member("page").integer(page.value_or(1)).end_object();
+                return {};
+            },
+            {.operation = "listInvoices", .summary = "Lists invoices.", .success_body = {R"({"type":"object"})"}}),
+    };
+}
+// [/list]
+
+// [body]
+auto refund_route() {
+    return route_table{
+        on_post<"/shop/{account}/refunds">(
+            needs_scope("shop:refund"),
+            [](api_call& call, account_id of) -> result<void> {
+                const account_ref account{*service_name::from("shop"), of};
+                if (auto theirs = require_account(call.users(), call.caller().user, account); !theirs) return theirs;
+                const auto body = http::parse_json_object(call.request().body);
+                if (!body) return body.error();  // 400: no JSON object
+                const auto* order = body->find("order");
+                if (order == nullptr || order->kind != http::json_kind::text) return invalid("order is missing, or is no string.");
+                if (order->value == "17") return too_many_requests(call.now() + seconds{30}, "Refund one order at a time.");
+                call.response().set_status(http::status::created);
+                return {};
+            },
+            {.operation = "createRefund",
+             .summary = "Refunds an order.",
+             .success_status = 201,
+             .request_body = {R"({"type":"object","required":["order"]})", R"({"order": "42"})"},
+             .request_body_bytes_max = 1024}),
+    };
+}
+// [/body]
+
 int main() {
+    // [scopes]
     api_settings settings{.base_url = "https://api.example.com/v1", .auth_url = "https://example.com",
-                          .services = {{"shop", {"order.paid"}}}};
+                          .services = {{.name = "shop",
+                                        .events = {"order.paid"},
+                                        .scopes = {{"refund", "Refund your orders"}}}}};
+    // [/scopes]
     shop_directory users;
     memory_store store;
     // [api]
-    account_api api{settings, users, store, default_policies(), account_routes() + shop_routes()};
+    account_api api{settings, users, store,
+                    account_routes() + shop_routes() + list_route() + refund_route()};
     // [/api]
+    // [parts]
+    // Without webhooks and without the demonstration: OpenAPI and documentation follow.
+    const auto some_routes = balance_routes() + account_list_routes() + openapi_routes() + shop_routes();
+    // [/parts]
 
-    const auto scopes = *scope_set::parse("shop:read");
+    const auto scopes = *scope_set::parse("shop:read,shop:refund");
     const auto token = issue_personal_token(store, {user_id{1}, "own_route", scopes}, system_clock{}.now());
     if (!token) return 1;
     const auto credentials =
         "Basic " + base64_encode(std::string{token->username.view()}.append(":").append(token->secret.view()));
 
+    const auto large = R"({"order": ")" + std::string(1024, '4') + R"("})";
     struct {
         std::string_view path;
         bool with_token;
         http::status expected;
+        std::string_view body = {};  // empty: a GET
     } const cases[] = {
         {"/v1/shop/1/invoices/7", true, http::status::ok},
         {"/v1/shop/1/invoices/7", false, http::status::unauthorized},
         {"/v1/shop/2/invoices/7", true, http::status::not_found},   // another user's account
         {"/v1/shop/1/invoices/07", true, http::status::not_found},  // not an invoice_id
+        {"/v1/shop/1/invoices", true, http::status::ok},
+        {"/v1/shop/1/invoices?page=2&status=open", true, http::status::ok},
+        {"/v1/shop/1/invoices?page=0", true, http::status::unprocessable_content},  // not from 1 to 1000
+        {"/v1/shop/1/refunds", true, http::status::created, R"({"order": "42"})"},
+        {"/v1/shop/1/refunds", true, http::status::unprocessable_content, R"({"order": 42})"},
+        {"/v1/shop/1/refunds", true, http::status::too_many_requests, R"({"order": "17"})"},
+        {"/v1/shop/1/refunds", true, http::status::content_too_large, large},
     };
-    bool right = api.openapi().find("getInvoice") != std::string::npos;
+    account_api smaller{settings, users, store, some_routes};
+    bool right = api.openapi().find("listHooks") != std::string::npos && smaller.openapi().find("listHooks") == std::string::npos &&
+                 api.openapi().find("getInvoice") != std::string::npos;
     for (const auto& each : cases) {
         http::request asked;
         asked.target = http::target::from(each.path);
         asked.fields.add("User-Agent", "own_route");
         if (each.with_token) asked.fields.add("Authorization", credentials);
+        if (!each.body.empty()) {
+            asked.method = http::method::post;
+            asked.fields.add("Content-Type", "application/json");
+            asked.body = each.body;
+        }
         const auto answer = api.handle(asked);
         std::cout << each.path << ": " << http::to_number(answer.status()) << ' ' << answer.body() << '\n';
         right = right && answer.status() == each.expected;

@@ -68,19 +68,20 @@ static_assert(session_source<shop_sessions>);
 /// in the default theme.
 struct shop_theme : plain_theme {
     shop_theme() {
-        wording.frame.site_name = "Corner shop";
-        wording.consent.allow = "Yes, let it in";
+        for (page_texts& each : languages) each.frame.site_name = "Corner shop";
+        languages[0].consent.allow = "Yes, let it in";
     }
 
-    std::string scope_text(std::string_view scope, const service_catalog& services) const {
-        return scope == "shop:read" ? "See what you ordered" : plain_theme::scope_text(scope, services);
+    std::string scope_text(std::string_view scope, const service_catalog& services, const page_texts& texts) const {
+        if (scope != "shop:read") return plain_theme::scope_text(scope, services, texts);
+        return texts.frame.language == "de" ? "Ihre Bestellungen ansehen" : "See what you ordered";
     }
     std::string style_sheet() const {
         return "body { max-width: 40rem; margin: 0 auto; padding: 1rem; font: 1rem/1.6 Georgia, serif; }\n"
                "h1, button { color: #7a2e0e; }\n";
     }
     void begin_page(html_writer& html, const page_frame& frame) const {
-        html.add("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+        html.add("<!doctype html>\n<html lang=\"{}\">\n<head>\n<meta charset=\"utf-8\">\n", frame.texts->language);
         html.add("<title>{}{} - Corner shop</title>\n", frame.has_errors ? "Error: " : "", frame.title);
         html.add("<link rel=\"stylesheet\" href=\"{}\">\n", frame.style_url);
         if (!frame.referrer_policy.empty())

@@ -45,6 +45,11 @@ public:
         return count;
     }
 
+    void append_event_to(hook_id to, const event& happened, const message_seed& seed, instant now) {
+        const auto what = std::make_shared<const event>(happened);
+        deliveries_.emplace(++last_delivery_, delivery_row{to, what, message_id_of(seed, to), now, now});
+    }
+
     // [due]
     due_hook_page due_hooks(instant now, std::size_t rows_max) const {
         std::vector<std::pair<instant, due_hook>> waiting;
@@ -96,11 +101,12 @@ public:
         return results;
     }
 
-    std::vector<delivery> deliveries_of(hook_id of, std::size_t rows_max, std::optional<delivery_id> before) const {
+    std::vector<delivery> deliveries_of(hook_id of, std::size_t rows_max, std::optional<delivery_id> before,
+                                        std::optional<delivery_state> state) const {
         std::vector<delivery> found;
         for (auto each = deliveries_.rbegin(); each != deliveries_.rend() && found.size() < rows_max; ++each) {
             const auto& [id, row] = *each;
-            if (row.hook != of || (before && id >= before->value())) continue;
+            if (row.hook != of || (before && id >= before->value()) || (state && row.state != *state)) continue;
             found.push_back({delivery_id{id}, of, row.what->name, row.message_id, row.created_at, row.state,
                              row.attempts_made,
                              row.state == delivery_state::waiting ? std::optional{row.at} : std::nullopt});
@@ -129,6 +135,18 @@ public:
         if (row.leased && row.at > now) row.resend_requested = true;  // again, when this attempt is completed
         else wait_until(row, now);
         return true;
+    }
+
+    std::size_t resend_given_up(hook_id of, instant since, std::size_t rows_max, instant now) {
+        std::size_t count = 0;
+        for (auto& [id, row] : deliveries_) {
+            if (row.hook != of || row.state != delivery_state::given_up || row.created_at < since) continue;
+            if (count == rows_max) break;
+            row.attempts_made = 0;
+            wait_until(row, now);
+            ++count;
+        }
+        return count;
     }
 
     void enable(hook_id id, hook_row& to, instant now) {

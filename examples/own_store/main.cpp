@@ -431,6 +431,21 @@ public:
         return true;
     }
 
+    result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
+                             std::size_t hooks_per_event_max) {
+        const std::lock_guard transaction{mutex_};
+        hook_row* const found = find_hook(account, id);
+        if (found == nullptr) return false;
+        std::size_t there = 0;
+        for (const auto& [other, row] : hooks_)
+            if (row.made.account == account && row.made.event == changed.event && other != id) ++there;
+        if (changed.event != found->made.event && there >= hooks_per_event_max)
+            return invalid("event has as many webhooks as it may have.");
+        found->made.event = changed.event;
+        found->made.target_url = changed.target_url;
+        return true;
+    }
+
     result<bool> delete_hook(const account_ref& account, hook_id id) {
         const std::lock_guard transaction{mutex_};
         if (find_hook(account, id) == nullptr) return false;
@@ -443,6 +458,14 @@ public:
     result<std::size_t> append_event(const event& happened, const message_seed& seed, instant now) {
         const std::lock_guard transaction{mutex_};
         return deliveries_.append_event(happened, seed, now);
+    }
+    result<bool> append_event_to(hook_id to, const event& happened, const message_seed& seed, instant now) {
+        const std::lock_guard transaction{mutex_};
+        const hook_row* const found = find_hook(happened.account, to);
+        if (found == nullptr) return false;
+        if (found->disabled) return error{error_kind::conflict, "The webhook is disabled.", {}};
+        deliveries_.append_event_to(to, happened, seed, now);
+        return true;
     }
     result<due_hook_page> due_hooks(instant now, std::size_t rows_max) {
         const std::lock_guard transaction{mutex_};
@@ -457,10 +480,11 @@ public:
         return deliveries_.complete(ended, now);
     }
     result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of, std::size_t rows_max,
-                                                std::optional<delivery_id> before) {
+                                                std::optional<delivery_id> before,
+                                                std::optional<delivery_state> state) {
         const std::lock_guard transaction{mutex_};
         if (find_hook(account, of) == nullptr) return std::vector<delivery>{};
-        return deliveries_.deliveries_of(of, rows_max, before);
+        return deliveries_.deliveries_of(of, rows_max, before, state);
     }
     result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id of, std::size_t rows_max,
                                                       std::optional<delivery_id> made_for) {
@@ -471,6 +495,14 @@ public:
     result<bool> resend(const account_ref& account, delivery_id id, instant now) {
         const std::lock_guard transaction{mutex_};
         return deliveries_.resend(account, id, now);
+    }
+    result<std::size_t> resend_given_up(const account_ref& account, hook_id of, instant since, std::size_t rows_max,
+                                        instant now) {
+        const std::lock_guard transaction{mutex_};
+        const hook_row* const found = find_hook(account, of);
+        if (found == nullptr) return std::size_t{0};
+        if (found->disabled) return error{error_kind::conflict, "The webhook is disabled.", {}};
+        return deliveries_.resend_given_up(of, since, rows_max, now);
     }
     result<bool> enable_hook(const account_ref& account, hook_id id, instant now) {
         const std::lock_guard transaction{mutex_};
@@ -505,9 +537,20 @@ public:
         const std::lock_guard transaction{mutex_};
         return sessions_.erase(cookie.bytes()) != 0;
     }
-    result<void> end_sessions_of(user_id user) {
+    result<std::vector<stored_session>> sessions_of(user_id user) {
         const std::lock_guard transaction{mutex_};
-        std::erase_if(sessions_, [&](const auto& each) { return each.second.user == user; });
+        std::vector<stored_session> found;
+        for (const auto& [cookie, row] : sessions_)
+            if (row.user == user) found.push_back(row);
+        std::sort(found.begin(), found.end(),
+                  [](const auto& a, const auto& b) { return a.last_seen_at > b.last_seen_at; });
+        return found;
+    }
+    result<void> end_sessions_of(user_id user, const std::optional<digest>& kept) {
+        const std::lock_guard transaction{mutex_};
+        std::erase_if(sessions_, [&](const auto& each) {
+            return each.second.user == user && each.second.cookie_digest != kept;
+        });
         return {};
     }
     result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) {
@@ -621,7 +664,9 @@ static_assert(session_store<table_store>);
 
 int main() {
     // [suite]
-    const bool right = testing::run(
+    namespace contracts = testing::contracts;
+    const bool right = testing::run<contracts::token_store, contracts::hook_store, contracts::outbox, contracts::oauth_store,
+                                    contracts::session_store>(
         [] { return std::make_unique<table_store>(); },
         [](const testing::case_result& each) {
             std::cout << (each.passed ? "passed  " : "FAILED  ") << each.name << ' ' << each.message << '\n';

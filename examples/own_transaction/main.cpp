@@ -1,5 +1,5 @@
-// An own change and the event that reports it in one transaction: both are committed, or neither is. The sites are in
-// the file of Tollgate's store. The program publishes one site, rolls back another, and dies while it publishes a
+// Commits a change to the program's own tables and the event that reports it in one transaction: both or neither. The
+// sites are in the file of Tollgate's store. The program publishes one site, rolls back another, and dies while it publishes a
 // third; it returns 0 if webhooks receive only the first event.
 #include <tollgate/store/sqlite.hpp>
 #include <tollgate/store/sqlite_database.hpp>
@@ -19,7 +19,7 @@
 
 using namespace tollgate;
 
-/// The shop's own connection to the file; in the shop's style it throws.
+/// The shop's own connection to the file. It reports errors as exceptions, as the shop's code does.
 class shop_database {
 public:
     explicit shop_database(const std::string& path) {
@@ -117,7 +117,6 @@ void prepare(const std::string& path) {
 }
 
 /// Runs in a child process. SQLite must not be open meanwhile, because its connections cannot be used across fork.
-/// fork.
 void publish_and_die(const std::string& path, const service_catalog& services) {
     const pid_t child = ::fork();
     if (child == 0) {

@@ -15,8 +15,6 @@ using namespace tollgate;
 
 namespace {
 
-constexpr std::size_t password_bytes_min = 8;
-
 nlohmann::ordered_json to_json(const std::optional<instant>& at) {
     if (!at) return nullptr;
     return to_iso8601(*at).view();
@@ -34,15 +32,14 @@ std::string_view name_of(delivery_state state) {
 
 }  // namespace
 
-static_assert(limits::password_bytes_max == 1024 && password_bytes_min == 8, "the messages name the bounds");
+static_assert(limits::password_bytes_max == 1024 && limits::password_bytes_min == 8, "the messages name the bounds");
 
 std::string read_password() {
     std::string line;
     std::getline(std::cin, line);
     if (line.ends_with('\r')) line.pop_back();
-    if (line.empty()) throw usage_error{"--password-stdin: stdin holds no password."};
-    // NIST SP 800-63B section 5.1.1.2. Twelve would be better against a stolen database; guessing is throttled at sign-in.
-    if (line.size() < password_bytes_min)
+    if (line.empty()) throw usage_error{"--password-stdin: stdin contains no password."};
+    if (line.size() < limits::password_bytes_min)
         throw usage_error{"--password-stdin: the password is shorter than 8 bytes."};
     if (line.size() > limits::password_bytes_max)
         throw usage_error{"--password-stdin: the password is longer than 1024 bytes."};

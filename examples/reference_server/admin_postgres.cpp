@@ -31,7 +31,7 @@ struct postgres_place {
         one.callers_clock = nullptr;
         return expect(tollgate::postgres_store::open(address(), one), "--store: cannot open the database");
     }
-    /// PostgreSQL checks foreign keys with every change; what an operator can switch off is looked for.
+    /// PostgreSQL checks foreign keys with every change; this looks for constraints and indexes that are marked as invalid.
     void check_integrity() const {
         auto opened = expect(tollgate::postgres_database::open(address(), {.connections_max = 1}), "cannot open the database");
         const auto invalid = [&](tollgate::postgres::statement_text text, const std::string& what) {
@@ -46,7 +46,7 @@ struct postgres_place {
                 "WHERE NOT indisvalid AND relnamespace = to_regnamespace(current_schema()::text) LIMIT 1",
                 "the index");
     }
-    /// The server's, as for those who serve.
+    /// The server's, as in `serve`.
     [[nodiscard]] static tollgate::instant now(const tollgate::postgres_store& store) { return store.clock().now(); }
 
 private:

@@ -40,7 +40,7 @@ struct sqlite_place {
     [[nodiscard]] tollgate::sqlite_store store() const {
         return expect(tollgate::sqlite_store::open(file()), "--store: cannot open the database");
     }
-    /// Reads the whole file, in a read transaction: beside a server it only costs time.
+    /// Reads the whole file in a read transaction, which does not block a running server.
     void check_integrity() const {
         auto opened = expect(tollgate::sqlite_database::open(file()), "cannot open the database");
         expect(opened.read([](tollgate::sqlite::database& on) -> tollgate::result<void> {

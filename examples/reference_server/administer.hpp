@@ -31,7 +31,7 @@ struct store_schema {
     [[nodiscard]] bool is_empty() const { return store.version == 0 && directory.version == 0; }
 };
 
-/// What each command does, whatever the database: `Place` opens its tables and knows its time.
+/// What each command does, for every kind of database: `Place` opens its tables and knows its time.
 template <class Place>
 class administration {
     using activity_kind = tollgate::activity_kind;
@@ -45,7 +45,7 @@ public:
         auto password = read_password();
         auto hash = hash_password(password);
         tollgate::secure_wipe(password);
-        auto store = at_.store();  // the first user makes the whole store
+        auto store = at_.store();  // the first user creates the store
         auto users = at_.users();
         auto made = users.add_user({wanted.login, std::move(hash), wanted.currency, wanted.balance});
         if (!made && made.error().kind == tollgate::error_kind::conflict)
@@ -73,7 +73,7 @@ public:
         find_user(users, wanted.user);
         if (wanted.what == change::disable || wanted.what == change::enable || wanted.what == change::remove)
             expect(users.set_disabled(wanted.user, wanted.what != change::enable), "cannot change the user");
-        // Who is enabled again shall sign in again.
+        // After being enabled again, users must sign in again.
         if (wanted.what != change::enable) expect(store.end_sessions_of(wanted.user), "cannot end the sessions");
         if (wanted.what == change::remove) remove(users, store, wanted.user);
         record(users, store, kind_of(wanted.what), wanted.user);
@@ -117,7 +117,7 @@ public:
         expect_user(users, wanted.user);
         auto store = at_.store();
         const auto token = expect(tollgate::issue_personal_token(store, {wanted.user, wanted.description, wanted.scopes}, at_.now(store)),
-                                  "cannot make the token");
+                                  "cannot create the token");
         record(users, store, activity_kind::token_created, wanted.user, wanted.description);
         return {{"id", token.id.value()},
                 {"username", token.username.view()},
@@ -224,7 +224,7 @@ public:
         auto done = store.resend(*account, wanted.delivery, at_.now(store));
         if (!done && done.error().kind == tollgate::error_kind::conflict)
             throw run_error{"the webhook of delivery " + std::to_string(wanted.delivery.value()) +
-                            " is disabled; `hook enable` sends what it holds."};
+                            " is disabled; `hook enable` sends its held deliveries."};
         if (!expect(std::move(done), "cannot send the delivery again")) throw no_such("delivery", wanted.delivery);
         record_of(*account, store, activity_kind::delivery_resent, std::to_string(wanted.delivery.value()));
         return {{"id", wanted.delivery.value()}};
@@ -273,8 +273,7 @@ public:
         expect_account(happened.account);
         auto store = at_.store();
         happened.at = at_.now(store);
-        // A server that is running on the store sees by itself that there is something to send; one that is not,
-        // when it starts.
+        // A running server notices the new deliveries by itself; otherwise they are sent when a server starts.
         const auto deliveries =
             expect(tollgate::publish(store, reference_services(), happened, happened.at), "cannot report the event");
         record_of(happened.account, store, activity_kind::event_reported, happened.name);
@@ -295,13 +294,13 @@ private:
         return std::move(found.front());
     }
 
-    /// What is made for a disabled user would not work.
+    /// Anything that is created for a disabled user would not work.
     template <class Users>
     static void expect_user(Users& users, tollgate::user_id user) {
         if (find_user(users, user).disabled) throw run_error{"user " + std::to_string(user.value()) + " is disabled."};
     }
 
-    /// To the library an account that does not exist is one without webhooks.
+    /// To the library, an account that does not exist is an account without webhooks.
     void expect_account(const tollgate::account_ref& account) const {
         if (!expect(at_.users().owner_of(account), "cannot look for the account"))
             throw run_error{"there is no account " + std::to_string(account.account.value()) + " at " +
@@ -318,11 +317,11 @@ private:
         return activity_kind::sessions_ended;
     }
 
-    /// Writes what an operator did to the audit log.
+    /// Writes an operator's change to the audit log.
     template <class Users, class Store>
     void record(Users&& users, const Store& store, activity_kind kind, tollgate::user_id user, std::string subject = {}) const {
         expect(users.record({kind, user, std::move(subject), std::nullopt, at_.now(store)}),
-               "it is done, but the audit log cannot be written");
+               "the change was made, but the audit log cannot be written");
     }
     template <class Store>
     void record_of(const tollgate::account_ref& account, const Store& store, activity_kind kind, std::string subject) const {
@@ -339,7 +338,7 @@ private:
         throw no_such("webhook", hook);
     }
 
-    /// The user is disabled by now, so nothing is added meanwhile. A removal that was interrupted is done again as a whole.
+    /// The user is already disabled, so nothing is added meanwhile. An interrupted removal can be repeated.
     template <class Users, class Store>
     static void remove(Users& users, Store& store, tollgate::user_id user) {
         for (const auto& each : expect(store.personal_tokens_of(user), "cannot list the tokens"))

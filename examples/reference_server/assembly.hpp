@@ -14,7 +14,7 @@
 
 namespace reference {
 
-/// The users, the store of everything else, and the clock that both go by.
+/// The users, the store of everything else, and the clock that both use.
 template <class Directory, class Store, class Clock>
 struct stored_data {
     Directory& users;

@@ -33,7 +33,7 @@ using bio_ptr = std::unique_ptr<BIO, freed_by<BIO_free>>;
 using extension_ptr = std::unique_ptr<X509_EXTENSION, freed_by<X509_EXTENSION_free>>;
 
 constexpr long day_seconds = 24 * 60 * 60;
-constexpr long lifetime_days = 397;  // browsers take no longer ones
+constexpr long lifetime_days = 397;  // browsers accept no longer ones
 constexpr long renewal_days = 30;
 
 run_error openssl_error(const std::string& what) {
@@ -51,7 +51,7 @@ void add_extension(X509* to, int id, const char* value) {
     X509V3_set_ctx_nodb(&context);
     X509V3_set_ctx(&context, to, to, nullptr, nullptr, 0);
     const extension_ptr made{X509V3_EXT_conf_nid(nullptr, &context, id, value)};
-    require(made && X509_add_ext(to, made.get(), -1) == 1, "cannot make a certificate");
+    require(made && X509_add_ext(to, made.get(), -1) == 1, "cannot create a certificate");
 }
 
 void set_random_serial(X509* of) {
@@ -60,12 +60,12 @@ void set_random_serial(X509* of) {
     bytes[0] &= 0x7f;  // positive
     const std::unique_ptr<BIGNUM, freed_by<BN_free>> number{BN_bin2bn(bytes, sizeof bytes, nullptr)};
     require(number && BN_to_ASN1_INTEGER(number.get(), X509_get_serialNumber(of)) != nullptr,
-            "cannot make a certificate");
+            "cannot create a certificate");
 }
 
 certificate_ptr make_certificate(EVP_PKEY* key) {
     certificate_ptr made{X509_new()};
-    require(made && X509_set_version(made.get(), X509_VERSION_3) == 1, "cannot make a certificate");
+    require(made && X509_set_version(made.get(), X509_VERSION_3) == 1, "cannot create a certificate");
     set_random_serial(made.get());
     X509_gmtime_adj(X509_getm_notBefore(made.get()), -day_seconds);  // a client's clock may be behind
     X509_gmtime_adj(X509_getm_notAfter(made.get()), lifetime_days * day_seconds);
@@ -73,9 +73,9 @@ certificate_ptr make_certificate(EVP_PKEY* key) {
     const auto* common_name = reinterpret_cast<const unsigned char*>("localhost");
     require(X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, common_name, -1, -1, 0) == 1 &&
                 X509_set_issuer_name(made.get(), name) == 1 && X509_set_pubkey(made.get(), key) == 1,
-            "cannot make a certificate");
-    // A client that is told to trust this file takes it for its own issuer, hence CA:TRUE; it can sign nothing below
-    // itself.
+            "cannot create a certificate");
+    // A client that trusts this file uses it as its own issuer, which requires CA:TRUE; the path length does not permit further
+    // certificate authorities.
     add_extension(made.get(), NID_basic_constraints, "critical,CA:TRUE,pathlen:0");
     add_extension(made.get(), NID_key_usage, "critical,digitalSignature,keyCertSign");
     add_extension(made.get(), NID_ext_key_usage, "serverAuth");
@@ -99,7 +99,7 @@ struct certificate_pair {
     key_ptr key;
 };
 
-/// What the two files hold; null for what is missing or cannot be read. An encrypted key is refused, not asked for.
+/// The contents of the two files; null if one is missing or cannot be read. An encrypted key is refused without a prompt.
 certificate_pair read_pair(const certificate_files& files) {
     const auto open = [](const std::optional<std::string>& text) {
         return bio_ptr{text ? BIO_new_mem_buf(text->data(), static_cast<int>(text->size())) : BIO_new(BIO_s_mem())};
@@ -118,7 +118,7 @@ bool fits(const certificate_pair& read) {
     return good;
 }
 
-/// Whether the two files hold a certificate and its key, good for a while yet.
+/// Whether the two files hold a certificate and its key, and it does not expire soon.
 bool still_good(const certificate_files& files) {
     const auto read = read_pair(files);
     std::time_t renewal = std::time(nullptr) + renewal_days * day_seconds;
@@ -132,9 +132,9 @@ certificate_files self_signed_certificate(const std::filesystem::path& directory
     auto files = self_signed_files(directory);
     if (still_good(files)) return files;
     const key_ptr key{EVP_EC_gen("P-256")};
-    require(key != nullptr, "cannot make a key");
+    require(key != nullptr, "cannot create a key");
     const certificate_ptr certificate = make_certificate(key.get());
-    // The key first: a crash between the two leaves a pair that does not fit, which the next start replaces.
+    // The key first: a crash in between leaves a pair that does not match, which the next start replaces.
     write_private_file(files.key, to_pem([&key](BIO* to) {
                            return PEM_write_bio_PrivateKey(to, key.get(), nullptr, nullptr, 0, nullptr, nullptr);
                        }));

@@ -11,14 +11,14 @@ struct certificate_files {
 };
 
 /// A certificate that this machine signs for itself, for `127.0.0.1`, `::1` and `localhost`: the one in `directory`, or
-/// a new one where there is none, it does not fit its key, or it ends within a month. Both files are the owner's alone.
+/// a new one if there is none, it does not match its key, or it expires within a month. Only the owner can read both files.
 /// Throws `run_error`.
 [[nodiscard]] certificate_files self_signed_certificate(const std::filesystem::path& directory);
 
-/// Where that one is.
+/// The path of that certificate.
 [[nodiscard]] certificate_files self_signed_files(const std::filesystem::path& directory);
 
-/// When a certificate expires, as ISO 8601. Throws `run_error` if the files cannot be read, do not fit each other, or the
+/// When a certificate expires, as ISO 8601. Throws `run_error` if the files cannot be read, do not match, or the
 /// certificate is not valid today.
 [[nodiscard]] std::string expiry_of(const certificate_files& files);
 

@@ -4,6 +4,8 @@
 #include "data_directory.hpp"
 #include "failure.hpp"
 
+#include <tollgate/server/server.hpp>
+
 #if defined(TOLLGATE_WITH_REDIS)
 #include <tollgate/limits/redis_limiter.hpp>
 #endif
@@ -32,9 +34,14 @@ ordered_json check_certificate(const settings& with) {
     const bool given = !with.tls_cert.empty();
     const certificate_files files =
         given ? certificate_files{with.tls_cert, with.tls_key} : self_signed_files(with.data);
-    // `serve` makes a self-signed one where there is none, and a new one for one that is not good any more.
+    // `serve` creates a self-signed certificate if there is none, and replaces one that is no longer valid.
     if (!given && !std::filesystem::exists(files.certificate)) return {{"file", files.certificate.string()}, {"made", false}};
-    return {{"file", files.certificate.string()}, {"expires_at", expiry_of(files)}};
+    const auto expires_at = expiry_of(files);
+    const auto read = tollgate::server::check_tls({.certificate_file = files.certificate.string(),
+                                                   .key_file = files.key.string(),
+                                                   .ticket_key_file = with.tls_ticket_keys.string()});
+    if (!read) throw run_error{read.error().message};
+    return {{"file", files.certificate.string()}, {"expires_at", expires_at}};
 }
 
 ordered_json check_secret_keys(const settings& with) {
@@ -53,7 +60,7 @@ ordered_json check_limits(const settings& with) {
     wanted.on_state = [&why](bool, std::string_view what) { why = what; };
     auto opened = tollgate::redis_limiter::open(with.limits_url, wanted);
     if (!opened) throw usage_error{"--limits, --limits-ca: " + opened.error().message};
-    if (!opened->try_now()) throw run_error{why.empty() ? "Redis does not answer." : why + "."};
+    if (!opened->try_now()) throw run_error{why.empty() ? "Redis does not respond." : why + "."};
 #endif
     return "redis";
 }
@@ -62,7 +69,7 @@ ordered_json check_schema(const tollgate::schema_status& found) {
     if (found.version == 0) throw run_error{"there are no tables of a store."};
     if (found.version > found.newest)
         throw run_error{"the tables are of version " + std::to_string(found.version) +
-                        ", made by a later release; this one knows them up to version " + std::to_string(found.newest) + "."};
+                        ", made by a later release; this release supports versions up to " + std::to_string(found.newest) + "."};
     return {{"version", found.version}, {"newest", found.newest}};
 }
 

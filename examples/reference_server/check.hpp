@@ -15,7 +15,7 @@ namespace reference {
 /// What `check` prints: one member for each part.
 class check_report {
 public:
-    /// `look` returns what is printed of the part, or throws a `failure` that says what is wrong with it.
+    /// `look` returns the output for the part, or throws a `failure` that says what is wrong with it.
     void add(const std::string& part, const std::function<nlohmann::ordered_json()>& look);
     /// Throws `run_error` with everything that is wrong.
     [[nodiscard]] nlohmann::ordered_json finish() const;
@@ -25,11 +25,11 @@ private:
     std::string faults_;
 };
 
-/// The files of --tls-cert and --tls-key: they fit each other, and today is within their dates.
+/// The files of --tls-cert and --tls-key: they match, and are valid today.
 [[nodiscard]] nlohmann::ordered_json check_certificate(const settings& with);
 /// The file of --secret-key-file holds one or two keys.
 [[nodiscard]] nlohmann::ordered_json check_secret_keys(const settings& with);
-/// Whether Redis answers.
+/// Whether Redis responds.
 [[nodiscard]] nlohmann::ordered_json check_limits(const settings& with);
 /// Whether there are tables, of a version that this program can use.
 [[nodiscard]] nlohmann::ordered_json check_schema(const tollgate::schema_status& found);

@@ -33,11 +33,11 @@ chosen_limiter::chosen_limiter(const settings& with, const request_log& log) {
     }
     tollgate::redis_limiter_settings wanted;
     wanted.lease = with.limit_lease;
-    // One for each worker: whoever finds none counts here.
+    // One for each worker: a call without a connection is counted in this process.
     wanted.connections_max = (std::max)(wanted.connections_max, std::size_t{to_server_settings(with).worker_threads});
     wanted.authorities_file = with.limits_ca.string();
     wanted.on_state = [&log](bool up, std::string_view why) {
-        log.on_notice(std::string{why} + (up ? "; limits are shared again" : "; until it is back, limits are counted here"));
+        log.on_notice(std::string{why} + (up ? "; limits are shared again" : "; until it is back, this node counts limits by itself"));
     };
     auto opened = tollgate::redis_limiter::open(with.limits_url, wanted);
     if (!opened) throw usage_error{"--limits, --limits-ca: " + opened.error().message};
@@ -55,7 +55,7 @@ verdict chosen_limiter::peek_shared(const limit_key& key, const quota& allowed, 
 
 tollgate::result<void> chosen_limiter::check() {
     if (shared_ == nullptr || shared_->windows.try_now()) return {};
-    return tollgate::unavailable("Redis does not answer");
+    return tollgate::unavailable("Redis does not respond");
 }
 
 tollgate::backend_statistics chosen_limiter::statistics() const noexcept {

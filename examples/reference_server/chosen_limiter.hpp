@@ -13,25 +13,25 @@
 
 namespace reference {
 
-/// What `--limits` says: windows in this process, or in Redis, where other nodes find them. One type, so that the
-/// handlers are made once; where windows are here it costs a comparison, and blocks nothing.
+/// The limiter that `--limits` chooses: windows in this process, or in Redis, shared with other nodes. It is one type, so that
+/// the handlers are compiled once. With windows in this process it costs one comparison and does not block.
 class chosen_limiter {
 public:
     static constexpr bool blocking = true;
 
-    /// Asks Redis at once, so that the log says whether it is there; one that is not keeps nothing from starting. The
-    /// log must outlive it. Throws `usage_error` for authorities that cannot be read.
+    /// Connects to Redis at once, so that the log says whether it is reachable; the server starts in either case. The
+    /// log must outlive it. Throws `usage_error` if the authorities cannot be read.
     chosen_limiter(const settings& with, const request_log& log);
     chosen_limiter(const chosen_limiter&) = delete;
     chosen_limiter& operator=(const chosen_limiter&) = delete;
     ~chosen_limiter();
 
     [[nodiscard]] bool may_block() const noexcept { return shared_ != nullptr; }
-    /// Asks Redis something of no consequence: unavailable if it does not answer.
+    /// Sends Redis a command without effect. Error: unavailable if it does not respond.
     [[nodiscard]] tollgate::result<void> check();
-    /// What was asked of Redis.
+    /// Statistics of the calls to Redis.
     [[nodiscard]] tollgate::backend_statistics statistics() const noexcept;
-    /// Empty where Redis would have to be asked.
+    /// Empty if this requires a call to Redis.
     [[nodiscard]] std::optional<tollgate::verdict> try_take(const tollgate::limit_key& key, const tollgate::quota& allowed,
                                                             tollgate::instant now) noexcept;
     [[nodiscard]] std::optional<tollgate::verdict> try_peek(const tollgate::limit_key& key, const tollgate::quota& allowed,

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <deque>
 #include <functional>
+#include <iterator>
 #include <iostream>
 #include <span>
 
@@ -35,7 +36,7 @@ usage_error misfit(string_view flag, string_view text, string_view expects) {
 template <class Id>
 Id read_id(string_view flag, const std::string& text) {
     const auto id = Id::parse(text);
-    if (!id) throw misfit(flag, text, "an id (a whole number from 1 on)");
+    if (!id) throw misfit(flag, text, "an id (a whole number, at least 1)");
     return *id;
 }
 
@@ -59,7 +60,7 @@ add_user read_add_user(const std::string& login, const std::string& currency, co
                        bool password_stdin) {
     const bool visible = std::all_of(login.begin(), login.end(), [](char c) { return c > ' ' && c <= '~'; });
     if (login.empty() || login.size() > tollgate::limits::login_bytes_max || !visible || login.front() == '-')
-        throw misfit("--login", login, "1 to 254 visible ASCII characters without a dash in front");
+        throw misfit("--login", login, "1 to 254 visible ASCII characters that do not begin with a dash");
     const auto code = tollgate::currency_code::from(currency);
     if (!code || code->size() != 3 ||
         !std::all_of(currency.begin(), currency.end(), [](char c) { return c >= 'A' && c <= 'Z'; }))
@@ -110,7 +111,7 @@ struct register_app_flags {
     const std::string& name;
     const std::string& website;
     const std::string& description;
-    const std::string& redirect_url;
+    const std::vector<std::string>& redirect_urls;
     bool is_public;
     bool is_resource_server;
 };
@@ -120,7 +121,8 @@ register_app read_register_app(const register_app_flags& flags) {
         throw usage_error{"--resource-server: a public client cannot keep the secret that a resource server needs."};
     tollgate::application_request wanted{
         read_id<tollgate::user_id>("--user", flags.user), flags.name, flags.website, flags.description, {}};
-    if (!flags.redirect_url.empty()) wanted.redirect_urls.push_back(flags.redirect_url);
+    std::copy_if(flags.redirect_urls.begin(), flags.redirect_urls.end(), std::back_inserter(wanted.redirect_urls),
+                 [](const std::string& each) { return !each.empty(); });
     if (flags.is_public) wanted.type = tollgate::client_type::public_client;
     if (flags.is_resource_server) wanted.type = tollgate::client_type::resource_server;
     const auto faults = tollgate::faults_of(wanted);
@@ -156,7 +158,7 @@ void declare_serve(declared_command& made) {
 }
 
 void declare_add_user(declared_command& made) {
-    const auto& login = made.text("--login", "LOGIN", "What the user signs in with; unique.");
+    const auto& login = made.text("--login", "LOGIN", "The name that the user signs in with; unique.");
     const auto& password_stdin =
         made.toggle("--password-stdin", "Read the password from one line of stdin (required).");
     const auto& currency = made.text("--currency", "CODE", "ISO 4217 code of the balance.", "EUR");
@@ -165,18 +167,18 @@ void declare_add_user(declared_command& made) {
 }
 
 void declare_list_users(declared_command& made) {
-    const auto& first = made.text("--first", "ID", "Begin with this user; a shorter list ends with \"next\".", "1");
-    const auto& limit = made.text("--limit", "N", "Users, at the most.", "1000");
+    const auto& first = made.text("--first", "ID", "First user id to list; a list that is not complete ends with \"next\".", "1");
+    const auto& limit = made.text("--limit", "N", "Maximum number of users.", "1000");
     made.makes([&] { return list_users{read_id<tollgate::user_id>("--first", first), read_limit(limit)}; });
 }
 
 void declare_change_user(declared_command& made, change_user::change what) {
-    const auto& user = made.text("--id", "ID", "Which user.");
+    const auto& user = made.text("--id", "ID", "Id of the user.");
     made.makes([&user, what] { return change_user{what, read_id<tollgate::user_id>("--id", user)}; });
 }
 
 void declare_set_password(declared_command& made) {
-    const auto& user = made.text("--id", "ID", "Which user.");
+    const auto& user = made.text("--id", "ID", "Id of the user.");
     const auto& password_stdin =
         made.toggle("--password-stdin", "Read the password from one line of stdin (required).");
     made.makes([&] {
@@ -186,58 +188,58 @@ void declare_set_password(declared_command& made) {
 }
 
 void declare_set_quota(declared_command& made) {
-    const auto& user = made.text("--user", "ID", "Whose.");
-    const auto& per_day = made.text("--per-day", "N", "Requests a day.");
+    const auto& user = made.text("--user", "ID", "Id of the user.");
+    const auto& per_day = made.text("--per-day", "N", "Requests per day.");
     made.makes([&] { return read_set_quota(user, per_day); });
 }
 
 void declare_add_account(declared_command& made, const tollgate::service_catalog& services) {
-    const auto& user = made.text("--user", "ID", "Whose.");
-    const auto& service = made.text("--service", "SERVICE", "At which service.");
-    const auto& name = made.text("--name", "NAME", "What people call it.");
-    const auto& admin = made.toggle("--admin", "The user administers it.");
+    const auto& user = made.text("--user", "ID", "Id of the user.");
+    const auto& service = made.text("--service", "SERVICE", "Service of the account.");
+    const auto& name = made.text("--name", "NAME", "Name of the account.");
+    const auto& admin = made.toggle("--admin", "The user is an administrator of the account.");
     made.makes([&] { return read_add_account(user, service, name, admin, services); });
 }
 
 void declare_create_token(declared_command& made, const tollgate::service_catalog& services) {
-    const auto& user = made.text("--user", "ID", "Whose.");
-    const auto& description = made.text("--description", "TEXT", "What it is for.");
-    const auto& scopes = made.text("--scopes", "LIST", "What it may do: user:balance,sitesmaker:read,...");
+    const auto& user = made.text("--user", "ID", "Id of the user.");
+    const auto& description = made.text("--description", "TEXT", "What the token is for.");
+    const auto& scopes = made.text("--scopes", "LIST", "Scopes of the token: user:balance,sitesmaker:read,...");
     made.makes([&] { return read_create_token(user, description, scopes, services); });
 }
 
 void declare_list_tokens(declared_command& made) {
-    const auto& user = made.text("--user", "ID", "Whose.");
+    const auto& user = made.text("--user", "ID", "Id of the user.");
     made.makes([&] { return list_tokens{read_id<tollgate::user_id>("--user", user)}; });
 }
 
 void declare_revoke_token(declared_command& made) {
-    const auto& token = made.text("--id", "ID", "Which.");
+    const auto& token = made.text("--id", "ID", "Id of the token.");
     made.makes([&] { return revoke_token{read_id<tollgate::token_id>("--id", token)}; });
 }
 
 void declare_register_app(declared_command& made) {
-    const auto& user = made.text("--user", "ID", "Whose.");
-    const auto& name = made.text("--name", "NAME", "What users read where they decide whether to let it in.");
-    const auto& website = made.text("--website", "URL", "Where users learn more.");
-    const auto& description = made.text("--description", "TEXT", "What it does.", "");
-    const auto& redirect_url = made.text("--redirect-url", "URL", "Where users come back to.", "");
-    const auto& is_public = made.toggle("--public", "It runs on its users' devices and gets no secret: PKCE instead.");
+    const auto& user = made.text("--user", "ID", "Id of the user.");
+    const auto& name = made.text("--name", "NAME", "Name that users see on the consent page.");
+    const auto& website = made.text("--website", "URL", "Website where users learn more.");
+    const auto& description = made.text("--description", "TEXT", "What the application does.", "");
+    const auto& redirect_urls = made.list("--redirect-url", "URL", "URL to which users return; may be repeated.");
+    const auto& is_public = made.toggle("--public", "A public client: it runs on its users' devices, and uses PKCE instead of a secret.");
     const auto& is_resource_server =
-        made.toggle("--resource-server", "It is a service of the operator that introspects access tokens.");
+        made.toggle("--resource-server", "A resource server: a service of the operator that introspects access tokens.");
     made.makes([&] {
         return read_register_app(
-            {user, name, website, description, redirect_url, is_public, is_resource_server});
+            {user, name, website, description, redirect_urls, is_public, is_resource_server});
     });
 }
 
 void declare_list_apps(declared_command& made) {
-    const auto& owner = made.text("--user", "ID", "Whose; default: of all users.", "");
+    const auto& owner = made.text("--user", "ID", "Id of the user; default: all users.", "");
     made.makes([&] { return list_apps{read_optional_user(owner)}; });
 }
 
 void declare_delete_app(declared_command& made) {
-    const auto& client_id = made.text("--client-id", "CLIENT", "Which application.");
+    const auto& client_id = made.text("--client-id", "CLIENT", "Client ID of the application.");
     made.makes([&] {
         const auto id = tollgate::client_id_text::from(client_id);
         if (!id) throw misfit("--client-id", client_id, "a client_id");
@@ -246,32 +248,32 @@ void declare_delete_app(declared_command& made) {
 }
 
 void declare_list_hooks(declared_command& made, const tollgate::service_catalog& services) {
-    const auto& service = made.text("--service", "SERVICE", "Of which service.");
-    const auto& account = made.text("--account", "ID", "Of which account.");
+    const auto& service = made.text("--service", "SERVICE", "Service of the account.");
+    const auto& account = made.text("--account", "ID", "Id of the account.");
     made.makes([&] {
         return list_hooks{{read_service(service, services), read_id<tollgate::account_id>("--account", account)}};
     });
 }
 
 void declare_enable_hook(declared_command& made) {
-    const auto& hook = made.text("--id", "ID", "Which webhook.");
+    const auto& hook = made.text("--id", "ID", "Id of the webhook.");
     made.makes([&] { return enable_hook{read_id<tollgate::hook_id>("--id", hook)}; });
 }
 
 void declare_list_deliveries(declared_command& made) {
-    const auto& hook = made.text("--hook", "ID", "Of which webhook.");
-    const auto& limit = made.text("--limit", "N", "The newest, at the most.", "100");
+    const auto& hook = made.text("--hook", "ID", "Id of the webhook.");
+    const auto& limit = made.text("--limit", "N", "Maximum number of entries.", "100");
     made.makes([&] { return list_deliveries{read_id<tollgate::hook_id>("--hook", hook), read_limit(limit)}; });
 }
 
 void declare_resend_delivery(declared_command& made) {
-    const auto& delivery = made.text("--id", "ID", "Which delivery.");
+    const auto& delivery = made.text("--id", "ID", "Id of the delivery.");
     made.makes([&] { return resend_delivery{read_id<tollgate::delivery_id>("--id", delivery)}; });
 }
 
 void declare_list_audit(declared_command& made) {
-    const auto& user = made.text("--user", "ID", "Whose; default: of all users.", "");
-    const auto& limit = made.text("--limit", "N", "The newest, at the most.", "100");
+    const auto& user = made.text("--user", "ID", "Id of the user; default: all users.", "");
+    const auto& limit = made.text("--limit", "N", "Maximum number of entries.", "100");
     made.makes([&] { return list_audit{read_optional_user(user), read_limit(limit)}; });
 }
 
@@ -281,22 +283,21 @@ void declare_migrate(declared_command& made) {
 }
 
 void declare_emit_event(declared_command& made, const tollgate::service_catalog& services) {
-    const auto& service = made.text("--service", "SERVICE", "Of which service.");
-    const auto& account = made.text("--account", "ID", "Whose hooks are told.");
-    const auto& event = made.text("--event", "EVENT", "What happened: site.published, item.created, ...");
+    const auto& service = made.text("--service", "SERVICE", "Service of the account.");
+    const auto& account = made.text("--account", "ID", "Id of the account whose webhooks receive the event.");
+    const auto& event = made.text("--event", "EVENT", "Name of the event: site.published, item.created, ...");
     made.payload("One JSON value of any kind: the payload's data. (Deprecated: JSON as --data.)");
     made.makes([&] { return read_emit_event(service, account, event, made.json_payload(), services); });
 }
 
-/// CLI11 words some of its complaints on several lines, and ends few with a full stop.
+/// Some error messages of CLI11 have several lines, and most have no full stop.
 std::string to_sentence(std::string text) {
     text.erase(text.find_last_not_of(" \n.") + 1);
     std::replace(text.begin(), text.end(), '\n', ' ');
     return escape_controls(text) + ".";
 }
 
-/// CLI11 only says that a subcommand is missing, also where one was misspelled: says which word is none, and what there
-/// is.
+/// For a misspelled subcommand, CLI11 only says that one is missing. This names the wrong word and the available commands.
 usage_error no_such_command(const CLI::App& app, int count, const char* const* texts) {
     const CLI::App* group = &app;
     int at = 1;
@@ -309,8 +310,8 @@ usage_error no_such_command(const CLI::App& app, int count, const char* const* t
     for (const CLI::App* each : group->get_subcommands({}))
         known.append(known.empty() ? "" : ", ").append(each->get_name());
     const auto place = group == &app ? std::string{} : group->get_name() + ": ";
-    if (at == count) return usage_error{place + "a command must follow: " + known + "."};
-    return usage_error{place + "'" + escape_controls(texts[at]) + "' is no command; there are " + known + "."};
+    if (at == count) return usage_error{place + "a command is missing: " + known + "."};
+    return usage_error{place + "'" + escape_controls(texts[at]) + "' is not a command; available: " + known + "."};
 }
 
 /// False after `--help` or `--version`.
@@ -335,7 +336,7 @@ bool parse(CLI::App& app, int count, const char* const* texts) {
 std::optional<invocation> read_command_line(int count, const char* const* texts,
                                             const tollgate::service_catalog& services) {
     CLI::App app{
-        "Serves a complete account API: personal tokens, OAuth 2.0, scopes, rate limits, webhooks, pages for people."};
+        "Serves a complete account API: personal tokens, OAuth 2.0, scopes, rate limits, webhooks and web pages."};
     app.name("tollgate-server");
     app.set_version_flag("--version", "tollgate-server " TOLLGATE_VERSION);
     app.require_subcommand(1);
@@ -350,7 +351,7 @@ std::optional<invocation> read_command_line(int count, const char* const* texts,
     auto* app_group = add_group("app", "OAuth applications.");
     auto* hook = add_group("hook", "Webhooks.");
     auto* delivery = add_group("delivery", "Deliveries of webhooks.");
-    auto* event = add_group("event", "Events, which webhooks are told of.");
+    auto* event = add_group("event", "Events, which are sent to webhooks.");
     auto* audit = add_group("audit", "The audit log.");
 
     std::deque<declared_command> commands;
@@ -361,7 +362,7 @@ std::optional<invocation> read_command_line(int count, const char* const* texts,
     declare_serve(add(app, "serve", "Serve the API until SIGTERM or SIGINT."));
     declare_add_user(add(*user, "add", "Add a user."));
     declare_list_users(add(*user, "list", "List users."));
-    declare_set_quota(add(*user, "quota", "Give a user a rate limit of their own, at once."));
+    declare_set_quota(add(*user, "quota", "Set a user's own rate limit; it takes effect at once."));
     declare_set_password(add(*user, "password", "Set a user's password, and sign them out everywhere."));
     declare_change_user(add(*user, "sign-out", "End all sessions of a user."), change::sign_out);
     declare_change_user(add(*user, "disable", "Disable a user: tokens and sessions stop working at once."), change::disable);
@@ -369,17 +370,17 @@ std::optional<invocation> read_command_line(int count, const char* const* texts,
     declare_change_user(add(*user, "delete", "Delete a user with all tokens, sessions, applications, grants, accounts and webhooks."),
                         change::remove);
     declare_add_account(add(*account, "add", "Add an account."), services);
-    declare_create_token(add(*token, "create", "Make a personal token; its secret is shown this once."), services);
+    declare_create_token(add(*token, "create", "Create a personal token; its secret is shown only once."), services);
     declare_list_tokens(add(*token, "list", "List a user's personal tokens."));
-    declare_revoke_token(add(*token, "revoke", "Revoke a personal token, at once."));
-    declare_register_app(add(*app_group, "register", "Register an application; its secret is shown this once."));
+    declare_revoke_token(add(*token, "revoke", "Revoke a personal token; it stops working at once."));
+    declare_register_app(add(*app_group, "register", "Register an application; its secret is shown only once."));
     declare_list_apps(add(*app_group, "list", "List applications."));
     declare_delete_app(add(*app_group, "delete", "Delete an application; its tokens stop working at once."));
     declare_list_hooks(add(*hook, "list", "List an account's webhooks."), services);
-    declare_enable_hook(add(*hook, "enable", "Enable a disabled webhook, and send what it holds."));
+    declare_enable_hook(add(*hook, "enable", "Enable a disabled webhook, and send its held deliveries."));
     declare_list_deliveries(add(*delivery, "list", "List a webhook's deliveries, newest first."));
     declare_resend_delivery(add(*delivery, "resend", "Send a delivery again, now."));
-    declare_emit_event(add(*event, "emit", "Report an event: one delivery for each webhook that waits for it."), services);
+    declare_emit_event(add(*event, "emit", "Report an event: one delivery to each of the account's webhooks for this event."), services);
     declare_list_audit(add(*audit, "list", "List who did what, newest first."));
     add(app, "check", "Check the configuration, the certificate, the store and the limits of `serve` with these flags.")
         .makes([] { return check{}; }, true);
@@ -391,7 +392,7 @@ std::optional<invocation> read_command_line(int count, const char* const* texts,
     auto asked = chosen->read();
     const bool needs_no_store = std::holds_alternative<serve>(asked.what) || std::holds_alternative<check>(asked.what);
     if (!needs_no_store && asked.with.store_location().kind == location::kind::memory)
-        throw usage_error{"--store: 'memory:' lives in the serving process alone; no other command can reach it."};
+        throw usage_error{"--store: 'memory:' exists only in the serving process; other commands cannot use it."};
     return asked;
 }
 

@@ -18,7 +18,7 @@
 
 namespace reference {
 
-// One struct a command: what the person asked for, checked as far as it can be without opening a store.
+// One struct per command: its arguments, checked as far as possible without opening a store.
 
 struct serve {};
 
@@ -124,8 +124,8 @@ struct invocation {
     command what;
 };
 
-/// What the command line and the configuration file that it names ask for; none after `--help` or `--version`, whose
-/// text went to stdout. Throws `usage_error` that names the flag.
+/// The command of the command line and its configuration file; none after `--help` or `--version`, whose
+/// text went to stdout. Throws a `usage_error` that names the flag.
 [[nodiscard]] std::optional<invocation> read_command_line(int count, const char* const* texts,
                                                           const tollgate::service_catalog& services);
 

@@ -27,7 +27,7 @@ std::string_view to_text(flag_type type) {
     return {};
 }
 
-/// What the command line would have said; none for a value of another type.
+/// The value as on the command line; none for a value of another type.
 std::optional<std::vector<std::string>> to_texts(flag_type type, const json& value) {
     switch (type) {
         case flag_type::text:
@@ -68,7 +68,7 @@ json parse_object(const std::filesystem::path& file) {
     std::set<std::string> keys;
     std::string repeated;
     const auto note_keys = [&](int depth, json::parse_event_t event, json& parsed) {
-        // A member of the outermost object is at depth 1; of two alike, one would silently win.
+        // Members of the outermost object are at depth 1. Of two equal keys, the parser would silently use one.
         if (event == json::parse_event_t::key && depth == 1 && !keys.insert(parsed.get<std::string>()).second)
             repeated = parsed.get<std::string>();
         return true;
@@ -80,7 +80,7 @@ json parse_object(const std::filesystem::path& file) {
         throw refuse("not valid JSON near byte " + std::to_string(error.byte) + ".");
     }
     if (!parsed.is_object()) throw refuse("the configuration must be a JSON object.");
-    if (!repeated.empty()) throw refuse("\"" + escape_controls(repeated) + "\" is there twice.");
+    if (!repeated.empty()) throw refuse("\"" + escape_controls(repeated) + "\" is given twice.");
     return parsed;
 }
 
@@ -93,7 +93,7 @@ std::vector<given_flag> read_config_file(const std::filesystem::path& file) {
         const auto known =
             std::find_if(all_flags().begin(), all_flags().end(), [&key](const flag& f) { return f.name == key; });
         const auto named = "--config: " + escape_controls(file.string()) + ": \"" + escape_controls(key) + "\" ";
-        if (known == all_flags().end()) throw usage_error{named + "is no setting."};
+        if (known == all_flags().end()) throw usage_error{named + "is not a setting."};
         auto texts = to_texts(known->type, value);
         if (!texts) throw usage_error{named + "must be " + std::string{to_text(known->type)} + "."};
         given.push_back({known->name, std::move(*texts)});

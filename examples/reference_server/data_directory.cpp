@@ -46,12 +46,12 @@ bool write_all(int to, std::string_view content) {
 }  // namespace
 
 void make_private_directory(const std::filesystem::path& directory) {
-    // Parents are made like any other directory; the last one is private from the moment it exists.
+    // Parents have default permissions; the last directory is private from its creation on.
     std::error_code ignored;
     const auto parent = directory.parent_path();
     if (!parent.empty()) std::filesystem::create_directories(parent, ignored);
     if (::mkdir(directory.c_str(), S_IRWXU) == 0) return;
-    if (errno != EEXIST) throw system_error("--data: cannot make the directory", directory);
+    if (errno != EEXIST) throw system_error("--data: cannot create the directory", directory);
     struct stat found {};
     if (::stat(directory.c_str(), &found) != 0 || !S_ISDIR(found.st_mode))
         throw run_error{"--data: '" + directory.string() + "' is not a directory."};
@@ -76,8 +76,8 @@ directory_lock::~directory_lock() { ::close(descriptor_); }
 void write_private_file(const std::filesystem::path& file, std::string_view content) {
     const std::filesystem::path unfinished = file.string() + "." + std::to_string(::getpid()) + ".new";
     {
-        // A file or link that is there already is not ours: its content would go where someone else chose. What a crashed
-        // process of the same number left behind is removed first.
+        // An existing file or link may have been planted to redirect the content, so it is refused. A file left by a crashed
+        // process with the same id is removed first.
         ::unlink(unfinished.c_str());
         const descriptor out{
             ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR)};

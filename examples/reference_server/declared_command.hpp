@@ -18,7 +18,7 @@
 
 namespace reference {
 
-/// One command: its flags while they are declared and read, and what they make.
+/// One command: its flags while they are declared and read, and the command that they make.
 class declared_command {
 public:
     declared_command(CLI::App& parent, const std::string& name, const std::string& meaning)
@@ -29,7 +29,7 @@ public:
     declared_command(const declared_command&) = delete;  // CLI11 keeps pointers to what it fills
     declared_command& operator=(const declared_command&) = delete;
 
-    /// One flag of the command's own, which must be given unless there is a default. The text is there after parsing.
+    /// A flag of this command, which is required unless it has a default. The text is valid after parsing.
     const std::string& text(const std::string& name, const std::string& value, const std::string& meaning,
                             const char* fallback = nullptr) {
         auto& target = texts_.emplace_back(fallback == nullptr ? "" : fallback);
@@ -38,14 +38,21 @@ public:
         else option->default_str(fallback);
         return target;
     }
+    /// A flag that may be given any number of times.
+    const std::vector<std::string>& list(const std::string& name, const std::string& value, const std::string& meaning) {
+        auto& target = lists_.emplace_back();
+        app_->add_option(name, target, meaning)->type_name(value)->expected(1)->allow_extra_args(false)->multi_option_policy(
+            CLI::MultiOptionPolicy::TakeAll);
+        return target;
+    }
     const bool& toggle(const std::string& name, const std::string& meaning) {
         auto& target = toggles_.emplace_back(false);
         app_->add_flag(name, target, meaning);
         return target;
     }
 
-    /// `--payload`, a JSON value. Without it `--data` may hold the value instead, and, given twice, the directory as well:
-    /// a deprecated form.
+    /// `--payload`, a JSON value. A deprecated form has the value in `--data` instead, which may then be given twice: for the
+    /// value and for the directory.
     void payload(const std::string& meaning) { payload_ = &text("--payload", "JSON", meaning, ""); }
 
     /// The JSON value, and the flag that it came from. Precondition: `payload` was declared, and chosen().
@@ -55,11 +62,11 @@ public:
         if (!json) throw usage_error{"--payload is required (or JSON as --data, which is deprecated)."};
         for (const std::string& each : rest)
             if (tollgate::http::check_json(each))
-                throw usage_error{"--data is given twice as JSON. A directory of such a name is './" + each + "'."};
+                throw usage_error{"--data is given twice as JSON. To name such a directory, write './" + each + "'."};
         return {*json, "--data"};
     }
 
-    /// Ends the declaration: adds the flags that the command shares with others, all of them or the least.
+    /// Ends the declaration: adds the flags that the command shares with others, all of them or the minimum.
     void makes(std::function<command()> read, bool all_flags = false) {
         read_ = std::move(read);
         for (const flag& each : reference::all_flags())
@@ -90,7 +97,7 @@ private:
             into.option = app_->add_flag(name, into.toggle, meaning);
             return;
         }
-        // One text each time; how often it may be given is judged below, as for every flag.
+        // One text each time; how often it may be given is checked below, as for every flag.
         into.option = app_->add_option(name, into.texts, meaning)
                           ->type_name(std::string{which.value})
                           ->expected(1)
@@ -106,7 +113,7 @@ private:
             const auto type = each.which->type;
             if (each.which->name == "data" && payload_ != nullptr && payload_->empty()) {
                 auto rest = split(each.texts).second;
-                if (rest.size() > 1) throw usage_error{"--data is given more than once beside its JSON."};
+                if (rest.size() > 1) throw usage_error{"--data is given more than once in addition to the JSON."};
                 if (!rest.empty()) given.push_back({each.which->name, std::move(rest)});
                 continue;
             }
@@ -124,7 +131,7 @@ private:
             ->texts;
     }
 
-    /// The first that is JSON, and all others. One alone is meant to be JSON.
+    /// The first text that is JSON, and all others. A single text is taken as JSON.
     static std::pair<std::optional<std::string>, std::vector<std::string>> split(std::vector<std::string> texts) {
         if (texts.size() == 1) return {std::move(texts.front()), {}};
         const auto json = std::find_if(texts.begin(), texts.end(),
@@ -141,6 +148,7 @@ private:
     const std::string* payload_ = nullptr;
     std::deque<shared_flag> shared_;
     std::deque<std::string> texts_;
+    std::deque<std::vector<std::string>> lists_;
     std::deque<bool> toggles_;
     std::function<command()> read_;
 };

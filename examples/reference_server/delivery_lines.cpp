@@ -16,12 +16,12 @@ std::string words_of(const attempt& made) {
     switch (made.end) {
         case attempt_end::answered: return "answered " + std::to_string(made.status);
         case attempt_end::no_address: return "no such host";
-        case attempt_end::refused_address: return "leads where webhooks may not go";
+        case attempt_end::refused_address: return "resolves to an address that webhooks may not be sent to";
         case attempt_end::no_connection: return "no connection";
         case attempt_end::no_tls: return "no TLS";
         case attempt_end::timed_out: return "timed out";
         case attempt_end::broken_off: return "broken off";
-        case attempt_end::bad_answer: return "no valid answer";
+        case attempt_end::bad_answer: return "invalid response";
     }
     return "failed";
 }

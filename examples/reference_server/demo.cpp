@@ -14,19 +14,19 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// None that is mistaken for another.
+/// Characters that are not easily confused.
 template <std::size_t Count>
 std::string random_characters() {
     constexpr std::string_view characters = "abcdefghijkmnpqrstuvwxyz23456789";
     static_assert(characters.size() == 32);
     std::array<std::byte, Count> bytes;
-    if (!tollgate::system_random{}.fill(bytes)) throw run_error{"the system gives no random bytes."};
+    if (!tollgate::system_random{}.fill(bytes)) throw run_error{"the system returned no random bytes."};
     std::string made;
     for (const std::byte each : bytes) made += characters[std::to_integer<std::size_t>(each) % characters.size()];
     return made;
 }
 
-/// What is told stands in the file as the ready line has it, for people to read; other stores' are below this name.
+/// The file has the demo as the ready line shows it, for people to read; those of other stores are below this name.
 constexpr const char* elsewhere = "elsewhere";
 
 /// Throws `json::exception` where a member is missing or has another type.
@@ -65,7 +65,7 @@ std::vector<demo> read_demos(const std::filesystem::path& data) {
         if (const auto others = file.find(elsewhere); others != file.end())
             for (const auto& each : *others) take(each);
     } catch (const nlohmann::json::exception&) {
-        // What is not as we wrote it is as good as not there.
+        // A file in another form counts as missing.
     }
     return kept;
 }

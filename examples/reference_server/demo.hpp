@@ -20,7 +20,7 @@
 
 namespace reference {
 
-/// What the ready line tells of the demo user.
+/// What the ready line says about the demo user.
 struct demo {
     std::string login;
     std::string password;
@@ -32,22 +32,22 @@ struct demo {
 
 [[nodiscard]] nlohmann::ordered_json to_json(const demo& shown);
 
-/// Of as many stores as somebody may try with one data directory; of the others the demo is made anew.
+/// For more stores than are used with one data directory; for further ones, the demo is created again.
 inline constexpr std::size_t kept_demos_max = 16;
 
-/// The demos that earlier starts wrote down, one for each store that this data directory was used with, the one that was
-/// told last in front. Their secrets are in a file of their own in `data`, readable by the owner alone, because a
-/// database has only their hashes and every start shall tell the same. None where there is no such file.
+/// The demos that earlier starts recorded, one for each store that was used with this data directory, the most recent one
+/// first. Their secrets are in a separate file in `data`, readable by the owner only, because a database has only their
+/// hashes and every start prints the same secrets. None if there is no such file.
 [[nodiscard]] std::vector<demo> read_demos(const std::filesystem::path& data);
 /// Keeps the first `kept_demos_max`. Precondition: there is one.
 void write_demos(const std::filesystem::path& data, const std::vector<demo>& kept);
 
-/// A password for a person to type: 16 of 32 characters that are not mistaken for each other.
+/// A password that is easy to type: 16 of 32 characters that are not easily confused.
 [[nodiscard]] std::string make_demo_password();
 
 inline constexpr std::string_view demo_login = "demo";
 
-/// `demo-` and five characters by chance.
+/// `demo-` and five random characters.
 [[nodiscard]] std::string make_demo_login();
 
 struct demo_user {
@@ -55,8 +55,8 @@ struct demo_user {
     tollgate::user_id id;
 };
 
-/// The user `ours`, with another password; where there is none, a new one. That one is `demo`, unless there is one
-/// already, who may be anybody and is left alone.
+/// The user `ours`, with a new password; a new user if there is none. Its login is `demo`, unless such a user already
+/// exists: that one may be a real user and is not changed.
 template <class Directory>
 demo_user renew_demo_user(Directory& directory, const std::optional<std::string>& ours, const std::string& hash) {
     if (ours)
@@ -76,8 +76,8 @@ demo_user renew_demo_user(Directory& directory, const std::optional<std::string>
     return {login, expect(std::move(made), "cannot add the demo user")};
 }
 
-/// A user (see `renew_demo_user`), an account at each service, and a token with all scopes: what of it is there is kept,
-/// but for the password and the token, which nobody knows any more.
+/// A user (see `renew_demo_user`), an account at each service, and a token with all scopes: existing ones are kept,
+/// except the password and the token, which are no longer known.
 template <class Directory, class Store>
 demo renew_demo(Directory& directory, Store& store, const tollgate::service_catalog& services,
                 const std::optional<std::string>& ours, tollgate::instant now) {
@@ -95,19 +95,19 @@ demo renew_demo(Directory& directory, Store& store, const tollgate::service_cata
     tollgate::scope_set scopes;
     for (const std::string& each : services.scopes()) scopes.add(each);
     const auto token = expect(tollgate::issue_personal_token(store, {user, "Demo", scopes}, now),
-                              "cannot make the demo token");
+                              "cannot create the demo token");
     return {known.login, password, std::string{token.username.view()}, std::string{token.secret.view()}, site, shop};
 }
 
-/// Whether the demo's user is one of this directory's: another of that login may be somebody's in earnest, or another data
-/// directory's demo, and the password tells them apart.
+/// Whether the demo's user belongs to this directory, by its password: a user with that login may also be a real user, or the
+/// demo of another data directory.
 template <class Directory>
 bool is_user_of(const demo& kept, Directory& directory) {
     const auto known = expect(directory.find_login(kept.login), "cannot look for the demo user");
     return known && check_password(kept.password, known->password_hash) == password_check::right;
 }
 
-/// Whether the store still lets the demo's token in.
+/// Whether the demo's token is still valid in the store.
 template <class Store>
 bool is_alive(const demo& kept, Store& store) {
     const auto credential = expect(store.find_personal_token(kept.token_username), "cannot read the demo's token");

@@ -9,7 +9,7 @@
 
 namespace reference {
 
-/// What ends a command early: a sentence for the person who typed it, and the exit code that scripts go by.
+/// Ends a command with an error: a sentence for the user, and the exit code.
 class failure : public std::runtime_error {
 public:
     [[nodiscard]] int exit_code() const noexcept { return exit_code_; }
@@ -21,18 +21,17 @@ private:
     int exit_code_;
 };
 
-/// The command line or the configuration says something that cannot be meant. The sentence begins with the flag or the
-/// key.
+/// The command line or the configuration is invalid. The sentence begins with the flag or the key.
 struct usage_error : failure {
     explicit usage_error(const std::string& sentence) : failure{2, sentence} {}
 };
 
-/// All was meant well, and yet it did not work: no such user, a disk that is full, a port that is taken.
+/// A failure at run time: no such user, a full disk, a port in use.
 struct run_error : failure {
     explicit run_error(const std::string& sentence) : failure{1, sentence} {}
 };
 
-/// The value, or a `run_error` with the cause that only the operator is told.
+/// The value, or a `run_error` with the cause, which only the operator sees.
 template <class T>
 T expect(tollgate::result<T> got, const std::string& what) {
     if (!got) throw run_error{what + ": " + (got.error().cause.empty() ? got.error().message : got.error().cause)};

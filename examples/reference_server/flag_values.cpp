@@ -18,8 +18,8 @@ bool begins_like_a_flag(string_view word) { return word.starts_with("--"); }
 
 void expect_value(const std::string& flag, string_view value) {
     if (begins_like_a_flag(value))
-        throw usage_error{flag + ": a value must follow, and '" + escape_controls(value) +
-                          "' is none: none begins with two dashes."};
+        throw usage_error{flag + ": a value is missing: '" + escape_controls(value) +
+                          "' begins with two dashes."};
 }
 
 const CLI::App* find_command(const CLI::App& group, string_view name) {
@@ -43,7 +43,7 @@ void expect_flag_values(const CLI::App& app, std::span<const char* const> texts)
         if (known == nullptr) continue;
         if (equals != string_view::npos) {
             const auto value = word.substr(equals + 1);
-            if (value.empty()) throw usage_error{flag + ": a value must follow the '='."};
+            if (value.empty()) throw usage_error{flag + ": a value is missing after the '='."};
             expect_value(flag, value);
         } else if (known->get_items_expected_max() > 0 && at + 1 < texts.size()) {
             expect_value(flag, texts[++at]);

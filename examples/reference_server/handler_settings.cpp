@@ -14,7 +14,7 @@ using namespace tollgate;
 
 namespace {
 
-/// Where a client on this machine finds the first listener: every address of the machine is no address to connect to.
+/// The address at which a client on this machine reaches the first listener: a wildcard address cannot be connected to.
 std::string local_authority(listen_address listening, std::uint16_t port) {
     if (listening.address == ip_address::v4(0, 0, 0, 0)) listening.address = ip_address::v4(127, 0, 0, 1);
     if (listening.address == ip_address{}) listening.address = *ip_address::parse("::1");
@@ -70,7 +70,7 @@ server_settings to_server_settings(const settings& with) {
         made.tls.ticket_key_file = with.tls_ticket_keys.string();
     }
     made.threads = with.threads;
-    // Who works on a database waits for it: more of them than connections would only wait for one of those.
+    // Workers on a database mostly wait for it: more workers than connections would only wait for a connection.
     if (with.store_location().kind == location::kind::postgres)
         made.worker_threads = (std::max)(made.worker_threads, static_cast<unsigned>(with.store_connections / 2));
     made.header_bytes_max = with.header_bytes_max;
@@ -79,7 +79,7 @@ server_settings to_server_settings(const settings& with) {
     // The connections of a trusted proxy, which are those of all clients, share its address.
     if (!with.trusted_proxies.empty()) made.connections_per_address_max = with.connections_max;
     made.on_warning = [](std::string_view message) { complain(message); };
-    made.header_timeout = made.handshake_timeout = with.header_timeout;  // one patience until a head is here
+    made.header_timeout = made.handshake_timeout = with.header_timeout;  // one time-out for both
     made.idle_timeout = with.idle_timeout;
     return made;
 }
@@ -105,6 +105,7 @@ account_service_settings to_service_settings(const settings& with, const public_
 hook_dispatch_settings to_dispatch_settings(const settings& with) {
     hook_dispatch_settings made;
     made.retry.waits = with.webhook_retry;
+    made.per_hook_minute_max = with.webhook_minute_limit;
     return made;
 }
 

@@ -13,12 +13,12 @@
 
 namespace reference {
 
-// What flags mean to each part.
+// The settings of each part, made from the flags.
 
 /// As the library takes it.
 [[nodiscard]] tollgate::listen_address to_server_address(const listen_address& where);
 
-/// Makes a self-signed certificate where none is given. Throws `run_error`.
+/// Creates a self-signed certificate if none is given. Throws `run_error`.
 [[nodiscard]] tollgate::server_settings to_server_settings(const settings& with);
 
 /// The addresses that clients use, without a slash at the end.
@@ -26,13 +26,13 @@ struct public_urls {
     std::string base_url;
     std::string auth_url;
 };
-/// Where none is given they are made of the first listener's address and `port`.
+/// If not given, they are made from the first listener's address and `port`.
 [[nodiscard]] public_urls to_public_urls(const settings& with, std::uint16_t port);
 
 [[nodiscard]] tollgate::account_service_settings to_service_settings(const settings& with, const public_urls& urls,
                                                                      const tollgate::service_catalog& services);
 [[nodiscard]] tollgate::hook_dispatch_settings to_dispatch_settings(const settings& with);
-/// The same where a webhook is made and where it is connected to.
+/// The same for creating a webhook and for connecting to it.
 [[nodiscard]] tollgate::public_targets to_target_rule(const settings& with);
 
 }  // namespace reference

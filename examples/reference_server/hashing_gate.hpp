@@ -14,7 +14,7 @@
 
 namespace reference {
 
-/// How many hashes run at the same time, and how many may wait.
+/// How many hashes run at a time, and how many may wait.
 struct gate_bounds {
     std::size_t inside_max;
     std::size_t waiting_max;        ///< of all clients
@@ -22,9 +22,9 @@ struct gate_bounds {
     tollgate::milliseconds patience;
 };
 
-/// Bounds password hashing: one takes 32 MiB and a core. Clients share it by address range: who waits is admitted in turns
-/// between ranges, and when too many wait, one of the range with the most is refused. Browsers that have signed in before
-/// have places of their own, and are admitted first.
+/// Bounds password hashing: one takes 32 MiB and a core. Clients share it by address range: waiting clients are admitted in turns
+/// between ranges, and if too many wait, one of the range with the most is refused. Browsers that have signed in before
+/// have separate places and are admitted first.
 ///
 /// Thread rule: any thread.
 class hashing_gate {
@@ -68,7 +68,7 @@ private:
         std::condition_variable changed{};
     };
 
-    /// An IPv4 /24 or an IPv6 /48: what one provider or organisation has.
+    /// An IPv4 /24 or an IPv6 /48: the range of one provider or organisation.
     static std::uint64_t range_of(const tollgate::ip_address& address) {
         const auto value = tollgate::limit_key::of(address).value();
         return address.is_v4() ? value & ~std::uint64_t{0xff} : value & ~std::uint64_t{0xffff};

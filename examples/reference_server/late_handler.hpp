@@ -7,8 +7,8 @@
 
 namespace reference {
 
-/// Stands for a handler that is made later: with port 0 the public addresses, which the API tells, are known only when
-/// the server has started. Nobody else knows them either, so nobody will see its 503.
+/// A placeholder for a handler that is constructed later: with port 0, the public addresses, which the API returns, are known
+/// only after the server has started. Until then it responds with 503, but no client knows its address.
 class late_handler {
 public:
     static constexpr bool blocking = true;  // until it is known which requests do

@@ -11,7 +11,7 @@
 namespace reference {
 
 /// Bounds how many lines are written about failures: of each kind one at once, and then the count of the others every few
-/// seconds. A database that is away fails every request in the same way, thousands of times a second.
+/// seconds. If a database is down, every request fails in the same way, thousands of times a second.
 ///
 /// Any thread.
 class line_limiter {
@@ -37,8 +37,8 @@ public:
         return false;
     }
 
-    /// Calls `write(kind, count)` for each kind of which lines were left out for a period, and begins the next one. A kind of which
-    /// none were left out is forgotten: its next failure has a line again. `time_point::max()` reports all that were left out.
+    /// Calls `write(kind, count)` for each kind of which lines were omitted in a period, and begins the next period. A kind without
+    /// omitted lines is removed: its next failure is written at once. `time_point::max()` reports all omitted lines.
     template <class Write>
     void report(time_point now, Write&& write) {
         const std::lock_guard hold{mutex_};

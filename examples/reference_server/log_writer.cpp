@@ -17,9 +17,9 @@ namespace {
 constexpr std::size_t waiting_bytes_max =
     1024 * 1024;  // about ten thousand lines: a reader that is merely slow for a moment
 constexpr auto gathering =
-    std::chrono::milliseconds{20};          // one system call for the lines of this long; no person notices
+    std::chrono::milliseconds{20};          // lines of this period share one system call
 constexpr auto periodic_pause = std::chrono::seconds{1};
-constexpr int patience_milliseconds = 100;  // between two looks at whether we are to stop
+constexpr int patience_milliseconds = 100;  // between two checks whether to stop
 
 }  // namespace
 
@@ -62,13 +62,13 @@ void log_writer::run() {
         lines.clear();
         std::swap(lines, waiting_);
         if (const auto count = std::exchange(left_out_, 0); count > 0)
-            lines += "tollgate-server: " + std::to_string(count) + " log lines were left out\n";
+            lines += "tollgate-server: " + std::to_string(count) + " log lines were dropped\n";
         const bool last = stopping_;
         lock.unlock();
         using clock = std::chrono::steady_clock;
         try {
             periodic_(lines, last ? clock::time_point::max() : clock::now());
-        } catch (const std::exception&) {  // without memory these lines are missing
+        } catch (const std::exception&) {  // out of memory: these lines are lost
         }
         write_out(lines);
         lock.lock();
@@ -78,8 +78,8 @@ void log_writer::run() {
 
 void log_writer::write_out(std::string_view lines) noexcept {
     while (!lines.empty()) {
-        // A blocking write to a pipe that nobody reads would outlive the server's stop, hence the look before. A pipe
-        // that is ready takes PIPE_BUF bytes without blocking (POSIX).
+        // A blocking write to a pipe without a reader would outlive the server's stop, so check the pipe first. A pipe
+        // that is ready accepts PIPE_BUF bytes without blocking (POSIX).
         pollfd ready{descriptor_, POLLOUT, 0};
         const int count = ::poll(&ready, 1, patience_milliseconds);
         if (count == 0) {

@@ -12,8 +12,8 @@
 
 namespace reference {
 
-/// Writes lines to a file descriptor from a thread of its own, many with one system call: whoever answers requests only
-/// copies a line. When whoever reads the log does not keep up, lines are left out and counted; serving never waits.
+/// Writes lines to a file descriptor on its own thread, many with one system call: threads that serve requests only copy a
+/// line. If the reader of the log does not keep up, lines are dropped and counted; requests never wait.
 class log_writer {
 public:
     /// Appends lines of its own; called about once a second with the time, and at the end with `time_point::max()`.
@@ -23,7 +23,7 @@ public:
     log_writer(int descriptor, periodic_lines periodic);
     log_writer(const log_writer&) = delete;
     log_writer& operator=(const log_writer&) = delete;
-    /// Writes what is left, unless nobody reads it.
+    /// Writes the remaining lines, unless the reader does not accept them.
     ~log_writer();
 
     /// `line` ends in a newline. Any thread.

@@ -15,8 +15,8 @@
 #include <variant>
 
 int main(int count, char** texts) {
-    ::umask(S_IRWXG | S_IRWXO);  // what we write is its owner's alone
-    ::signal(SIGXFSZ, SIG_IGN);  // a file at the system's bound is told like a full disk, and nobody is killed for it
+    ::umask(S_IRWXG | S_IRWXO);  // new files are readable by their owner only
+    ::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit is an error like a full disk, and does not end the process
     try {
         const auto services = reference::reference_services();
         const auto asked = reference::read_command_line(count, texts, services);

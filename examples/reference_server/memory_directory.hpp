@@ -18,9 +18,9 @@
 
 namespace reference {
 
-/// The directory beside `--store memory:`: it knows the demo's users, and forgets them at the end.
+/// The directory for `--store memory:`: it has the demo's users, until the process ends.
 ///
-/// Thread rule: add users and accounts first, because what every request reads needs no lock so; then any thread.
+/// Thread rule: add users and accounts first, so that reads by requests need no lock; then any thread.
 class memory_directory {
 public:
     tollgate::result<tollgate::balance> balance_of(tollgate::user_id user) const {
@@ -97,7 +97,7 @@ public:
     }
 
 private:
-    /// Whatever the case of their ASCII letters, as in the databases.
+    /// Case-insensitive for ASCII letters, as in the databases.
     static bool equal_logins(std::string_view a, std::string_view b) noexcept {
         const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
         return std::equal(a.begin(), a.end(), b.begin(), b.end(),

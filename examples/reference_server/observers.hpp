@@ -7,7 +7,7 @@
 
 namespace reference {
 
-/// The observer of everything that the server does: the log and the counts. Both outlive it.
+/// The observer of the server: it passes everything to the log and the metrics. Both outlive it.
 struct observers {
     request_log& log;
     tollgate::metrics& counts;

@@ -7,14 +7,14 @@
 
 namespace reference {
 
-/// The object on one line, with a space behind each comma and colon: what every command prints to stdout, and the ready
+/// The object on one line, with a space after each comma and colon: the output of every command, and the ready
 /// line.
 [[nodiscard]] std::string to_line(const nlohmann::ordered_json& object);
 
-/// Writes the line to stdout now, also if that is a pipe. Throws `run_error` when nobody can read it.
+/// Writes the line to stdout immediately, also to a pipe. Throws `run_error` if that fails.
 void print_line(const nlohmann::ordered_json& object);
 
-/// One line to stderr, whatever is in the text.
+/// One line to stderr; line ends and control characters in the text are escaped.
 void complain(std::string_view sentence) noexcept;
 
 }  // namespace reference

@@ -32,7 +32,7 @@ struct cost {
 
 constexpr std::size_t salt_bytes = 16;
 constexpr std::size_t hash_bytes = 32;
-constexpr std::uint64_t memory_bytes_max = 256 * 1024 * 1024;  // a hash in the database must not be able to exhaust us
+constexpr std::uint64_t memory_bytes_max = 256 * 1024 * 1024;  // a hash in the database must not exhaust memory
 constexpr std::string_view prefix = "$scrypt$";
 
 using salt = std::array<unsigned char, salt_bytes>;
@@ -45,7 +45,7 @@ bool derive(std::string_view password, const salt& with, const cost& at, hash& i
 
 template <std::size_t Size>
 std::string encode(const std::array<unsigned char, Size>& bytes) {
-    std::string text(4 * ((Size + 2) / 3) + 1, '\0');  // OpenSSL writes a zero byte behind it
+    std::string text(4 * ((Size + 2) / 3) + 1, '\0');  // OpenSSL appends a zero byte
     const int size =
         EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), bytes.data(), static_cast<int>(Size));
     text.resize(static_cast<std::size_t>(size));
@@ -68,7 +68,7 @@ std::optional<std::array<unsigned char, Size>> decode(std::string_view text) {
     return bytes;
 }
 
-/// What stands before `end`, which is removed as well; none when there is no `end`.
+/// The text before `end`, which is removed as well; none if there is no `end`.
 std::optional<std::string_view> take_until(std::string_view& text, char end) {
     const auto at = text.find(end);
     if (at == std::string_view::npos) return std::nullopt;
@@ -113,7 +113,7 @@ std::string to_text(const parsed_hash& made) {
 std::string hash_password(std::string_view password) {
     parsed_hash made{};
     if (RAND_bytes(made.with.data(), static_cast<int>(made.with.size())) != 1)
-        throw run_error{"OpenSSL gives no random bytes."};
+        throw run_error{"OpenSSL returned no random bytes."};
     if (!derive(password, made.with, made.at, made.expected))
         throw run_error{"scrypt failed: there may be too little memory."};
     return to_text(made);

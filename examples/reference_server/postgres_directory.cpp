@@ -9,9 +9,8 @@ namespace {
 constexpr std::string_view component = "reference_directory";
 constexpr std::size_t users_cached_max = 16'384;  // about 3 MB
 
-// Logins are one whatever the case of their ASCII letters, as on SQLite: what lower() does in the C locale. Accounts
-// are counted over all services: whoever takes an account's id to another service finds nobody's account there, and
-// never one of their own by chance.
+// Logins are case-insensitive for ASCII letters, as on SQLite: lower() in the C locale. Account ids are unique over all
+// services, so that an account's id at another service never matches another account by chance.
 constexpr postgres::schema_step migrations[] = {
     {R"sql(
     CREATE TABLE directory_users (
@@ -33,7 +32,7 @@ constexpr postgres::schema_step migrations[] = {
     );
     CREATE INDEX directory_accounts_by_user ON directory_accounts (user_id, service, id);
     )sql"},
-    // Nodes that remember balances and quotas are told whose are others now, one notice for a statement.
+    // Nodes that cache balances and quotas are notified of the users whose rows changed, once per statement.
     {R"sql(
     CREATE FUNCTION directory_tell_of_users() RETURNS trigger LANGUAGE plpgsql AS $body$
     DECLARE
@@ -64,7 +63,7 @@ constexpr postgres::schema_step migrations[] = {
     CREATE TRIGGER directory_tell_of_truncation AFTER TRUNCATE ON directory_users
         FOR EACH STATEMENT EXECUTE FUNCTION directory_tell_of_users();
     )sql"},
-    // Nodes that remember users are told of those who were disabled, too.
+    // Nodes that cache users are also notified of those who were disabled.
     {R"sql(
     ALTER TABLE directory_users ADD COLUMN disabled boolean NOT NULL DEFAULT false;
     CREATE OR REPLACE FUNCTION directory_tell_of_users() RETURNS trigger LANGUAGE plpgsql AS $body$
@@ -89,7 +88,7 @@ constexpr postgres::schema_step migrations[] = {
         RETURN NULL;
     END $body$;
     )sql"},
-    // The audit log. What it says of a deleted user stays, for as long as all else.
+    // The audit log. Entries of a deleted user are kept as long as all others.
     {R"sql(
     CREATE TABLE directory_activities (
         id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -303,7 +302,7 @@ result<void> postgres_directory::replace_password_hash(user_id user, const renew
 
 result<void> postgres_directory::set_requests_per_day(user_id user, std::uint32_t requests) {
     auto done = change_one("UPDATE directory_users SET requests_per_day = $1 WHERE id = $2", std::int64_t{requests}, user);
-    if (changes_ != nullptr) changes_->forget(user);  // a failure may have come after it was done
+    if (changes_ != nullptr) changes_->forget(user);  // the change may have been made before the failure
     return done;
 }
 
@@ -329,7 +328,7 @@ result<account_id> postgres_directory::add_account(user_id user, const service_n
     auto done = database_.change(
         "INSERT INTO directory_accounts (service, user_id, name, admin) VALUES ($1, $2, $3, $4) RETURNING id", service,
         user, name, admin);
-    if (!done) return std::move(done).error();  // not_found where the user is not there
+    if (!done) return std::move(done).error();  // not_found if the user does not exist
     const auto row = done->only<account_id>();
     if (!row) return row.error();
     return std::get<0>(*row);

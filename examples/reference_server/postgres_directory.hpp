@@ -17,28 +17,28 @@
 
 namespace reference {
 
-/// Users, their accounts and their quotas, in the PostgreSQL database that the store lives in too, with tables and a
+/// Users, their accounts and their quotas, in the same PostgreSQL database as the store, with tables and a
 /// schema version of its own. Any number of nodes use it at once, and see each other's changes with their next call:
-/// every verb is one round trip. Where it is told to remember balances and quotas it sees those of others within a
-/// second, as `postgres_store` does those of credentials.
+/// every verb is one round trip. If it caches balances and quotas, it sees changes by others within a second, like
+/// `postgres_store` with credentials.
 ///
-/// To requests a disabled user is not there: their tokens and sessions stop working at once.
+/// To requests, a disabled user does not exist: their tokens and sessions stop working at once.
 ///
-/// Thread rule: any thread. Errors: an `error`; not_found for a user who is not there.
+/// Thread rule: any thread. Errors: an `error`; not_found for a user who does not exist.
 class postgres_directory {
 public:
     static constexpr bool blocking = true;
 
-    /// Makes the tables if they are not there, and brings older ones up to date. Times are the server's, as the store's `clock`
-    /// tells them.
+    /// Creates the tables if they do not exist, and brings older ones up to date. Times are those of the server, from the store's
+    /// `clock`.
     static tollgate::result<postgres_directory> open(const std::string& connection_string,
                                                       std::size_t connections_max);
 
-    /// From now on balances and quotas are given out again until `changes`, a store's in the same database, hears that
-    /// they are others. To be called before anything else, if at all.
+    /// Caches balances and quotas until `changes`, of a store in the same database, reports that they changed. Call it
+    /// before any other function, or not at all.
     void remember(std::shared_ptr<tollgate::cache_invalidation_feed> changes);
 
-    /// What `quota_of` says, for a store in the same database to ask along with a credential.
+    /// The query of `quota_of`, for a store in the same database to run together with the look-up of a credential.
     static constexpr const char* owner_quota_query =
         "SELECT requests_per_day, 86400 FROM directory_users WHERE directory_users.id = owner.id "
         "AND NOT directory_users.disabled";
@@ -54,27 +54,27 @@ public:
     tollgate::lookup<std::optional<tollgate::quota>> cached_quota_of(tollgate::user_id user) const noexcept;
     tollgate::result<bool> has_account(tollgate::user_id user, const tollgate::account_ref& wanted);
 
-    /// Whether the user is there and not disabled: an optional function of `password_source`.
+    /// Whether the user exists and is not disabled: an optional function of `password_source`.
     tollgate::result<bool> is_active(tollgate::user_id user);
 
-    /// Whose account it is; none when there is no such account.
+    /// The owner of the account; none if there is no such account.
     tollgate::result<std::optional<tollgate::user_id>> owner_of(const tollgate::account_ref& wanted);
 
-    /// error_kind::conflict when the login is taken.
+    /// error_kind::conflict if the login is in use.
     tollgate::result<tollgate::user_id> add_user(const new_user& made);
     /// None when there is no such login, or its user is disabled.
     tollgate::result<std::optional<known_login>> find_login(std::string_view login);
     /// Users from this id on, disabled ones too, by id, at most `rows_max`.
     tollgate::result<std::vector<user_record>> users_from(tollgate::user_id first, std::size_t rows_max);
     tollgate::result<void> set_disabled(tollgate::user_id user, bool disabled);
-    /// With their accounts, whose hooks and the user's tokens the store has: those are deleted before.
+    /// Deletes the user with their accounts. Hooks and tokens are in the store and must be deleted before.
     tollgate::result<void> delete_user(tollgate::user_id user);
-    /// Whose token it is, and the account whose webhook a delivery belongs to. They read the store's tables: its verbs are
-    /// for owners, who name themselves.
+    /// The owner of a token, and the account of a delivery's webhook. They read the store's tables, because its verbs require
+    /// the owner.
     tollgate::result<std::optional<tollgate::user_id>> owner_of(tollgate::token_id token);
     tollgate::result<std::optional<tollgate::account_ref>> account_of_delivery(tollgate::delivery_id delivery);
 
-    /// Keeps an entry of the audit log, and forgets what is beyond its bounds.
+    /// Adds an entry to the audit log, and removes entries beyond its bounds.
     tollgate::result<void> record(const tollgate::activity& done);
     /// Newest first, at most `rows_max`; without a user, of all.
     tollgate::result<std::vector<tollgate::activity>> activities(std::optional<tollgate::user_id> user, std::size_t rows_max);
@@ -84,7 +84,7 @@ public:
     }
 
     tollgate::result<void> set_password_hash(tollgate::user_id user, std::string_view hash);
-    /// not_found when the user has another hash.
+    /// not_found if the user has another hash.
     tollgate::result<void> replace_password_hash(tollgate::user_id user, const renewed_hash& renewed);
     tollgate::result<void> set_requests_per_day(tollgate::user_id user, std::uint32_t requests);
     /// Ids are counted over all services.

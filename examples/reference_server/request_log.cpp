@@ -18,12 +18,12 @@ using namespace tollgate;
 
 namespace {
 
-// Longer ones are cut: a line is for a person to read.
+// Longer ones are cut, so that lines stay readable.
 constexpr std::size_t method_bytes_max = 16;
 constexpr std::size_t path_bytes_max = 512;
 constexpr std::size_t agent_bytes_max = 128;
 
-/// What may be shown of `text`: itself, which is nearly always so, or an escaped or shortened copy in `scratch`.
+/// The printable form of `text`: usually itself, otherwise an escaped or shortened copy in `scratch`.
 std::string_view shown(std::string_view text, std::size_t bytes_max, std::string& scratch) {
     const bool harmless = std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
     if (harmless && text.size() <= bytes_max) return text;
@@ -41,14 +41,14 @@ void append_quoted(std::string& line, std::string_view text) {
     line += '"';
 }
 
-/// Milliseconds with three places behind the point: `0.412`.
+/// Milliseconds with three decimal places: `0.412`.
 std::string to_milliseconds(std::chrono::nanoseconds duration) {
     const auto microseconds = std::chrono::round<std::chrono::microseconds>(duration).count();
     const auto rest = std::to_string(microseconds % 1000);
     return std::to_string(microseconds / 1000) + "." + std::string(3 - rest.size(), '0') + rest;
 }
 
-/// What failures that are reported in one count have in common: the first part of their cause, without what differs.
+/// The kind of a failure, for one count: the first part of its cause, without the details.
 std::string kind_of(const error& why) {
     const std::string_view cause = why.cause;
     return escape_controls(cause.substr(0, (std::min)(cause.find_first_of(":0123456789"), std::size_t{80})));
@@ -59,7 +59,7 @@ std::string kind_of(const error& why) {
 struct request_log::entry {
     const request_context& context;
     http::status status;
-    std::string_view method;  // the first three as sent; empty for what was refused before it was a request
+    std::string_view method;  // the first three as sent; empty if it was refused before it was a request
     std::string_view path;
     std::string_view agent;
     const caller* who = nullptr;
@@ -79,7 +79,7 @@ void request_log::on_request(const request_record& record) const noexcept {
                record.request.fields.find(http::field_id::user_agent),
                record.caller,
                {}});
-    } catch (...) {  // no memory for a line: the request itself went well
+    } catch (...) {  // no memory for a line; the request itself succeeded
     }
 }
 

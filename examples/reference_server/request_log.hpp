@@ -13,31 +13,31 @@
 
 namespace reference {
 
-/// One line a request: when, what, what became of it, how long it took, who sent it, and the ids by which others know it. Of the
+/// One line per request: time, request, result, duration, client and ids. Of the
 /// request it shows the method, the path and the User-Agent, never the query, another field or the body, where secrets may be.
-/// Control bytes are escaped, so that no client can write a line of its own.
+/// Control bytes are escaped, so that no client can inject a line.
 ///
 /// Of failures of one kind there is one line, and every few seconds a count: see `line_limiter`.
 class request_log {
 public:
-    /// With `log_form::off` only what went wrong on our side is written.
+    /// With `log_form::off`, only failures of the server are written.
     explicit request_log(log_form form);
 
     void on_request(const tollgate::request_record& record) const noexcept;
     void on_refusal(const tollgate::refusal_record& record) const noexcept;
     void on_problem(const tollgate::problem_record& record) const noexcept;
     void on_attempt(const tollgate::delivery_record& record) const noexcept;
-    /// What an operator should know, and nobody's request: written also with `log_form::off`.
+    /// A message for the operator that does not belong to a request: written also with `log_form::off`.
     void on_notice(std::string_view what) const noexcept;
-    /// Goes to the audit log, not into a line; a failure does.
+    /// Writes to the audit log; only a failure to do so is a line.
     void on_activity(const tollgate::activity& done) const noexcept;
-    /// Where activities are kept. To be called before requests are served.
+    /// Sets where activities are stored. Call it before requests are served.
     void set_audit_log(std::function<tollgate::result<void>(const tollgate::activity&)> record) { record_ = std::move(record); }
 
 private:
     struct entry;
     void write(const entry& of) const;
-    /// Appends a line for each kind of failure that was left out.
+    /// Appends a line for each kind of failure of which lines were omitted.
     void append_counts(std::string& lines, line_limiter::time_point now) const;
     static void append_text(const entry& of, std::string& line);
     static void append_json(const entry& of, std::string& line);

@@ -21,7 +21,7 @@ using namespace tollgate;
 
 namespace {
 
-/// Descriptors beside those of connections: webhooks on their way, listeners, the store's files, the log.
+/// Descriptors for purposes other than connections: deliveries, listeners, the store's files, the log.
 constexpr rlim_t other_descriptors = 4096 + 256;
 
 void allow_descriptors(std::size_t connections) {
@@ -32,18 +32,18 @@ void allow_descriptors(std::size_t connections) {
     allowed.rlim_cur = (std::min)(wanted, allowed.rlim_max);
     ::setrlimit(RLIMIT_NOFILE, &allowed);
     if (allowed.rlim_cur < wanted)
-        complain("--max-connections: the system allows " + std::to_string(allowed.rlim_cur) +
-                 " open files, fewer than that.");
+        complain("--max-connections: the system allows only " + std::to_string(allowed.rlim_cur) +
+                 " open files.");
 }
 
-/// Whatever is wrong with the new ones, the old ones go on.
+/// On any error with the new certificates, the old ones remain in use.
 void reload_certificates(server& running, const settings& with) {
     try {
-        if (with.tls_cert.empty()) (void)self_signed_certificate(with.data);  // makes a new one in time
+        if (with.tls_cert.empty()) (void)self_signed_certificate(with.data);  // renews it in time
         const auto read = running.reload_certificates();
-        if (!read) complain("SIGHUP: the old certificate stays in use: " + read.error().message);
+        if (!read) complain("SIGHUP: the old certificate remains in use: " + read.error().message);
     } catch (const run_error& why) {
-        complain(std::string{"SIGHUP: the old certificate stays in use: "} + why.what());
+        complain(std::string{"SIGHUP: the old certificate remains in use: "} + why.what());
     }
 }
 
@@ -73,7 +73,7 @@ void print_ready(const server& running, const settings& with, const public_urls&
     print_line(line);
 }
 
-/// A pair of files that will not do is as much the configuration's fault as a name that is no address.
+/// An unusable certificate is a configuration error, like an invalid listen address.
 void expect_started(const result<void>& started, const settings& with) {
     if (started) return;
     const error& why = started.error();

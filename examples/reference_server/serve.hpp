@@ -15,11 +15,11 @@
 
 namespace reference {
 
-/// Serves until SIGTERM or SIGINT, and then until what is in flight is answered. Prints the ready line once connections
+/// Serves until SIGTERM or SIGINT, and then until requests in flight are finished. Prints the ready line once connections
 /// are accepted; reads certificates again on SIGHUP. Throws `run_error`.
 void run_server(const settings& with, const tollgate::service_catalog& services);
 
-// `run_server` with each kind of store. Each is a file of its own, because each compiles every handler for its store.
+// `run_server` with each kind of store. Each is in a separate file, because each compiles every handler for its store.
 
 void serve_on_memory(const settings& with, const tollgate::service_catalog& services, const signals& told);
 void serve_on_sqlite(const settings& with, const tollgate::service_catalog& services, const signals& told);
@@ -28,17 +28,17 @@ void serve_on_postgres(const settings& with, const tollgate::service_catalog& se
 
 // The parts of `serve_from` that do not depend on the store.
 
-/// For requests and deliveries that are under way when the server is told to stop.
+/// How long requests and deliveries in progress may take after the signal to stop.
 inline constexpr tollgate::seconds stop_patience{10};
 
-/// The ready line. Where its URLs do not tell every listener's port, it lists the listeners as they are, too.
+/// The ready line. If its URLs do not show every listener's port, it also lists the listeners.
 void print_ready(const tollgate::server& running, const settings& with, const public_urls& urls,
                  const std::optional<demo>& shown, const std::optional<listen_address>& admin);
 
-/// Throws `usage_error` or `run_error`, by the reason why the server did not start.
+/// Throws `usage_error` or `run_error`, depending on why the server did not start.
 void expect_started(const tollgate::result<void>& started, const settings& with);
 
-/// Returns at the signal to stop; until then it reads certificates again at each SIGHUP, and sends the watchdog its sign.
+/// Returns at the signal to stop; until then it reads certificates again on each SIGHUP, and notifies the watchdog.
 void wait_until_told(tollgate::server& running, const settings& with, const signals& told, const service_manager& manager);
 
 }  // namespace reference

@@ -24,13 +24,13 @@
 
 namespace reference {
 
-/// What is due to be sent, as the last check of the store found it.
+/// Due deliveries, as of the last check of the store.
 struct delivery_queue {
     std::atomic<std::size_t> due = 0;
     std::atomic<double> oldest_seconds = 0;
 };
 
-/// What operators are told of: checks of what serving needs, and counts of what was done.
+/// For operators: health checks and metrics.
 template <class Directory, class Store, class Clock>
 void watch(tollgate::metrics& counts, tollgate::health& checks, const tollgate::server& running,
            const stored_data<Directory, Store, Clock>& data, chosen_limiter& limiter) {
@@ -45,9 +45,9 @@ void watch(tollgate::metrics& counts, tollgate::health& checks, const tollgate::
         return {};
     });
     counts.add([queue](tollgate::metrics_writer& to) {
-        to.gauge("tollgate_deliveries_due", "Deliveries whose time has come, counted up to 10000; as of the last check of the store.");
+        to.gauge("tollgate_deliveries_due", "Deliveries that are due, counted up to 10000, as of the last check of the store.");
         to.sample(queue->due.load());
-        to.gauge("tollgate_deliveries_oldest_due_seconds", "For how long the oldest of them has been due.");
+        to.gauge("tollgate_deliveries_oldest_due_seconds", "How long the oldest of them has been due.");
         to.sample(queue->oldest_seconds.load());
     });
     checks.add("limits", [&limiter] { return limiter.check(); });
@@ -57,7 +57,7 @@ void watch(tollgate::metrics& counts, tollgate::health& checks, const tollgate::
     if (limiter.may_block()) counts.watch_backend("limits", limiter);
 }
 
-/// Serves until it is told to stop, and then until what is in flight is answered.
+/// Serves until the signal to stop, and then until requests in flight are finished.
 template <class Directory, class Store, class Clock>
 void serve_from(const stored_data<Directory, Store, Clock>& data, const std::optional<demo>& shown, const settings& with,
                 const tollgate::service_catalog& services, const signals& told) {
@@ -99,13 +99,13 @@ void serve_from(const stored_data<Directory, Store, Clock>& data, const std::opt
     print_ready(running, with, urls, shown, admin ? std::optional{admin->address()} : std::nullopt);
     manager.notify("READY=1");
     wait_until_told(running, with, told, manager);
-    std::thread answering{[&running] { running.stop(stop_patience); }};  // beside deliveries: the patience is for both
+    std::thread answering{[&running] { running.stop(stop_patience); }};  // in parallel with deliveries: both share the time-out
     made->dispatcher().stop(stop_patience);
     answering.join();
 }
 
-/// The demo that an earlier start in this data directory wrote down for this store, as long as it is good for anything;
-/// else a new one, of that user if they are still there.
+/// The demo that an earlier start in this data directory recorded for this store, if it is still valid; otherwise a new
+/// one, of the same user if they still exist.
 template <class Directory, class Store, class Clock>
 demo kept_demo(const stored_data<Directory, Store, Clock>& data, const settings& with,
                const tollgate::service_catalog& services) {

@@ -17,7 +17,7 @@ void serve_on_postgres(const settings& with, const tollgate::service_catalog& se
     auto users = expect(postgres_directory::open(to, for_users), "--store: cannot open the database");
 
     kept_as.connections_max = with.store_connections - for_users;
-    kept_as.callers_clock = nullptr;  // everybody here goes by the store's clock
+    kept_as.callers_clock = nullptr;  // all callers use the store's clock
     if (with.remembered_for > tollgate::milliseconds{0}) {
         kept_as.cached_credentials_max = 16'384;  // of each kind: 20 MB, if all are used
         kept_as.cached_for = with.remembered_for;

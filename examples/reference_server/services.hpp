@@ -4,7 +4,7 @@
 
 namespace reference {
 
-/// The two products of the specification, with the events that hooks may ask for.
+/// The two products of the specification, with the events to which hooks can subscribe.
 [[nodiscard]] inline tollgate::service_catalog reference_services() {
     tollgate::service_catalog services;
     // Both names and all events keep the catalog's rules, so nothing can fail here.

@@ -49,7 +49,7 @@ reading assign_toggle(string_view text, bool& target) {
     return reading::taken;
 }
 
-/// A time-out of nothing would refuse everybody.
+/// A time-out of zero would refuse every request.
 reading assign_timeout(string_view text, milliseconds& target) {
     const auto value = parse_duration(text);
     return value == milliseconds{0} ? reading::misfit : assign(value, target);
@@ -128,27 +128,27 @@ constexpr string_view a_quota = "a limit such as 60/hour (N/second, N/minute, N/
 constexpr string_view true_or_false = "true or false";
 
 constexpr flag flags[] = {
-    {"data", "DIR", "./tollgate-data", "Holds the SQLite file and the self-signed certificate; made if missing.",
+    {"data", "DIR", "./tollgate-data", "Directory of the SQLite file and the self-signed certificate; created if missing.",
      a_path, flag_type::text, [](string_view text, settings& into) { return assign_path(text, into.data); }},
     {"store", "STORE", "", "sqlite:FILE (default: tollgate.db in --data), memory: or postgres:CONNINFO.",
      "sqlite:FILE, memory: or postgres:CONNINFO (libpq's `key=value` pairs or URI)", flag_type::text, read_store},
     {"store-connections", "N", "16",
-     "Connections to PostgreSQL, at the most; one more hears of what other nodes do. Of no use to other stores.",
+     "Maximum number of connections to PostgreSQL; one more listens for changes by other nodes. PostgreSQL only.",
      "a whole number from 2 to 1000", flag_type::number,
      [](string_view text, settings& into) { return assign(parse_whole_number(text, 2, 1000), into.store_connections); }},
     {"cache-seconds", "N", "30",
-     "For how long credentials, balances and quotas from PostgreSQL are used again; changes are heard at once, or else "
-     "within a second. 0: never.",
+     "How long credentials, balances and quotas from PostgreSQL are cached; changes take effect at once, or at the latest "
+     "after one second. 0: no cache.",
      "a whole number from 0 to 3600", flag_type::number,
      [](string_view text, settings& into) { return assign(parse_whole_number(text, 0, 3600), into.remembered_for); }},
-    {"limits", "LIMITS", "memory:", "Where rate-limit windows live: memory:, or redis://HOST:PORT/DB (rediss: with TLS).",
+    {"limits", "LIMITS", "memory:", "Where rate-limit windows are kept: memory:, or redis://HOST:PORT/DB (rediss: with TLS).",
      "memory: or a URL such as redis://user:password@HOST:PORT/DB", flag_type::text, read_limits},
-    {"limit-lease", "N", "1", "Requests of a caller that one node may count in Redis ahead, and then admit without asking.",
+    {"limit-lease", "N", "1", "How many requests of one caller a node may reserve in Redis at a time.",
      "a whole number from 1 to 1000000", flag_type::number,
      [](string_view text, settings& into) { return assign(parse_whole_number(text, 1, 1'000'000), into.limit_lease); }},
-    {"limits-ca", "FILE", "", "Authorities whose certificates rediss: believes, PEM. Default: the system's.", a_path,
+    {"limits-ca", "FILE", "", "Certificate authorities trusted for rediss:, PEM. Default: the system's.", a_path,
      flag_type::text, [](string_view text, settings& into) { return assign_path(text, into.limits_ca); }},
-    {"listen", "ADDR:PORT", "127.0.0.1:8443", "Where to listen; port 0 is any free one. Or unix:PATH. May be repeated.",
+    {"listen", "ADDR:PORT", "127.0.0.1:8443", "Address to listen on, or unix:PATH; port 0 is any free port. May be repeated.",
      "an address and a port such as 127.0.0.1:8443 or [::1]:8443, or unix: and a path", flag_type::list,
      [](string_view text, settings& into) { return append(parse_listen_address(text), into.listen); }},
     {"admin-listen", "ADDR:PORT", "", "A plain listener for operators: /healthz, /readyz, /metrics. Default: none.",
@@ -162,14 +162,14 @@ constexpr flag flags[] = {
      a_path, flag_type::text, [](string_view text, settings& into) { return assign_path(text, into.tls_ticket_keys); }},
     {"plain", "", "", "HTTP without TLS, for use behind a proxy.", true_or_false, flag_type::toggle,
      [](string_view text, settings& into) { return assign_toggle(text, into.plain); }},
-    {"threads", "N", "", "I/O threads. Default: one a core.", "a whole number from 1 to 1024", flag_type::number,
+    {"threads", "N", "", "I/O threads. Default: one per core.", "a whole number from 1 to 1024", flag_type::number,
      [](string_view text, settings& into) { return assign(parse_whole_number(text, 1, 1024), into.threads); }},
     {"base-url", "URL", "", "The API's public address; its path ends in /v1. Default: from --listen.",
      "an http or https URL whose path ends in /v1", flag_type::text, read_base_url},
     {"auth-url", "URL", "", "The public address of the pages. Default: from --listen.",
-     "an http or https URL without query, fragment or slash at its end", flag_type::text, read_auth_url},
+     "an http or https URL without query, fragment or trailing slash", flag_type::text, read_auth_url},
     {"trusted-proxy", "CIDR", "", "A proxy that names its client in --forwarded-by. May be repeated.",
-     "a CIDR block such as 10.0.0.0/8 or 2001:db8::/32, with no bit set behind its prefix (or one address)", flag_type::list,
+     "a CIDR block such as 10.0.0.0/8 or 2001:db8::/32, with no bit set after the prefix (or one address)", flag_type::list,
      [](string_view text, settings& into) { return append(tollgate::ip_network::parse(text), into.trusted_proxies); }},
     {"forwarded-by", "FIELD", "x-forwarded-for", "The field in which trusted proxies name the client; the other one is ignored.",
      "x-forwarded-for or forwarded", flag_type::text,
@@ -179,12 +179,12 @@ constexpr flag flags[] = {
          else return reading::misfit;
          return reading::taken;
      }},
-    {"cors-origin", "ORIGIN", "", "Whose pages may call the API from a browser; none: nobody's. May be repeated. Default: any.",
+    {"cors-origin", "ORIGIN", "", "Origin whose pages may call the API from a browser, or none. May be repeated. Default: any.",
      "none or an origin such as https://app.example", flag_type::list,
      [](string_view text, settings& into) { return append(parse_cors_origin(text), into.cors_origins); }},
-    {"anonymous-limit", "LIMIT", "60/hour", "For one client address without valid credentials.", a_quota,
+    {"anonymous-limit", "LIMIT", "60/hour", "Limit for a client address without valid credentials.", a_quota,
      flag_type::text, [](string_view text, settings& into) { return assign(parse_quota(text), into.anonymous_limit); }},
-    {"user-limit", "LIMIT", "1000/day", "For one signed-in user who has no quota of their own.", a_quota,
+    {"user-limit", "LIMIT", "1000/day", "Limit for a user who has no quota of their own.", a_quota,
      flag_type::text, [](string_view text, settings& into) { return assign(parse_quota(text), into.user_limit); }},
     {"access-token-seconds", "N", "3600", "How long an OAuth access token is valid.",
      "a whole number from 1 to 31536000", flag_type::number,
@@ -192,13 +192,16 @@ constexpr flag flags[] = {
          return assign(parse_whole_number(text, 1, 31'536'000), into.access_token_lifetime);
      }},
     {"secret-key-file", "FILE", "",
-     "Keys that encrypt webhook secrets in the store: one a line, 64 hexadecimal digits; a second one is the previous one.", a_path,
+     "Keys that encrypt webhook secrets in the store: one per line, as 64 hexadecimal digits; the second one is the previous key.", a_path,
      flag_type::text, [](string_view text, settings& into) { return assign_path(text, into.secret_key_file); }},
     {"allow-private-targets", "", "", "Webhooks may go to private addresses.", true_or_false, flag_type::toggle,
      [](string_view text, settings& into) { return assign_toggle(text, into.allow_private_targets); }},
     {"webhook-retry", "LIST", "5s,5m,30m,2h,5h,10h,10h", "Planned waits between the attempts of a delivery.",
      "a list of durations such as 5s,5m,30m", flag_type::text,
      [](string_view text, settings& into) { return assign(parse_durations(text), into.webhook_retry); }},
+    {"webhook-minute-limit", "N", "0", "Attempts that one webhook gets in a minute; further ones wait. 0: no bound.",
+     "a whole number from 0 to 1000000", flag_type::number,
+     [](string_view text, settings& into) { return assign(parse_whole_number(text, 0, 1'000'000), into.webhook_minute_limit); }},
     {"max-header-bytes", "N", "16384", "A longer header section is refused with 431.",
      "a whole number from 1024 to 1048576", flag_type::number,
      [](string_view text, settings& into) {
@@ -211,16 +214,17 @@ constexpr flag flags[] = {
      }},
     {"header-timeout", "DURATION", "10s", "A header section that takes longer is refused with 408.", a_duration,
      flag_type::text, [](string_view text, settings& into) { return assign_timeout(text, into.header_timeout); }},
-    {"idle-timeout", "DURATION", "60s", "How long a connection may wait for its next request; then it is closed.", a_duration,
+    {"idle-timeout", "DURATION", "60s", "How long a connection may be idle between requests before it is closed.", a_duration,
      flag_type::text, [](string_view text, settings& into) { return assign_timeout(text, into.idle_timeout); }},
-    {"max-connections", "N", "10000", "More are refused with 503.", "a whole number from 1 to 1000000",
-     flag_type::number,
+    {"max-connections", "N", "10000",
+     "Maximum number of connections. Then an idle one is closed for a new one; 503 if none is idle.",
+     "a whole number from 1 to 1000000", flag_type::number,
      [](string_view text, settings& into) {
          return assign(parse_whole_number(text, 1, 1'000'000), into.connections_max);
      }},
     {"demo", "", "", "Seed a demo user, accounts and a token, once.", true_or_false, flag_type::toggle,
      [](string_view text, settings& into) { return assign_toggle(text, into.demo); }},
-    {"log", "FORM", "text", "One line a request to stderr: text, json or off.", "text, json or off", flag_type::text,
+    {"log", "FORM", "text", "One line per request on stderr: text, json or off.", "text, json or off", flag_type::text,
      read_log},
 };
 
@@ -228,8 +232,8 @@ const flag& find_flag(string_view name) {
     return *std::find_if(std::begin(flags), std::end(flags), [name](const flag& each) { return each.name == name; });
 }
 
-/// What a complaint may quote. Where a password may stand, that is where the text names no file: a scheme that we know, for
-/// where one was forgotten or misspelt, whatever comes first may be the password.
+/// The part of a value that an error message may quote. If the value may contain a password, only a known scheme: if the
+/// scheme is missing or misspelt, the beginning of the text may be the password.
 std::string to_shown(const flag& which, const std::string& text) {
     const bool may_be_secret = (which.name == "store" && !text.starts_with("sqlite:")) || which.name == "limits";
     if (!may_be_secret) return escape_controls(text);
@@ -244,30 +248,30 @@ void read_texts(const flag& which, const std::vector<std::string>& texts, const 
         switch (which.read(text, into)) {
             case reading::taken: break;
             case reading::misfit: throw usage_error{complaint + "is not " + std::string{which.expects} + "."};
-            case reading::missing_part: throw usage_error{complaint + "needs a part that this build does not have."};
+            case reading::missing_part: throw usage_error{complaint + "needs a component that is not in this build."};
         }
     }
 }
 
-/// What each flag may say is known; here is what they may say together.
+/// Each flag is valid by itself; this checks their combinations.
 void check_together(const settings& all, const std::function<std::string(string_view)>& name_of) {
     if (all.tls_cert.empty() != all.tls_key.empty()) {
         const string_view there = all.tls_cert.empty() ? "tls-key" : "tls-cert";
         const string_view missing = all.tls_cert.empty() ? "--tls-cert" : "--tls-key";
-        throw usage_error{name_of(there) + " needs " + std::string{missing} + " beside it."};
+        throw usage_error{name_of(there) + " also needs " + std::string{missing} + "."};
     }
     if (all.limit_lease > 1 && all.limits_url.empty())
-        throw usage_error{name_of("limit-lease") + " needs --limits redis://... beside it."};
+        throw usage_error{name_of("limit-lease") + " also needs --limits redis://..."};
     if (!all.limits_ca.empty() && !all.limits_url.starts_with("rediss:"))
-        throw usage_error{name_of("limits-ca") + " needs --limits rediss://... beside it."};
+        throw usage_error{name_of("limits-ca") + " also needs --limits rediss://..."};
     if (all.cors_origins.size() > 1 && std::count(all.cors_origins.begin(), all.cors_origins.end(), cors_off) > 0)
         throw usage_error{name_of("cors-origin") + ": 'none' and origins exclude each other."};
     if (!all.secret_key_file.empty() && all.store_location().kind == location::kind::memory)
-        throw usage_error{name_of("secret-key-file") + " needs a store in SQLite or PostgreSQL beside it."};
-    if (all.listen.empty()) throw usage_error{name_of("listen") + " must name one address at the least."};
+        throw usage_error{name_of("secret-key-file") + " needs a store in SQLite or PostgreSQL."};
+    if (all.listen.empty()) throw usage_error{name_of("listen") + " must name at least one address."};
     if (all.listen.front().is_unix() && (all.base_url.empty() || all.auth_url.empty()))
-        throw usage_error{name_of("listen") + ": a Unix domain socket has no URL; give --base-url and --auth-url, too."};
-    // Both are on one listener, which tells them apart by their paths.
+        throw usage_error{name_of("listen") + ": a Unix domain socket has no URL; give --base-url and --auth-url too."};
+    // Both are on one listener, which distinguishes them by their paths.
     const auto api_path = tollgate::path_of(all.base_url);
     if (!all.base_url.empty() && (tollgate::path_of(all.auth_url) + "/").starts_with(api_path + "/"))
         throw usage_error{name_of("auth-url") + " must not be below the path of --base-url."};

@@ -16,11 +16,11 @@ namespace reference {
 
 enum class log_form { text, json, off };
 
-/// Where something is kept that has more than one possible home: `sqlite:tollgate.db`, `memory:`, `postgres:...`.
+/// Where the store is: `sqlite:tollgate.db`, `memory:`, `postgres:...`.
 struct location {
     enum class kind { memory, sqlite, postgres } kind = kind::memory;
     std::filesystem::path file = {};     ///< of `sqlite`
-    std::string connection_string = {};  ///< of `postgres`; there may be a password in it, so it is never shown
+    std::string connection_string = {};  ///< of `postgres`; never shown, because it may contain a password
 };
 
 /// Everything that flags and the configuration file can say, checked. See `tollgate-server serve --help`.
@@ -28,8 +28,8 @@ struct settings {
     std::filesystem::path data = "./tollgate-data";
     std::optional<location> store;  ///< none: a SQLite file in `data`; see `store_location`
     std::size_t store_connections = 16;
-    tollgate::seconds remembered_for{30};  ///< credentials, balances and quotas, beside PostgreSQL
-    std::string limits_url;  ///< empty: in memory; there may be a password in it, so it is never shown
+    tollgate::seconds remembered_for{30};  ///< how long credentials, balances and quotas of PostgreSQL are cached
+    std::string limits_url;  ///< empty: in memory; never shown, because it may contain a password
     std::uint32_t limit_lease = 1;
     std::filesystem::path limits_ca;  ///< empty: the system's authorities
     std::vector<listen_address> listen;
@@ -38,7 +38,7 @@ struct settings {
     std::filesystem::path tls_key;
     std::filesystem::path tls_ticket_keys;  ///< empty: random keys of this process
     bool plain = false;
-    unsigned threads = 0;  ///< 0: one a core
+    unsigned threads = 0;  ///< 0: one per core
     std::string base_url;  ///< empty: from `listen`
     std::string auth_url;  ///< empty: from `listen`
     std::vector<tollgate::ip_network> trusted_proxies;
@@ -50,6 +50,7 @@ struct settings {
     std::filesystem::path secret_key_file;  ///< empty: webhook secrets are stored in plain text
     bool allow_private_targets = false;
     std::vector<tollgate::milliseconds> webhook_retry;
+    std::size_t webhook_minute_limit = 0;  ///< 0: no bound
     std::size_t header_bytes_max = tollgate::limits::header_bytes_default;
     std::size_t body_bytes_max = tollgate::limits::body_bytes_default;
     tollgate::milliseconds header_timeout{10'000};
@@ -65,43 +66,43 @@ struct settings {
 
 /// The JSON type that a flag has in the configuration file.
 enum class flag_type {
-    text,    ///< a string; on the command line, the word behind the flag
+    text,    ///< a string; on the command line, the word after the flag
     number,  ///< a whole number
     list,    ///< an array of strings; on the command line, the flag may be repeated
-    toggle,  ///< true or false; on the command line, there or not
+    toggle,  ///< true or false; on the command line, present or not
 };
 
 enum class reading {
     taken,
     misfit,        ///< the text is not what the flag expects
-    missing_part,  ///< it names a part of the house that this build does not have
+    missing_part,  ///< it names a component that is not in this build
 };
 
-/// One flag, which is one key of the configuration file as well.
+/// One flag, which is also a key of the configuration file.
 struct flag {
     std::string_view name;      ///< without the dashes
-    std::string_view value;     ///< what `--help` calls its value
-    std::string_view fallback;  ///< the default as text; empty where it is not one that `read` could take
+    std::string_view value;     ///< the name of its value in `--help`
+    std::string_view fallback;  ///< the default as text; empty if it is not a text that `read` accepts
     std::string_view meaning;
     std::string_view expects;  ///< ends the sentence "'x' is not ..."
     flag_type type = flag_type::text;
     reading (*read)(std::string_view text, settings& into);
 };
 
-/// Every flag of `serve`, but for `--config` itself.
+/// Every flag of `serve`, except `--config` itself.
 [[nodiscard]] std::span<const flag> all_flags();
 
 /// Those that the administrative commands have too.
 [[nodiscard]] bool is_shared_flag(std::string_view name);
 
-/// What one flag was given, as it was written; a toggle is `true` or `false`.
+/// The values of one flag, as written; a toggle is `true` or `false`.
 struct given_flag {
     std::string_view name;
     std::vector<std::string> texts;
 };
 
-/// Defaults, below the configuration file (if its path is not empty), below the command line; then what only makes
-/// sense together. Throws `usage_error` that names the flag or the key.
+/// The command line wins over the configuration file (if its path is not empty), and that over the defaults. Then checks
+/// combinations. Throws a `usage_error` that names the flag or the key.
 [[nodiscard]] settings read_settings(const std::filesystem::path& config_file,
                                      std::span<const given_flag> command_line);
 

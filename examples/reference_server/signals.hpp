@@ -6,11 +6,11 @@
 
 namespace reference {
 
-/// SIGTERM, SIGINT and SIGHUP as values, taken one by one by the thread that asks, instead of interrupting any. Made
-/// before other threads are, which inherit that these are held back.
+/// SIGTERM, SIGINT and SIGHUP as values, which one thread reads, instead of interruptions. Construct it before other threads
+/// start, because they inherit the mask that blocks these signals.
 class signals {
 public:
-    /// Also ignores SIGPIPE: a client that goes away must not take the server along.
+    /// Also ignores SIGPIPE: a closed connection must not end the server.
     signals();
 
     /// Blocks until the next one.

@@ -34,7 +34,7 @@ constexpr sql::statement_text migrations[] = {
     // Each new account looks up the largest id of all services.
     "CREATE INDEX directory_accounts_by_id ON directory_accounts (id)",
     "ALTER TABLE directory_users ADD COLUMN disabled INTEGER NOT NULL DEFAULT 0",
-    // The audit log. What it says of a deleted user stays, for as long as all else.
+    // The audit log. Entries of a deleted user are kept as long as all others.
     R"sql(
     CREATE TABLE directory_activities (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -255,7 +255,7 @@ result<account_id> sqlite_directory::add_account(user_id user, const service_nam
         auto known = sql::read_value<user_id>(on.prepare("SELECT id FROM directory_users WHERE id = ?", user));
         if (!known) return std::move(known).error();
         if (!*known) return not_found();
-        // Ids are counted over all services: the id of one service's account is never one of another service's.
+        // Ids are unique over all services: an id of one service's account is never that of another service's.
         auto next =
             sql::read_value<account_id>(on.prepare("SELECT coalesce(max(id), 0) + 1 FROM directory_accounts"));
         if (!next) return std::move(next).error();

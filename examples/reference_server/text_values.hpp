@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-/// How values are written on the command line and in the configuration file. Every reader takes the whole text or gives
-/// nothing back: `10x`, ` 10` and `10 ` are no numbers.
+/// How values are written on the command line and in the configuration file. Every parser accepts only a whole text:
+/// `10x`, ` 10` and `10 ` are not numbers.
 namespace reference {
 
 /// Digits only, within the bounds.
@@ -21,17 +21,17 @@ namespace reference {
 /// A whole number and its unit: `500ms`, `10s`, `5m`, `2h`, `1d`; up to 366 days.
 [[nodiscard]] std::optional<tollgate::milliseconds> parse_duration(std::string_view text);
 
-/// Durations separated by commas, one at the least: `5s,5m,30m`.
+/// One or more durations, separated by commas: `5s,5m,30m`.
 [[nodiscard]] std::optional<std::vector<tollgate::milliseconds>> parse_durations(std::string_view text);
 
-/// So many requests in so long: `60/hour`; the units are second, minute, hour and day.
+/// A number of requests per period: `60/hour`; the units are second, minute, hour and day.
 [[nodiscard]] std::optional<tollgate::quota> parse_quota(std::string_view text);
 
 /// Where to listen: `127.0.0.1:8443`, `[::1]:8443`, `unix:/run/tollgate.sock`.
 struct listen_address {
     tollgate::ip_address address;
     std::uint16_t port = 0;  ///< 0: any free one
-    std::string path{};      ///< of a Unix domain socket, which has neither; empty for another one
+    std::string path{};      ///< of a Unix domain socket, which has no host and port; otherwise empty
 
     [[nodiscard]] bool is_unix() const noexcept { return !path.empty(); }
 
@@ -42,8 +42,7 @@ struct listen_address {
 /// `127.0.0.1:8443`, `[::1]:8443`: as an authority of a URL (RFC 3986 section 3.2).
 [[nodiscard]] std::string to_text(const listen_address& address);
 
-/// An address that others are told: `https://api.example.com/v1`, without user info, query, fragment or a slash at its
-/// end.
+/// A public address: `https://api.example.com/v1`, without user info, query, fragment or trailing slash.
 [[nodiscard]] bool is_public_url(std::string_view text);
 
 /// An origin as browsers send it, `https://app.example`, or `none`.
@@ -53,10 +52,10 @@ inline constexpr std::string_view cors_off = "none";
 /// `2026-11-22T10:11:03.123Z` (RFC 3339).
 [[nodiscard]] std::string to_iso8601_milliseconds(tollgate::instant at);
 
-/// What a person reads in one line: valid UTF-8 of 1 to `bytes_max` bytes without control characters.
+/// A line of text: valid UTF-8 of 1 to `bytes_max` bytes without control characters.
 [[nodiscard]] bool is_line_of_text(std::string_view text, std::size_t bytes_max);
 
-/// `text` with everything that could move a terminal's cursor or begin a new line written as `\x1b`.
+/// `text` with control characters, which could move a terminal's cursor or begin a new line, escaped as `\x1b`.
 [[nodiscard]] std::string escape_controls(std::string_view text);
 
 }  // namespace reference

@@ -16,8 +16,8 @@
 
 namespace reference {
 
-/// The passwords of a directory's users. A hash whose parameters are outdated is made anew when its owner signs in: the only
-/// moment at which the password is here.
+/// The passwords of a directory's users. A hash with outdated parameters is replaced when its owner signs in: the only time
+/// at which the password is known.
 ///
 /// Thread rule: any thread. Blocking: for about a tenth of a second, on purpose.
 template <class Directory>
@@ -46,11 +46,22 @@ public:
         return std::optional{(*known)->user};
     }
 
-    /// Whether the user is there and not disabled: sessions of others end at once.
+    /// The contract `password_store`. Its owner has just shown the old one, so this is one of few hashes at a time.
+    tollgate::result<void> set_password(tollgate::user_id user, std::string_view password) {
+        const hashing_gate::place place{gate_, {{}, true}};
+        if (!place.admitted()) return tollgate::unavailable("too many passwords are being checked");
+        try {
+            return users_.set_password_hash(user, hash_password(password));
+        } catch (const failure& failed) {
+            return tollgate::unavailable(failed.what());
+        }
+    }
+
+    /// Whether the user exists and is not disabled; otherwise their sessions end at once.
     tollgate::result<bool> is_active(tollgate::user_id user) { return users_.is_active(user); }
 
 private:
-    /// Where it fails the old hash goes on: the password is right all the same.
+    /// If this fails, the old hash stays in use; the password is correct in any case.
     void renew(const known_login& known, std::string_view password) {
         if (!is_outdated(known.password_hash)) return;
         try {
@@ -59,8 +70,8 @@ private:
         }
     }
 
-    // Hashing is bound by the cores. Who waits occupies a worker thread, so there are few: with a tenth of a second for each
-    // hash the last one still gets its turn within the patience.
+    // Hashing is bound by the cores. A waiting request occupies a worker thread, so few may wait: at a tenth of a second per
+    // hash, the last one is still admitted within the time-out.
     static gate_bounds bounds() {
         const std::size_t cores = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, 4);
         return {.inside_max = cores, .waiting_max = 8, .known_waiting_max = 4, .patience = tollgate::seconds{2}};

@@ -16,9 +16,9 @@
 
 namespace reference {
 
-/// What is needed to make a user.
+/// What is needed to create a user.
 struct new_user {
-    std::string login;          ///< unique, in any case
+    std::string login;          ///< unique, case-insensitive
     std::string password_hash;  ///< of `hash_password`
     tollgate::currency_code currency;
     tollgate::decimal balance;
@@ -57,13 +57,13 @@ inline constexpr std::size_t activities_swept = 4;          // of all users, wit
     return done.client ? done.client->to_text() : std::string{};
 }
 
-/// What signing in asks of a user.
+/// What sign-in needs of a user.
 struct known_login {
     tollgate::user_id user;
     std::string password_hash;
 };
 
-/// A hash that takes another's place, if that one is still there: a password that was changed meanwhile stays changed.
+/// Replaces a hash if it is still the current one, so that a password that was changed meanwhile is not overwritten.
 struct renewed_hash {
     std::string before;
     std::string after;

@@ -17,7 +17,7 @@ int main() {
     api_settings settings{.base_url = "https://api.example.com/v1", .auth_url = "https://example.com"};
     shop_directory users;
     memory_store store;
-    account_api api{settings, users, store};
+    account_api api{settings, users, store, account_routes()};
 
     http::request asked;
     asked.target = http::target::from("/v1/testservice/get");

@@ -1,6 +1,6 @@
-// A shop that tells others what happens, and one of them that listens: both ends of a webhook, in one program.
+// Both ends of a webhook in one program: a shop that publishes events, and a receiver.
 //
-// The shop publishes into its store's outbox and a dispatcher delivers; the other end checks each signature and answers.
+// The shop publishes into its store's outbox, and a dispatcher delivers. The receiver verifies each signature and responds.
 #include <tollgate/tollgate.hpp>
 #include <tollgate/webhooks/hook_dispatcher.hpp>
 
@@ -14,7 +14,7 @@
 
 using namespace tollgate;
 
-/// Hears the shop's webhooks, as any other program could.
+/// Receives the shop's webhooks, as any other program could.
 class listener {
 public:
     explicit listener(std::string secret) : secret_{std::move(secret)} {}
@@ -26,7 +26,7 @@ public:
             out.set_status(http::status::unauthorized);
             return;
         }
-        remember(std::string{headers.id}, std::string{asked.body});  // the work itself is done later: the answer is quick
+        remember(std::string{headers.id}, std::string{asked.body});  // respond quickly, do the work later
         out.set_status(http::status::no_content);
     }
     // [/receive]
@@ -42,7 +42,7 @@ private:
     // [once]
     void remember(std::string id, std::string body) noexcept {
         const std::lock_guard hold{mutex_};
-        if (!seen_.insert(std::move(id)).second) return;  // it was here before: at least once means sometimes twice
+        if (!seen_.insert(std::move(id)).second) return;  // a duplicate: delivery is at least once
         last_ = std::move(body);
         came_.notify_all();
     }
@@ -55,7 +55,7 @@ private:
     std::string last_;
 };
 
-/// Tells the operator of what goes wrong.
+/// Reports problems and failed attempts to the operator.
 // [observe]
 struct delivery_log : no_observer {
     void on_problem(const problem_record& record) const noexcept { std::cerr << record.error.cause << '\n'; }
@@ -67,9 +67,14 @@ struct delivery_log : no_observer {
 };
 // [/observe]
 
+struct shop_directory {
+    result<balance> balance_of(user_id user) { return balance{user, "12.50", *currency_code::from("EUR")}; }
+    result<std::vector<account>> accounts_of(user_id, std::string_view) { return std::vector<account>{}; }
+    result<std::optional<quota>> quota_of(user_id) { return std::optional<quota>{}; }
+};
+
 int main() {
-    service_catalog services;
-    if (!services.add("shop", {"order.paid"})) return 1;
+    shop_directory users;
     memory_store store;
     const account_ref account{*service_name::from("shop"), account_id{7}};
 
@@ -88,20 +93,18 @@ int main() {
     if (!made) return 1;
 
     // [dispatch]
-    hook_dispatcher dispatcher{store, {},
-                               default_policies()
-                                   .with_observer(delivery_log{})
-                                   .with_target_rule(public_targets{.private_allowed = true})};  // the other end is here
-    if (const auto started = dispatcher.start(); !started) {
-        std::cerr << started.error().message << '\n';
-        return 1;
-    }
+    account_service service{{.base_url = "https://api.example.com/v1", .services = {{"shop", {"order.paid"}}}}, users, store,
+                            default_policies()
+                                .with_observer(delivery_log{})
+                                .with_target_rule(public_targets{.private_allowed = true})};  // the receiver is on this machine
+    hook_dispatcher dispatcher{service};  // delivers what is in its store, by its policies
+    if (const auto started = dispatcher.start(); !started) return report(started.error());
     // [/dispatch]
 
     // [publish]
     const auto now = system_clock{}.now();
-    const auto deliveries = publish(
-        dispatcher, services, {.account = account, .name = "order.paid", .data = R"({"order": 5})", .at = now}, now);
+    const auto deliveries = publish(dispatcher, service.services(),
+                                    {.account = account, .name = "order.paid", .data = R"({"order": 5})", .at = now}, now);
     if (!deliveries) std::cerr << deliveries.error().message << '\n';
     // [/publish]
 
@@ -109,7 +112,7 @@ int main() {
     std::cout << heard << std::endl;
 
     // [stop]
-    dispatcher.stop(std::chrono::seconds{10});  // attempts that are under way end; what does not is sent again later
+    dispatcher.stop(std::chrono::seconds{10});  // waits for attempts in progress; unfinished ones are sent again later
     // [/stop]
     return heard.empty() ? 1 : 0;
 }

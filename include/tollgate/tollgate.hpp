@@ -44,14 +44,13 @@
 #include <tollgate/contract/observer.hpp>
 #include <tollgate/contract/outbox.hpp>
 #include <tollgate/contract/payload_format.hpp>
-#include <tollgate/contract/random_source.hpp>
 #include <tollgate/contract/rate_limiter.hpp>
 #include <tollgate/contract/router.hpp>
 #include <tollgate/contract/scope_checker.hpp>
 #include <tollgate/contract/session_source.hpp>
 #include <tollgate/contract/session_store.hpp>
+#include <tollgate/contract/sources.hpp>
 #include <tollgate/contract/target_rule.hpp>
-#include <tollgate/contract/time_source.hpp>
 #include <tollgate/contract/token_store.hpp>
 #include <tollgate/contract/user_directory.hpp>
 
@@ -92,6 +91,7 @@
 #include <tollgate/api/routes.hpp>
 
 #include <tollgate/store/memory.hpp>
+#include <tollgate/store/memory_tokens.hpp>
 
 #include <tollgate/server/server.hpp>
 #include <tollgate/server/server_settings.hpp>

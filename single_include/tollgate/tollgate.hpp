@@ -27,7 +27,6 @@
 
 #pragma once
 
-#include <openssl/rand.h>
 #include <openssl/ssl.h>
 #include <openssl/tls1.h>
 #include <openssl/x509_vfy.h>
@@ -117,6 +116,9 @@ template <std::size_t Capacity>
 class inline_text {
     static_assert(Capacity <= UINT16_MAX);
 
+    /// A copy of so few bytes, used or not, costs less than the call that copies only the used ones.
+    static constexpr bool is_copied_whole = Capacity <= 64;
+
 public:
     static constexpr std::size_t bytes_max = Capacity;
 
@@ -126,8 +128,8 @@ public:
     static constexpr std::optional<inline_text> from(std::string_view text) noexcept;
 
     constexpr inline_text(const inline_text& other) noexcept {
-        clear_unused();
-        assign(other.view());
+        if constexpr (!is_copied_whole) clear_unused();
+        *this = other;
     }
     constexpr inline_text& operator=(const inline_text& other) noexcept;
 
@@ -147,13 +149,13 @@ public:
 private:
     constexpr void assign(std::string_view text) noexcept;
 
-    /// Constant evaluation requires every byte to have a value; at run time this does nothing.
+    /// Gives every byte a value where all are copied, and in constant evaluation, which requires it.
     constexpr void clear_unused() noexcept {
-        if (std::is_constant_evaluated()) bytes_.fill('\0');
+        if (is_copied_whole || std::is_constant_evaluated()) bytes_.fill('\0');
     }
 
     std::uint16_t size_ = 0;
-    std::array<char, Capacity> bytes_;  // deliberately uninitialised: only the first size_ bytes are read
+    std::array<char, Capacity> bytes_;  // large ones deliberately uninitialised: only the first size_ bytes are read
 };
 
 template <std::size_t Capacity>
@@ -166,7 +168,12 @@ constexpr std::optional<inline_text<Capacity>> inline_text<Capacity>::from(std::
 
 template <std::size_t Capacity>
 constexpr inline_text<Capacity>& inline_text<Capacity>::operator=(const inline_text& other) noexcept {
-    if (this != &other) assign(other.view());
+    if constexpr (is_copied_whole) {
+        size_ = other.size_;
+        bytes_ = other.bytes_;
+    } else if (this != &other) {
+        assign(other.view());
+    }
     return *this;
 }
 
@@ -190,7 +197,7 @@ constexpr void inline_text<Capacity>::assign(std::string_view text) noexcept {
 
 namespace tollgate::inline v0 {
 
-/// ASCII only, whatever the locale: protocol text is not natural language.
+/// ASCII only, independent of the locale: protocol text is not natural language.
 [[nodiscard]] constexpr char ascii_lower(char c) noexcept {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
 }
@@ -208,7 +215,7 @@ namespace tollgate::inline v0 {
 [[nodiscard]] constexpr bool ascii_iequals(std::string_view a, std::string_view b) noexcept {
     if (a.size() != b.size()) return false;
     for (std::size_t i = 0; i < a.size(); ++i)
-        if (ascii_lower(a[i]) != ascii_lower(b[i])) return false;
+        if (a[i] != b[i] && ascii_lower(a[i]) != ascii_lower(b[i])) return false;  // most are sent in the usual case
     return true;
 }
 
@@ -230,6 +237,36 @@ using byte_set = std::array<bool, 256>;
 }
 
 [[nodiscard]] constexpr bool holds(const byte_set& set, char c) noexcept { return set[static_cast<unsigned char>(c)]; }
+
+namespace detail {
+
+/// `00` to `99`: two digits of a number by one division instead of two.
+inline constexpr auto two_digits = [] {
+    std::array<char, 200> made{};
+    for (std::size_t i = 0; i < 100; ++i) {
+        made[2 * i] = static_cast<char>('0' + i / 10);
+        made[2 * i + 1] = static_cast<char>('0' + i % 10);
+    }
+    return made;
+}();
+
+}  // namespace detail
+
+/// How many characters `put_decimal` may write.
+inline constexpr std::size_t decimal_digits_max = 10;
+
+/// Writes a number in decimal at `to`, which has space for `decimal_digits_max`, and returns the end. For lines that every
+/// response has: std::to_chars is a call, and counts the digits first.
+inline char* put_decimal(char* to, std::uint32_t number) noexcept {
+    char digits[2 * decimal_digits_max]{};
+    char* const end = digits + decimal_digits_max;
+    char* first = end;
+    for (; number >= 100; number /= 100) std::memcpy(first -= 2, &detail::two_digits[number % 100 * 2], 2);
+    if (number >= 10) std::memcpy(first -= 2, &detail::two_digits[number * 2], 2);
+    else *--first = static_cast<char>('0' + number);
+    std::memcpy(to, first, decimal_digits_max);  // of constant size, so no call; what is behind the digits does not count
+    return to + (end - first);
+}
 
 namespace detail {
 inline constexpr byte_set token_chars =
@@ -320,6 +357,7 @@ inline constexpr std::size_t event_name_bytes_max = 128;         // noun.verb; s
 inline constexpr std::size_t event_data_bytes_max = 256 * 1024;  // the payload bound of svix and Stripe
 inline constexpr std::size_t token_description_bytes_max = 255;  // a line of text on a page
 inline constexpr std::size_t service_name_bytes_max = 32;        // a path segment
+inline constexpr std::size_t scope_description_bytes_max = 200;  // one line on a consent page
 inline constexpr std::size_t scope_text_bytes_max = 1024;        // all scopes of one credential: 30 services, read and write
 inline constexpr std::size_t scope_list_bytes_max = 4 * 1024;        // a list as sent, with duplicates and separators
 inline constexpr std::size_t secret_text_bytes_max = 55;         // one SHA-256 block with its padding
@@ -327,12 +365,15 @@ inline constexpr std::size_t secret_text_bytes_max = 55;         // one SHA-256 
 inline constexpr std::size_t token_username_bytes_max = 32;
 inline constexpr std::size_t client_id_bytes_max = 64;           // generated ones have 26; imported ones may be longer
 inline constexpr std::size_t decimal_text_bytes_max = 40;        // 38 digits as in NUMERIC(38), a sign, a point
+inline constexpr std::size_t query_parameters_max = 8;           // that one route declares
 inline constexpr std::size_t path_parameters_max = 8;            // captures of one route
 inline constexpr std::size_t hooks_per_event_max = 20;           // for one account and event: GitHub's bound
 
+inline constexpr std::size_t attempt_request_bytes_max = 4 * 1024;  // kept of a request: its head, and most bodies whole
 inline constexpr std::size_t attempt_answer_bytes_max = 4 * 1024;  // kept of a response, to recognise an error page
 // on record: 8 of the retry schedule, and manual ones
 inline constexpr std::size_t attempts_per_delivery_max = 100;
+inline constexpr std::size_t resent_deliveries_max = 1000;          // that one form sends again: some seconds for a receiver
 inline constexpr std::size_t ended_deliveries_per_hook_max = 10'000;  // on record: one every four minutes for a month
 inline constexpr std::size_t webhook_id_bytes_max = 256;           // accepted from a sender; generated ones have 26
 inline constexpr std::size_t previous_secrets_max = 4;             // also sign: enough retries to get a rotation right
@@ -341,7 +382,7 @@ inline constexpr std::size_t webhook_signatures_max = 16;          // per delive
 inline constexpr std::size_t personal_tokens_per_user_max = 100;  // as many as fit on one page; GitHub allows 50
 inline constexpr std::size_t applications_per_user_max = 100;     // GitHub's bound on OAuth applications per owner
 inline constexpr std::size_t redirect_urls_max = 20;              // per application: its environments and platforms
-// one user, application and hour: nobody signs in as often
+// per user, application and hour: more than any user signs in
 inline constexpr std::size_t codes_per_grant_max = 100;
 inline constexpr std::size_t refresh_tokens_per_grant_max = 100;  // Google's bound: one for each device
 inline constexpr std::size_t access_tokens_per_grant_max = 1000;  // a client that requests a new one for every call
@@ -349,7 +390,9 @@ inline constexpr std::size_t sessions_per_user_max = 100;         // browsers in
 inline constexpr std::size_t device_codes_per_application_max = 10'000;  // pending at once: 1000 devices a minute
 inline constexpr int spent_code_seconds = 3600;                   // reuse is detected within minutes or not at all
 
+inline constexpr std::size_t session_user_agent_bytes_max = 255;  // browsers send 70 to 200
 inline constexpr std::size_t login_bytes_max = 254;               // the longest e-mail address (RFC 5321, erratum 1690)
+inline constexpr std::size_t password_bytes_min = 8;               // NIST SP 800-63B section 5.1.1.2
 inline constexpr std::size_t password_bytes_max = 1024;           // a long passphrase; more only costs hashing time
 inline constexpr std::size_t application_name_bytes_max = 100;    // a line of the consent page
 inline constexpr std::size_t application_description_bytes_max = 255;  // a line of text on a page
@@ -649,12 +692,140 @@ struct ip_network {
     }
 };
 
+/// What users are shown as the origin of a sign-in or of a token's use: the /24 of an IPv4 address, the /48 of another, such as
+/// `203.0.113.0/24`.
+[[nodiscard]] inline std::string network_of(const ip_address& client) {
+    auto bytes = client.bytes();
+    const std::size_t kept = client.is_v4() ? 15 : 6;
+    for (std::size_t i = kept; i < bytes.size(); ++i) bytes[i] = 0;
+    return ip_address::from_bytes(bytes).to_text() + (client.is_v4() ? "/24" : "/48");
+}
+
 /// The header field in which a trusted proxy names its client. Only this one is read: a proxy passes the other one on
 /// unchanged from the client.
 enum class forwarding_field : std::uint8_t {
     x_forwarded_for,
     forwarded,  ///< RFC 7239
 };
+
+}  // namespace tollgate
+
+// <tollgate/base/time.hpp>
+
+namespace tollgate::inline v0 {
+
+/// A point in time, UTC, in milliseconds. Always passed as an argument: only the time source reads the clock.
+using instant = std::chrono::sys_time<std::chrono::milliseconds>;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+/// Whole seconds since 1970, as stores keep them.
+[[nodiscard]] constexpr std::int64_t to_unix_seconds(instant at) noexcept {
+    return std::chrono::floor<seconds>(at).time_since_epoch().count();
+}
+[[nodiscard]] constexpr std::int64_t to_unix_milliseconds(instant at) noexcept { return at.time_since_epoch().count(); }
+[[nodiscard]] constexpr instant from_unix_milliseconds(std::int64_t count) noexcept { return instant{milliseconds{count}}; }
+[[nodiscard]] constexpr instant from_unix_seconds(std::int64_t count) noexcept { return instant{seconds{count}}; }
+
+/// The first whole second at or after `at`, for values that clients wait for.
+[[nodiscard]] constexpr instant round_up_to_seconds(instant at) noexcept { return std::chrono::ceil<seconds>(at); }
+
+/// `YYYY-MM-DDTHH:MM:SSZ` (ISO 8601, RFC 3339), 20 characters. Fractions of a second are truncated, and years outside 0
+/// to 9999 are clamped.
+struct iso8601_text {
+    std::array<char, 20> characters;
+    [[nodiscard]] constexpr std::string_view view() const noexcept { return {characters.data(), characters.size()}; }
+};
+[[nodiscard]] constexpr iso8601_text to_iso8601(instant at) noexcept;
+
+/// `Sun, 06 Nov 1994 08:49:37 GMT` (IMF-fixdate, RFC 9110 section 5.6.7), 29 characters.
+struct http_date_text {
+    std::array<char, 29> characters;
+    [[nodiscard]] constexpr std::string_view view() const noexcept { return {characters.data(), characters.size()}; }
+};
+[[nodiscard]] constexpr http_date_text to_http_date(instant at) noexcept;
+
+namespace detail {
+
+struct civil_time {
+    int year, month, day, hour, minute, second, weekday;
+};
+
+constexpr civil_time to_civil(instant at) noexcept {
+    using namespace std::chrono;
+    constexpr instant first = sys_days{year{0} / January / 1};
+    constexpr instant last = sys_days{year{9999} / December / 31} + hours{24} - milliseconds{1};
+    const instant inside = at < first ? first : at > last ? last : at;
+    const auto day_start = floor<days>(inside);
+    const year_month_day date{day_start};
+    const hh_mm_ss clock{floor<std::chrono::seconds>(inside - day_start)};
+    return {static_cast<int>(date.year()),
+            static_cast<int>(static_cast<unsigned>(date.month())),
+            static_cast<int>(static_cast<unsigned>(date.day())),
+            static_cast<int>(clock.hours().count()),
+            static_cast<int>(clock.minutes().count()),
+            static_cast<int>(clock.seconds().count()),
+            static_cast<int>(weekday{day_start}.c_encoding())};
+}
+
+constexpr char* put_two(char* out, int value) noexcept {
+    *out++ = static_cast<char>('0' + value / 10);
+    *out++ = static_cast<char>('0' + value % 10);
+    return out;
+}
+
+constexpr char* put_text(char* out, std::string_view text) noexcept {
+    for (char c : text) *out++ = c;
+    return out;
+}
+
+}  // namespace detail
+
+/// Truncates fractions of a second.
+constexpr iso8601_text to_iso8601(instant at) noexcept {
+    const auto civil = detail::to_civil(at);
+    iso8601_text made{};
+    char* out = made.characters.data();
+    out = detail::put_two(out, civil.year / 100);
+    out = detail::put_two(out, civil.year % 100);
+    *out++ = '-';
+    out = detail::put_two(out, civil.month);
+    *out++ = '-';
+    out = detail::put_two(out, civil.day);
+    *out++ = 'T';
+    out = detail::put_two(out, civil.hour);
+    *out++ = ':';
+    out = detail::put_two(out, civil.minute);
+    *out++ = ':';
+    out = detail::put_two(out, civil.second);
+    *out = 'Z';
+    return made;
+}
+
+/// Truncates fractions of a second.
+constexpr http_date_text to_http_date(instant at) noexcept {
+    constexpr std::string_view day_names = "SunMonTueWedThuFriSat";
+    constexpr std::string_view month_names = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    const auto civil = detail::to_civil(at);
+    http_date_text made{};
+    char* out = made.characters.data();
+    out = detail::put_text(out, day_names.substr(static_cast<std::size_t>(civil.weekday) * 3, 3));
+    out = detail::put_text(out, ", ");
+    out = detail::put_two(out, civil.day);
+    *out++ = ' ';
+    out = detail::put_text(out, month_names.substr(static_cast<std::size_t>(civil.month - 1) * 3, 3));
+    *out++ = ' ';
+    out = detail::put_two(out, civil.year / 100);
+    out = detail::put_two(out, civil.year % 100);
+    *out++ = ' ';
+    out = detail::put_two(out, civil.hour);
+    *out++ = ':';
+    out = detail::put_two(out, civil.minute);
+    *out++ = ':';
+    out = detail::put_two(out, civil.second);
+    detail::put_text(out, " GMT");
+    return made;
+}
 
 }  // namespace tollgate
 
@@ -670,6 +841,7 @@ enum class error_kind {
     not_found,     ///< does not exist, or is not visible to the caller: 404
     invalid,       ///< valid syntax, but an unacceptable value: 422
     conflict,      ///< contradicts stored data: 409
+    too_many_requests,  ///< beyond a limit of the endpoint; the client may retry at `error::retry_at`: 429
     unavailable,   ///< a dependency is down or too slow; the client may retry: 503
     internal,      ///< a defect of the server: 500
 };
@@ -680,6 +852,7 @@ struct error {
     error_kind kind = error_kind::internal;
     std::string message;
     std::string cause;
+    instant retry_at{};  ///< of `too_many_requests` alone
 
     friend bool operator==(const error&, const error&) = default;
 };
@@ -691,12 +864,18 @@ struct error {
 
 /// An error that is a defect of this program: 500 for the client.
 [[nodiscard]] inline error internal_error(std::string cause) {
-    return {error_kind::internal, "Something went wrong on our side.", std::move(cause)};
+    return {error_kind::internal, "Internal server error.", std::move(cause)};
 }
 
 /// An error of the client's request; the message is part of the response.
 [[nodiscard]] inline error invalid(std::string message) { return {error_kind::invalid, std::move(message), {}}; }
 [[nodiscard]] inline error malformed(std::string message) { return {error_kind::malformed, std::move(message), {}}; }
+
+/// An endpoint's own limit is exceeded: 429 with a `Retry-After` that ends at `retry_at`.
+[[nodiscard]] inline error too_many_requests(instant retry_at,
+                                             std::string message = "Too many requests. Wait for as long as Retry-After says.") {
+    return {error_kind::too_many_requests, std::move(message), {}, retry_at};
+}
 
 /// The same text for what does not exist and for what belongs to another user, so that the two cannot be told apart.
 [[nodiscard]] inline error not_found() { return {error_kind::not_found, "Not Found", {}}; }
@@ -1072,7 +1251,7 @@ static_assert(secret_text_bytes <= secret_text::bytes_max);
 [[nodiscard]] TOLLGATE_DECL std::string_view family_of(std::string_view secret) noexcept;
 
 /// The secret of the same kind and family that replaces this one. About 128 bits of it are derived from both arguments, so
-/// that nobody can make it who knows only one. Precondition: well-formed. Throws as `sha256` does.
+/// that it cannot be made from only one of them. Precondition: well-formed. Throws as `sha256` does.
 [[nodiscard]] TOLLGATE_DECL secret_text make_successor(std::string_view secret, const digest& seed);
 
 /// What a public id identifies.
@@ -1131,125 +1310,6 @@ private:
 TOLLGATE_DECL void secure_wipe(std::span<std::byte> bytes) noexcept;
 /// Overwrites the text and empties it.
 TOLLGATE_DECL void secure_wipe(std::string& text) noexcept;
-
-}  // namespace tollgate
-
-// <tollgate/base/time.hpp>
-
-namespace tollgate::inline v0 {
-
-/// A point in time, UTC, in milliseconds. Always passed as an argument: only the time source reads the clock.
-using instant = std::chrono::sys_time<std::chrono::milliseconds>;
-using std::chrono::milliseconds;
-using std::chrono::seconds;
-
-/// Whole seconds since 1970, as stores keep them.
-[[nodiscard]] constexpr std::int64_t to_unix_seconds(instant at) noexcept {
-    return std::chrono::floor<seconds>(at).time_since_epoch().count();
-}
-[[nodiscard]] constexpr std::int64_t to_unix_milliseconds(instant at) noexcept { return at.time_since_epoch().count(); }
-[[nodiscard]] constexpr instant from_unix_milliseconds(std::int64_t count) noexcept { return instant{milliseconds{count}}; }
-[[nodiscard]] constexpr instant from_unix_seconds(std::int64_t count) noexcept { return instant{seconds{count}}; }
-
-/// The first whole second at or after `at`, for values that clients wait for.
-[[nodiscard]] constexpr instant round_up_to_seconds(instant at) noexcept { return std::chrono::ceil<seconds>(at); }
-
-/// `YYYY-MM-DDTHH:MM:SSZ` (ISO 8601, RFC 3339), 20 characters. Fractions of a second are truncated, and years outside 0
-/// to 9999 are clamped.
-struct iso8601_text {
-    std::array<char, 20> characters;
-    [[nodiscard]] constexpr std::string_view view() const noexcept { return {characters.data(), characters.size()}; }
-};
-[[nodiscard]] constexpr iso8601_text to_iso8601(instant at) noexcept;
-
-/// `Sun, 06 Nov 1994 08:49:37 GMT` (IMF-fixdate, RFC 9110 section 5.6.7), 29 characters.
-struct http_date_text {
-    std::array<char, 29> characters;
-    [[nodiscard]] constexpr std::string_view view() const noexcept { return {characters.data(), characters.size()}; }
-};
-[[nodiscard]] constexpr http_date_text to_http_date(instant at) noexcept;
-
-namespace detail {
-
-struct civil_time {
-    int year, month, day, hour, minute, second, weekday;
-};
-
-constexpr civil_time to_civil(instant at) noexcept {
-    using namespace std::chrono;
-    constexpr instant first = sys_days{year{0} / January / 1};
-    constexpr instant last = sys_days{year{9999} / December / 31} + hours{24} - milliseconds{1};
-    const instant inside = at < first ? first : at > last ? last : at;
-    const auto day_start = floor<days>(inside);
-    const year_month_day date{day_start};
-    const hh_mm_ss clock{floor<std::chrono::seconds>(inside - day_start)};
-    return {static_cast<int>(date.year()),
-            static_cast<int>(static_cast<unsigned>(date.month())),
-            static_cast<int>(static_cast<unsigned>(date.day())),
-            static_cast<int>(clock.hours().count()),
-            static_cast<int>(clock.minutes().count()),
-            static_cast<int>(clock.seconds().count()),
-            static_cast<int>(weekday{day_start}.c_encoding())};
-}
-
-constexpr char* put_two(char* out, int value) noexcept {
-    *out++ = static_cast<char>('0' + value / 10);
-    *out++ = static_cast<char>('0' + value % 10);
-    return out;
-}
-
-constexpr char* put_text(char* out, std::string_view text) noexcept {
-    for (char c : text) *out++ = c;
-    return out;
-}
-
-}  // namespace detail
-
-/// Truncates fractions of a second.
-constexpr iso8601_text to_iso8601(instant at) noexcept {
-    const auto civil = detail::to_civil(at);
-    iso8601_text made{};
-    char* out = made.characters.data();
-    out = detail::put_two(out, civil.year / 100);
-    out = detail::put_two(out, civil.year % 100);
-    *out++ = '-';
-    out = detail::put_two(out, civil.month);
-    *out++ = '-';
-    out = detail::put_two(out, civil.day);
-    *out++ = 'T';
-    out = detail::put_two(out, civil.hour);
-    *out++ = ':';
-    out = detail::put_two(out, civil.minute);
-    *out++ = ':';
-    out = detail::put_two(out, civil.second);
-    *out = 'Z';
-    return made;
-}
-
-/// Truncates fractions of a second.
-constexpr http_date_text to_http_date(instant at) noexcept {
-    constexpr std::string_view day_names = "SunMonTueWedThuFriSat";
-    constexpr std::string_view month_names = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    const auto civil = detail::to_civil(at);
-    http_date_text made{};
-    char* out = made.characters.data();
-    out = detail::put_text(out, day_names.substr(static_cast<std::size_t>(civil.weekday) * 3, 3));
-    out = detail::put_text(out, ", ");
-    out = detail::put_two(out, civil.day);
-    *out++ = ' ';
-    out = detail::put_text(out, month_names.substr(static_cast<std::size_t>(civil.month - 1) * 3, 3));
-    *out++ = ' ';
-    out = detail::put_two(out, civil.year / 100);
-    out = detail::put_two(out, civil.year % 100);
-    *out++ = ' ';
-    out = detail::put_two(out, civil.hour);
-    *out++ = ':';
-    out = detail::put_two(out, civil.minute);
-    *out++ = ':';
-    out = detail::put_two(out, civil.second);
-    detail::put_text(out, " GMT");
-    return made;
-}
 
 }  // namespace tollgate
 
@@ -1323,12 +1383,11 @@ inline constexpr std::ptrdiff_t block_bytes = 16;
     return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
 }
 
-/// Also marks tabs, which are so rare that a second look is cheaper than excluding them in every block.
+/// Also marks tabs and bytes of 0x80 and above, which are so rare that a second look is cheaper than excluding them in every block.
 [[nodiscard]] inline block_marks mark_value_end(const char* at) noexcept {
-    const __m128i bytes = load_block(at);
-    const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1f)), bytes);
-    const __m128i del = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7f));
-    return static_cast<block_marks>(_mm_movemask_epi8(_mm_or_si128(control, del)));
+    // Signed comparison: of DEL, one more is negative, too.
+    const __m128i one_more = _mm_add_epi8(load_block(at), _mm_set1_epi8(1));
+    return static_cast<block_marks>(_mm_movemask_epi8(_mm_cmplt_epi8(one_more, _mm_set1_epi8(' ' + 1))));
 }
 
 /// Marks `!`, `_` and `~` too, which saves comparisons: they are looked up one by one.
@@ -1406,19 +1465,19 @@ template <const byte_set& Ends>
 
 #endif
 
-/// Whole blocks as long as possible, then single bytes.
+/// Whole blocks, the last of which ends at `end` and so may overlap the one before; single bytes of less than a block.
 template <block_marks (*Marks)(const char*) noexcept, const byte_set& Ends>
 [[nodiscard]] inline const char* find_end(const char* at, const char* end) noexcept {
-    if (end - at >= block_bytes) {
-        const char* const last_block = end - block_bytes;
-        do {
-            if (const block_marks marks = Marks(at); marks != 0)
-                if (const char* found = first_marked<Ends>(at, marks)) return found;
-            at += block_bytes;
-        } while (at <= last_block);
+    if (end - at < block_bytes) {
+        while (at != end && !holds(Ends, *at)) ++at;
+        return at;
     }
-    while (at != end && !holds(Ends, *at)) ++at;
-    return at;
+    const char* const last_block = end - block_bytes;
+    for (;; at = at + block_bytes < last_block ? at + block_bytes : last_block) {
+        if (const block_marks marks = Marks(at); marks != 0)
+            if (const char* found = first_marked<Ends>(at, marks)) return found;
+        if (at == last_block) return end;
+    }
 }
 
 inline const char* find_value_end(const char* at, const char* end) noexcept {
@@ -1712,93 +1771,67 @@ private:
 namespace detail {
 
 /// A lower-case name of 4 to 17 bytes as two words that may overlap, so that a field name is matched case-insensitively
-/// by two comparisons. This runs for every field line of every request.
-class known_name {
-public:
-    consteval known_name(const char* lower, field_id id) : text_{lower}, id_{id} {
-        if (text_.size() < 4 || text_.size() > 17) throw "two words and one byte hold at the most 17";
-        const std::size_t word_size = text_.size() < 8 ? 4 : 8;
-        for (std::size_t i = 0; i < word_size; ++i) {
-            set(head_, head_fold_, i, text_[i]);
-            set(tail_, tail_fold_, i, text_[text_.size() - word_size + i]);
+/// by two comparisons with constants. This runs for every field line of every request.
+template <std::size_t Size>
+struct known_name {
+    static_assert(Size >= 4 && Size <= 17, "two words and one byte hold at the most 17");
+    using word = std::conditional_t<(Size < 8), std::uint32_t, std::uint64_t>;
+    using word_bytes = std::array<char, sizeof(word)>;
+
+    consteval known_name(const char (&lower)[Size + 1]) {
+        for (std::size_t i = 0; i < Size; ++i) text[i] = lower[i];
+        for (std::size_t i = 0; i < sizeof(word); ++i) {
+            set(head, head_fold, i, text[i]);
+            set(tail, tail_fold, i, text[Size - sizeof(word) + i]);
         }
     }
-
-    /// `id` if `name`, which has the same length, is equal ignoring case; otherwise `other`.
-    [[nodiscard]] constexpr field_id match(std::string_view name) const noexcept {
-        if (std::is_constant_evaluated()) return ascii_iequals(name, text_) ? id_ : field_id::other;
-        // Case is folded only at the letters of the known name, so that no other byte can match one of them.
-        const bool same = text_.size() < 8 ? matches<std::uint32_t>(name.data()) : matches<std::uint64_t>(name.data());
-        return same ? id_ : field_id::other;
-    }
-
-private:
-    using word_bytes = std::array<char, 8>;
-
-    static constexpr void set(word_bytes& word, word_bytes& fold, std::size_t i, char c) noexcept {
+    static consteval void set(word_bytes& word, word_bytes& fold, std::size_t i, char c) {
         word[i] = c;
         fold[i] = c >= 'a' && c <= 'z' ? 'a' - 'A' : '\0';
     }
 
-    template <class Word>
-    [[nodiscard]] bool matches(const char* name) const noexcept {
-        const auto load = [](const char* at) {
-            Word word;
-            std::memcpy(&word, at, sizeof word);
-            return word;
-        };
-        const std::size_t size = text_.size();
-        const bool middle = size <= 16 || ascii_lower(name[8]) == text_[8];
-        return (load(name) | load(head_fold_.data())) == load(head_.data()) &&
-               (load(name + size - sizeof(Word)) | load(tail_fold_.data())) == load(tail_.data()) && middle;
-    }
-
-    std::string_view text_;
-    field_id id_;
-    word_bytes head_{}, head_fold_{}, tail_{}, tail_fold_{};
+    std::array<char, Size> text{};
+    word_bytes head{}, head_fold{}, tail{}, tail_fold{};
 };
+template <std::size_t Bytes>
+known_name(const char (&)[Bytes]) -> known_name<Bytes - 1>;
 
-inline constexpr known_name host_name{"host", field_id::host};
-inline constexpr known_name expect_name{"expect", field_id::expect};
-inline constexpr known_name origin_name{"origin", field_id::origin};
-inline constexpr known_name cookie_name{"cookie", field_id::cookie};
-inline constexpr known_name referer_name{"referer", field_id::referer};
-inline constexpr known_name forwarded_name{"forwarded", field_id::forwarded};
-inline constexpr known_name user_agent_name{"user-agent", field_id::user_agent};
-inline constexpr known_name connection_name{"connection", field_id::connection};
-inline constexpr known_name traceparent_name{"traceparent", field_id::traceparent};
-inline constexpr known_name content_type_name{"content-type", field_id::content_type};
-inline constexpr known_name x_request_id_name{"x-request-id", field_id::x_request_id};
-inline constexpr known_name authorization_name{"authorization", field_id::authorization};
-inline constexpr known_name content_length_name{"content-length", field_id::content_length};
-inline constexpr known_name x_forwarded_for_name{"x-forwarded-for", field_id::x_forwarded_for};
-inline constexpr known_name transfer_encoding_name{"transfer-encoding", field_id::transfer_encoding};
+/// Whether `name`, which has the same length, is equal ignoring case. Case is folded only at the letters of the known name, so
+/// that no other byte can match one of them.
+template <known_name Known>
+[[nodiscard]] constexpr bool is(std::string_view name) noexcept {
+    constexpr std::size_t size = Known.text.size();
+    if (std::is_constant_evaluated()) return ascii_iequals(name, {Known.text.data(), size});
+    using word = typename decltype(Known)::word;
+    const auto differing = [](const char* at, const auto& known, const auto& fold) {
+        word sent;
+        std::memcpy(&sent, at, sizeof sent);
+        return (sent | std::bit_cast<word>(fold)) ^ std::bit_cast<word>(known);
+    };
+    const bool middle = size <= 16 || ascii_lower(name[size / 2]) == Known.text[size / 2];
+    return (differing(name.data(), Known.head, Known.head_fold) |
+            differing(name.data() + size - sizeof(word), Known.tail, Known.tail_fold)) == 0 && middle;
+}
 
 }  // namespace detail
 
 /// The id of a field name, compared case-insensitively (RFC 9110 section 5.1); `field_id::other` if it has none.
 constexpr field_id to_field_id(std::string_view name) noexcept {
-    using namespace detail;
+    using detail::is;
+    using enum field_id;
     switch (name.size()) {
-        case 4: return host_name.match(name);
-        case 6:
-            if (const char initial = ascii_lower(name.front()); initial == 'e') return expect_name.match(name);
-            else if (initial == 'o') return origin_name.match(name);
-            return cookie_name.match(name);
-        case 7: return referer_name.match(name);
-        case 9: return forwarded_name.match(name);
-        case 10:
-            if (ascii_lower(name.front()) == 'u') return user_agent_name.match(name);
-            return connection_name.match(name);
-        case 11: return traceparent_name.match(name);
-        case 12:
-            if (ascii_lower(name.front()) == 'c') return content_type_name.match(name);
-            return x_request_id_name.match(name);
-        case 13: return authorization_name.match(name);
-        case 14: return content_length_name.match(name);
-        case 15: return x_forwarded_for_name.match(name);
-        case 17: return transfer_encoding_name.match(name);
-        default: return field_id::other;
+        case 4: return is<"host">(name) ? host : other;
+        case 6: return is<"cookie">(name) ? cookie : is<"origin">(name) ? origin : is<"expect">(name) ? expect : other;
+        case 7: return is<"referer">(name) ? referer : other;
+        case 9: return is<"forwarded">(name) ? forwarded : other;
+        case 10: return is<"user-agent">(name) ? user_agent : is<"connection">(name) ? connection : other;
+        case 11: return is<"traceparent">(name) ? traceparent : other;
+        case 12: return is<"content-type">(name) ? content_type : is<"x-request-id">(name) ? x_request_id : other;
+        case 13: return is<"authorization">(name) ? authorization : other;
+        case 14: return is<"content-length">(name) ? content_length : other;
+        case 15: return is<"x-forwarded-for">(name) ? x_forwarded_for : other;
+        case 17: return is<"transfer-encoding">(name) ? transfer_encoding : other;
+        default: return other;
     }
 }
 
@@ -1850,8 +1883,8 @@ enum class line_result : std::uint8_t {
 /// The message for the client, for each result that is an error.
 [[nodiscard]] constexpr std::string_view to_reason(line_result fault) noexcept {
     switch (fault) {
-        case line_result::folded: return "A field line begins with a blank.";
-        case line_result::blank_before_colon: return "There is a blank between a field name and its colon.";
+        case line_result::folded: return "A field line begins with whitespace.";
+        case line_result::blank_before_colon: return "There is whitespace between a field name and its colon.";
         case line_result::no_name: return "A field line does not begin with a name and a colon.";
         case line_result::bad_value: return "A field value holds a control character.";
         case line_result::bare_cr: return "A CR is not followed by LF.";
@@ -1895,7 +1928,7 @@ private:
     std::size_t colon_ = 0;  // end of the name, once found
 };
 
-inline line_result field_line_reader::read(const char* bytes, std::size_t bytes_end, field_id& id,
+[[gnu::noinline]] inline line_result field_line_reader::read(const char* bytes, std::size_t bytes_end, field_id& id,
                                            field& line) noexcept {
     const char* const end = bytes + bytes_end;
     const char* const begin = bytes + begin_;
@@ -2057,7 +2090,7 @@ struct request {
     http::body_state body_state = http::body_state::complete;
     field_lines fields;
     std::string_view body;
-    ip_address peer;               ///< the peer of the connection, whatever the fields say
+    ip_address peer;               ///< the peer of the connection; header fields do not change it
 
     /// The host that the client addresses: `host` or `host:port` (RFC 9112 section 3.3). Empty if it named none
     /// (HTTP/1.0).
@@ -2198,14 +2231,21 @@ public:
     [[nodiscard]] work_kind waits_for() const noexcept { return waits_for_; }
     void set_waits_for(work_kind what) noexcept { waits_for_ = what; }
 
+    /// The bound of a body that the handler awaits, if it is less than the server's: the handler sets it before it returns
+    /// `handle_step::needs_body`. A chunked body beyond it arrives as `body_state::too_large`, without being buffered.
+    [[nodiscard]] std::size_t body_bytes_max() const noexcept { return body_bytes_max_; }
+    void set_body_bytes_max(std::size_t bytes) noexcept { body_bytes_max_ = bytes; }
+
     /// Destroys the object, for the next request or when the connection is gone.
     void clear() noexcept {
         waits_for_ = work_kind::other;
+        body_bytes_max_ = static_cast<std::size_t>(-1);
         if (destroy_ != nullptr) std::exchange(destroy_, nullptr)(bytes_);
     }
 
 private:
     void (*destroy_)(void*) noexcept = nullptr;  // of the object in bytes_; null if there is none
+    std::size_t body_bytes_max_ = static_cast<std::size_t>(-1);
     work_kind waits_for_ = work_kind::other;
     alignas(std::max_align_t) std::byte bytes_[bytes_max];
 };
@@ -2251,19 +2291,22 @@ class handler_ref {
 public:
     /// Refers to `target`, which must outlive it.
     template <class H>
-        requires(!std::same_as<std::remove_cvref_t<H>, handler_ref>) && handler<H>
-    handler_ref(H& target) noexcept
-        : target_{&target},
-          handle_request_{[](void* to, const request& request, response& response) noexcept {
-              static_cast<H*>(to)->handle(request, response);
-          }},
-          handle_refusal_{[](void* to, const refusal& refused, response& response) noexcept {
-              static_cast<H*>(to)->handle(refused, response);
-          }},
-          advance_{[](void* to, const request& request, response& response, handler_state& state, thread_kind thread) noexcept {
-              return http::advance(*static_cast<H*>(to), request, response, state, thread);
-          }},
-          blocking_{handler_blocks<H>()} {}
+        requires(!std::same_as<std::remove_cvref_t<H>, handler_ref> && std::is_class_v<H>)
+    handler_ref(H& target) noexcept : target_{&target} {
+        static_assert(handler<H>, "tollgate: this is no handler; read tollgate/http/handler.hpp");
+        if constexpr (handler<H>) {
+            handle_request_ = [](void* to, const request& request, response& response) noexcept {
+                static_cast<H*>(to)->handle(request, response);
+            };
+            handle_refusal_ = [](void* to, const refusal& refused, response& response) noexcept {
+                static_cast<H*>(to)->handle(refused, response);
+            };
+            advance_ = [](void* to, const request& request, response& response, handler_state& state, thread_kind thread) noexcept {
+                return http::advance(*static_cast<H*>(to), request, response, state, thread);
+            };
+            blocking_ = handler_blocks<H>();
+        }
+    }
 
     /// Forward to the handler: a request, a refusal, or a step of a request.
     void handle(const request& request, response& response) const noexcept { handle_request_(target_, request, response); }
@@ -2277,10 +2320,10 @@ public:
 
 private:
     void* target_;
-    void (*handle_request_)(void*, const request&, response&) noexcept;
-    void (*handle_refusal_)(void*, const refusal&, response&) noexcept;
-    handle_step (*advance_)(void*, const request&, response&, handler_state&, thread_kind) noexcept;
-    bool blocking_;
+    void (*handle_request_)(void*, const request&, response&) noexcept = nullptr;
+    void (*handle_refusal_)(void*, const refusal&, response&) noexcept = nullptr;
+    handle_step (*advance_)(void*, const request&, response&, handler_state&, thread_kind) noexcept = nullptr;
+    bool blocking_ = false;
 };
 
 static_assert(resumable_handler<handler_ref>);
@@ -2362,9 +2405,9 @@ private:
     std::string_view text_;
 };
 
-/// Appends JSON (RFC 8259) to `out`, which must outlive the writer and not be changed otherwise meanwhile. Commas are
-/// inserted automatically. Invalid structure (a value without a name in an object, an end without a begin) is asserted.
-/// Text may be any bytes: invalid UTF-8 becomes U+FFFD, so the output is always valid.
+/// Appends JSON (RFC 8259) to `out`, which must outlive the writer. A document is in `out` when it is complete; until then `out` must not
+/// be used. Commas are inserted automatically. Invalid structure (a value without a name in an object, an end without a begin) is
+/// asserted. Text may be any bytes: invalid UTF-8 becomes U+FFFD, so the output is always valid.
 ///
 /// Exemplar:
 ///
@@ -2379,7 +2422,9 @@ public:
     static constexpr unsigned depth_max = 64;
 
     /// Appends to `out`, which must outlive the writer.
-    explicit json_writer(std::string& out) noexcept : out_{&out}, begin_{out.size()} {}
+    explicit json_writer(std::string& out) noexcept : out_{&out} {}
+    json_writer(const json_writer&) = delete;
+    json_writer& operator=(const json_writer&) = delete;
 
     /// Opens or closes an object or array. At most `depth_max` may be open at once.
     json_writer& begin_object() { return open('{', true); }
@@ -2411,17 +2456,51 @@ private:
     json_writer& open(char bracket, bool object);
     json_writer& close(char bracket, bool object);
     json_writer& raw(std::string_view token);
-    [[nodiscard]] bool needs_comma() const noexcept;
-    void separate();
     TOLLGATE_DECL void escape(std::string_view value);
 
+    // Most documents are short: they are assembled in `buffer_` and appended once, because each append is a call.
+    static constexpr std::size_t buffer_bytes = 256;
+
+    /// Where the next `bytes`, at most `buffer_bytes`, may be written.
+    [[nodiscard]] char* space(std::size_t bytes) {
+        if (buffer_bytes - used_ < bytes) flush();
+        return buffer_ + used_;
+    }
+    void wrote(const char* end) noexcept { used_ = static_cast<std::size_t>(end - buffer_); }
+    void put(char c) {
+        *space(1) = c;
+        ++used_;
+    }
+    void put(std::string_view text);
+    void flush() {
+        out_->append(buffer_, std::exchange(used_, 0));
+    }
+    /// Before a value or a name.
+    void separate() {
+        if (follows_value_) put(',');
+    }
+    /// After a value. The last one of a document completes it.
+    json_writer& end_value() {
+        follows_value_ = true;
+        named_ = false;
+        if (depth_ == 0) flush();
+        return *this;
+    }
+    /// After a name.
+    json_writer& end_name() noexcept {
+        follows_value_ = false;
+        named_ = true;
+        return *this;
+    }
     [[nodiscard]] bool in_object() const noexcept { return depth_ != 0 && (objects_ >> (depth_ - 1) & 1) != 0; }
 
     std::string* out_;
-    std::size_t begin_;            // start of the document in `out_`
     std::uint64_t objects_ = 0;    // one bit per level: object or array
     unsigned depth_ = 0;
+    bool follows_value_ = false;   // what comes next needs a comma
     bool named_ = false;           // a name was written and its value is due
+    std::size_t used_ = 0;         // bytes in buffer_
+    char buffer_[buffer_bytes];    // only the first used_ are read
 };
 
 namespace detail {
@@ -2434,90 +2513,102 @@ namespace detail {
 
 }  // namespace detail
 
-/// Whether a value precedes. The last character tells: text ends in a quote, so a bracket or colon at the end never
-/// belongs to a value.
-inline bool json_writer::needs_comma() const noexcept {
-    if (out_->size() == begin_) return false;
-    const char last = out_->back();
-    return last != '{' && last != '[' && last != ':';
-}
-
-inline void json_writer::separate() {
-    if (needs_comma()) out_->push_back(',');
+inline void json_writer::put(std::string_view text) {
+    if (text.size() > buffer_bytes) {
+        flush();
+        out_->append(text);
+        return;
+    }
+    char* const to = space(text.size());
+    if (!text.empty()) std::memcpy(to, text.data(), text.size());
+    used_ += text.size();
 }
 
 inline json_writer& json_writer::open(char bracket, bool object) {
     assert(in_object() == named_ && "a member needs a name, and only a member has one");
     assert(depth_ < depth_max);
     separate();
-    out_->push_back(bracket);
+    put(bracket);
     objects_ = (objects_ & ~(std::uint64_t{1} << depth_)) | std::uint64_t{object} << depth_;
     ++depth_;
-    named_ = false;
+    follows_value_ = named_ = false;
     return *this;
 }
 
 inline json_writer& json_writer::close(char bracket, [[maybe_unused]] bool object) {
     assert(depth_ != 0 && in_object() == object && !named_ && "every end has its begin");
     --depth_;
-    out_->push_back(bracket);
-    return *this;
+    put(bracket);
+    return end_value();
 }
 
 inline json_writer& json_writer::member(json_name name) {
     assert(in_object() && !named_ && "only an object's members have names");
-    char piece[json_name::bytes_max + 4];  // comma, name in quotes and colon: one append costs a third of four
-    char* end = piece;
+    const auto text = name.view();
+    char* end = space(json_name::bytes_max + 4);  // comma, name in quotes, colon
     *end = ',';
-    end += needs_comma();
+    end += follows_value_;
     *end++ = '"';
-    std::memcpy(end, name.view().data(), name.view().size());
-    end += name.view().size();
+    std::memcpy(end, text.data(), text.size());
+    end += text.size();
     *end++ = '"';
     *end++ = ':';
-    out_->append(piece, static_cast<std::size_t>(end - piece));
-    named_ = true;
-    return *this;
+    wrote(end);
+    return end_name();
 }
 
 inline json_writer& json_writer::member_named(std::string_view name) {
     assert(in_object() && !named_ && "only an object's members have names");
     separate();
-    out_->push_back('"');
+    put('"');
     escape(name);
-    out_->append("\":", 2);
-    named_ = true;
-    return *this;
+    put("\":");
+    return end_name();
 }
 
 inline json_writer& json_writer::raw(std::string_view token) {
     assert(in_object() == named_ && "a member needs a name, and only a member has one");
     assert(!token.empty());
     separate();
-    out_->append(token);
-    named_ = false;
-    return *this;
+    put(token);
+    return end_value();
 }
 
 inline json_writer& json_writer::integer(std::integral auto value)
     requires(!std::same_as<decltype(value), bool> && !std::same_as<decltype(value), char>)
 {
-    char digits[20];  // of 2^64 - 1, and of -2^63 with its sign
-    const auto done = std::to_chars(digits, digits + sizeof digits, value);
-    return raw({digits, static_cast<std::size_t>(done.ptr - digits)});
+    assert(in_object() == named_ && "a member needs a name, and only a member has one");
+    separate();
+    constexpr std::size_t digits_max = 20;  // of 2^64 - 1, and of -2^63 with its sign
+    char* const to = space(digits_max);
+    wrote(std::to_chars(to, to + digits_max, value).ptr);
+    return end_value();
 }
 
 inline json_writer& json_writer::string(std::string_view value) {
     assert(in_object() == named_ && "a member needs a name, and only a member has one");
-    separate();
-    out_->push_back('"');
+    if (value.size() > buffer_bytes - 3) {
+        separate();
+        put('"');
+        escape(value);
+        put('"');
+        return end_value();
+    }
+    char* end = space(value.size() + 3);  // comma and quotes
+    *end = ',';
+    end += follows_value_;
+    *end++ = '"';
     std::size_t plain = 0;
-    while (plain < value.size() && detail::is_plain_json(value[plain])) ++plain;
-    out_->append(value.substr(0, plain));
-    if (plain != value.size()) [[unlikely]] escape(value.substr(plain));
-    out_->push_back('"');
-    named_ = false;
-    return *this;
+    for (; plain < value.size() && detail::is_plain_json(value[plain]); ++plain) *end++ = value[plain];
+    if (plain == value.size()) [[likely]] {
+        *end++ = '"';
+        wrote(end);
+        return end_value();
+    }
+    wrote(end);
+    escape(value.substr(plain));
+    put('"');
+    return end_value();
 }
 
 }  // namespace tollgate::http
@@ -2901,6 +2992,12 @@ struct new_hook {
     instant created_at;
 };
 
+/// What the owner of a hook may change.
+struct hook_change {
+    std::string event;
+    std::string target_url;
+};
+
 /// The host that a hook's deliveries are counted for: scheme, host and port of its target, normalised, or the target
 /// itself if it is not a URL.
 [[nodiscard]] inline std::string delivery_host(const std::string& target_url) {
@@ -2970,6 +3067,9 @@ struct attempt {
     attempt_end end = attempt_end::answered;
     unsigned status = 0;   ///< of the response; 0 without one
     std::string answer{};  ///< the beginning of the response body, unchanged, at most limits::attempt_answer_bytes_max
+    /// The beginning of the request as it was sent, head and body, at most limits::attempt_request_bytes_max; empty if nothing
+    /// was sent, or if it was made before 0.2.0.
+    std::string request{};
 
     friend bool operator==(const attempt&, const attempt&) = default;
 };
@@ -3118,6 +3218,13 @@ public:
     /// for a list of more than `limits::scope_list_bytes_max` bytes, and for more than `limits::scope_text_bytes_max` bytes
     /// of scopes. An empty list is an empty set. Takes linear time: lists come from unauthenticated requests.
     static constexpr std::optional<scope_set> parse(std::string_view list) noexcept;
+
+    /// The set whose `text()` this is, for stores that keep it. Anything else is a mistake that is not noticed.
+    static constexpr scope_set from_text(std::string_view text) noexcept {
+        scope_set made;
+        static_cast<void>(made.text_.append(text));
+        return made;
+    }
 
     /// Returns false and changes nothing if it does not fit. Adding an existing scope returns true.
     constexpr bool add(std::string_view scope) noexcept;
@@ -3289,7 +3396,7 @@ struct redeemed_code {
 };
 
 /// The replacement of a refresh token by its use (RFC 9700 section 4.14.2). The tokens that replace one another are a
-/// family. A token that was replaced is remembered by its family, whatever the number of replacements.
+/// family. A replaced token is recognised by its family, after any number of replacements.
 struct token_rotation {
     digest family_digest;     ///< of the text that all tokens of the family share
     digest successor_digest;  ///< of the token that replaces the shown one
@@ -3397,7 +3504,7 @@ struct known_quota {
 /// What a limit is counted by.
 enum class limit_kind : std::uint8_t { user, address };
 
-/// What a request is counted against: a user, whatever token they use, or a client's address.
+/// What a request is counted against: a user, regardless of the token, or a client's address.
 ///
 /// An IPv6 address counts by its /64, the usual assignment to one household or machine. An IPv4 address is packed into
 /// a prefix in 0000::/8 (RFC 4291 section 2.4), which no client uses.
@@ -3408,6 +3515,10 @@ public:
         return {limit_kind::user, static_cast<std::uint64_t>(user.value())};
     }
     static constexpr limit_key of(const ip_address& client) noexcept;
+
+    /// The same user or address in a window of its own, apart from that of all requests and from those of other names:
+    /// `limit_key::of(user).in("exports")`. The name is hashed (64 bits), so that any length costs the same to store.
+    [[nodiscard]] constexpr limit_key in(std::string_view window) const noexcept;
 
     /// What kind of key it is.
     [[nodiscard]] constexpr limit_kind kind() const noexcept { return kind_; }
@@ -3442,6 +3553,18 @@ constexpr limit_key limit_key::of(const ip_address& client) noexcept {
     return {limit_kind::address, client.is_v4() ? ipv4_prefix | big_endian(12, 4) : big_endian(0, 8)};
 }
 
+constexpr limit_key limit_key::in(std::string_view window) const noexcept {
+    std::uint64_t hash = 14695981039346656037U;  // FNV-1a, then the finalizer of MurmurHash3 over name and key
+    for (char c : window) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+    hash ^= value_;
+    hash = (hash ^ hash >> 33) * 0xff51'afd7'ed55'8ccdU;
+    hash = (hash ^ hash >> 33) * 0xc4ce'b9fe'1a85'ec53U;
+    hash ^= hash >> 33;
+    // Never a user's id, which is positive, nor a client's prefix: 0100::/8 is reserved (RFC 4291, RFC 6666).
+    if (kind_ == limit_kind::user) return {kind_, hash | std::uint64_t{1} << 63};
+    return {kind_, std::uint64_t{1} << 56 | hash >> 8};
+}
+
 }  // namespace tollgate
 
 template <>
@@ -3474,7 +3597,7 @@ struct personal_token {
 /// A personal token to be stored.
 struct new_personal_token {
     user_id user;
-    token_username username;  ///< unique; a duplicate is a conflict
+    token_username username;  ///< 1 to 32 bytes of any value, never empty; unique; a duplicate is a conflict
     digest secret_digest;     ///< SHA-256 of the secret
     std::string description;  ///< at most limits::token_description_bytes_max
     scope_set scopes;
@@ -3502,10 +3625,10 @@ struct new_access_token {
 /// What authentication needs. Read on every request, so it does not allocate.
 struct token_credential {
     user_id user;
-    digest secret_digest;
+    digest secret_digest;  ///< of a personal token, of its secret; of an access token, of the whole token: what it was found by
     scope_set scopes;
     std::optional<instant> expires_at;  ///< invalid from this time on; empty: valid until revoked
-    std::optional<application_id> application;
+    std::optional<application_id> application;  ///< of an access token
     std::optional<instant> last_used_at{};  ///< as recorded; always empty if the store does not record uses
     known_quota owner_quota{};  ///< the owner's quota, if the store looked it up with the credential
     std::optional<token_id> token{};  ///< of a personal token, for logs; may be left empty
@@ -3517,18 +3640,33 @@ struct token_credential {
 
 namespace tollgate::inline v0 {
 
-/// A service as a program defines it: `{"shop", {"order.paid", "order.shipped"}}`.
+/// A scope of a service beside the two that each has: `{"refund", "Refund parcels"}`.
+struct scope_definition {
+    std::string name;  ///< the part after `{service}:`, `[a-z0-9-]{1,32}`, not `read`
+    std::string text;  ///< what it permits, for people: 1 to 200 bytes, plain text
+};
+
+/// A service as a program defines it: `{"shop", {"order.paid", "order.shipped"}}`, or with scopes of its own
+/// `{.name = "parcel", .events = {"parcel.sent"}, .scopes = {{"refund", "Refund parcels"}}}`.
 struct service_definition {
     std::string_view name;
-    std::vector<std::string> events = {};
+    std::vector<std::string> events = {};       ///< that hooks can subscribe to
+    std::vector<scope_definition> scopes = {};  ///< of its own
+};
+
+/// A scope that only one service has.
+struct service_scope {
+    std::string name;  ///< `{service}:{scope}`
+    std::string text;  ///< what it permits, for people
 };
 
 /// A product whose accounts the API serves.
 struct service {
     service_name name;
-    std::string read_scope;           ///< `{name}:read`
-    std::string write_scope;          ///< `{name}`, which covers reading
-    std::vector<std::string> events;  ///< that hooks can subscribe to
+    std::string read_scope;                 ///< `{name}:read`
+    std::string write_scope;                ///< `{name}`, which covers reading and the service's own scopes
+    std::vector<std::string> events;        ///< that hooks can subscribe to
+    std::vector<service_scope> own_scopes;  ///< beside the two above
 
     /// Whether the service has an event of this name.
     [[nodiscard]] TOLLGATE_DECL bool has_event(std::string_view event) const noexcept;
@@ -3544,8 +3682,11 @@ public:
     TOLLGATE_DECL service_catalog(std::initializer_list<service_definition> services);
 
     /// Refuses (error_kind::invalid) a name that is not `[a-z0-9-]{1,32}`, a reserved one (`user`, `testservice`), a
-    /// duplicate, and an event that is not `[A-Za-z0-9._-]{1,128}`.
-    TOLLGATE_DECL result<void> add(std::string_view name, std::vector<std::string> events);
+    /// duplicate, an event that is not `[A-Za-z0-9._-]{1,128}`, and a scope whose name or text is not as
+    /// `scope_definition` says, or that the service has already.
+    ///
+    ///     services.add("parcel", {"parcel.sent"}, {{"refund", "Refund parcels"}});
+    TOLLGATE_DECL result<void> add(std::string_view name, std::vector<std::string> events, std::vector<scope_definition> scopes = {});
 
     /// Null if there is none. The pointer is valid until the next `add`.
     [[nodiscard]] const service* find(std::string_view name) const noexcept {
@@ -3554,7 +3695,7 @@ public:
         return nullptr;
     }
 
-    /// Whether the scope exists: two per service, and `user:balance`.
+    /// Whether the scope exists: two per service, those of its own, and `user:balance`.
     [[nodiscard]] TOLLGATE_DECL bool has_scope(std::string_view scope) const noexcept;
 
     /// Every scope, in the order in which pages list them.
@@ -3681,10 +3822,11 @@ namespace tollgate::inline v0 {
 /// Thread rule: callable from many threads at once. Blocking: allowed if the store declares
 /// `static constexpr bool blocking = true`. Errors: an `error`; nothing is thrown.
 ///
-/// Exemplar: `memory_store`, `sqlite_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
+/// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
 template <class S>
-concept hook_store = requires(S& s, const new_hook& made, const account_ref& account, const service_name& service, hook_id id,
-                              std::size_t hooks_per_event_max, const std::string& secret, instant old_valid_until) {
+concept hook_store = requires(S& s, const new_hook& made, const hook_change& changed, const account_ref& account,
+                              const service_name& service, hook_id id, std::size_t hooks_per_event_max,
+                              const std::string& secret, instant old_valid_until) {
     // Creates a hook with a new id; ids are never reused. error_kind::invalid if the account already has
     // `hooks_per_event_max` hooks for this event: counting and creating is one step, so that parallel calls cannot
     // exceed the bound.
@@ -3695,8 +3837,12 @@ concept hook_store = requires(S& s, const new_hook& made, const account_ref& acc
     { s.account_of_hook(service, id) } -> std::same_as<result<std::optional<account_ref>>>;
     // Whether the account has such a hook. From now on `secret` signs. The replaced secret also signs until
     // `old_valid_until`, and so do those replaced earlier until their own expiry, of all of them the last
-    // `limits::previous_secrets_max`.
+    // `limits::previous_secrets_max`. Only an outbox returns secrets, with what is due: a store without one, which delivers
+    // nothing itself, hands `secret` to whatever signs, or may drop both.
     { s.replace_hook_secret(account, id, secret, old_valid_until) } -> std::same_as<result<bool>>;
+    // Whether the account has such a hook. From now on it has this event and target; deliveries that wait are sent to the new
+    // target. error_kind::invalid if the event changes and already has `hooks_per_event_max` hooks: one step, as in `create_hook`.
+    { s.update_hook(account, id, changed, hooks_per_event_max) } -> std::same_as<result<bool>>;
     // Deletes a hook; whether the account had it.
     { s.delete_hook(account, id) } -> std::same_as<result<bool>>;
 };
@@ -3734,7 +3880,7 @@ concept application_store = requires(S& s, const new_application& made, std::str
     { s.delete_application(owner, id) } -> std::same_as<result<bool>>;
 };
 
-/// Stores grants, and the codes and tokens made from them. Whatever expires at a time is already invalid at that time.
+/// Stores grants, and the codes and tokens made from them. Codes and tokens are already invalid at the time at which they expire.
 ///
 /// One user and one application cannot fill a store: beyond `limits::codes_per_grant_max` and the corresponding bounds
 /// for refresh and access tokens, a store may delete the oldest (of refresh tokens, the least recently used); the
@@ -3786,7 +3932,7 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
     { s.sweep_expired(now, rows_max) } -> std::same_as<result<std::size_t>>;
 };
 
-/// Exemplar: `memory_store`, `sqlite_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
+/// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
 template <class S>
 concept oauth_store = application_store<S> && grant_store<S>;
 
@@ -3800,9 +3946,11 @@ namespace tollgate::inline v0 {
 enum class activity_kind : std::uint8_t {
     signed_in,               ///< empty
     token_created,           ///< the personal token's description
+    token_renewed,           ///< the same; it got a new secret
     token_revoked,           ///< the same
     application_registered,  ///< the application's name
     client_secret_replaced,  ///< the same
+    client_secret_removed,   ///< the same; the older one of two
     application_deleted,     ///< the same
     access_granted,          ///< the name of the application that the user authorized
     access_revoked,          ///< the same
@@ -3811,12 +3959,18 @@ enum class activity_kind : std::uint8_t {
     hook_secret_replaced,    ///< the same
     hook_enabled,            ///< the same
     delivery_resent,         ///< the delivery's id
+    application_changed,     ///< the application's name
+    hook_changed,            ///< the webhook's id
+    hook_tested,             ///< the same
+    deliveries_resent,       ///< the same
+    session_ended,           ///< empty; the user signed out a session that is not the current one
+    other_sessions_ended,    ///< empty; the user signed out everywhere else
+    password_set,            ///< empty
     // What only an operator does.
     user_added,         ///< the login
     user_disabled,      ///< empty
     user_enabled,       ///< empty
     user_deleted,       ///< empty
-    password_set,       ///< empty
     sessions_ended,     ///< empty
     quota_set,          ///< requests a day
     account_added,      ///< the service and the account's id
@@ -3827,12 +3981,14 @@ enum class activity_kind : std::uint8_t {
 /// The name under which it is stored: `token_created`.
 [[nodiscard]] constexpr std::string_view to_text(activity_kind kind) noexcept {
     constexpr std::array<std::string_view, static_cast<std::size_t>(activity_kind::count_)> names{
-        "signed_in",         "token_created",        "token_revoked",        "application_registered",
-        "client_secret_replaced", "application_deleted", "access_granted",   "access_revoked",
-        "hook_created",      "hook_deleted",         "hook_secret_replaced", "hook_enabled",
-        "delivery_resent",   "user_added",           "user_disabled",        "user_enabled",
-        "user_deleted",      "password_set",         "sessions_ended",       "quota_set",
-        "account_added",     "event_reported"};
+        "signed_in", "token_created", "token_renewed", "token_revoked",
+        "application_registered", "client_secret_replaced", "client_secret_removed", "application_deleted",
+        "access_granted", "access_revoked", "hook_created", "hook_deleted",
+        "hook_secret_replaced", "hook_enabled", "delivery_resent", "application_changed",
+        "hook_changed", "hook_tested", "deliveries_resent", "session_ended",
+        "other_sessions_ended", "password_set", "user_added", "user_disabled",
+        "user_enabled", "user_deleted", "sessions_ended", "quota_set",
+        "account_added", "event_reported"};
     return kind < activity_kind::count_ ? names[static_cast<std::size_t>(kind)] : std::string_view{};
 }
 
@@ -3865,9 +4021,9 @@ struct request_context {
     std::string_view id;
     /// The trace that the request is a part of (W3C Trace Context): that of its `traceparent`, or a new one. 32 hexadecimal digits.
     std::string_view trace_id;
-    /// The request's own span, the parent of whatever is done for it: 16 hexadecimal digits.
+    /// The request's own span, the parent of all work done for it: 16 hexadecimal digits.
     std::string_view span_id;
-    /// The span of whoever sent it; empty if the trace begins here.
+    /// The sender's span; empty if the trace begins here.
     std::string_view parent_span_id;
     /// The sampled flag of `traceparent`; true for a trace that begins here.
     bool sampled = true;
@@ -3885,7 +4041,7 @@ struct request_record {
     const request_context& context;
     const http::request& request;
     const http::response& response;
-    const tollgate::caller* caller = nullptr;  ///< null if nobody was authenticated
+    const tollgate::caller* caller = nullptr;  ///< null if no caller was authenticated
 };
 
 /// A request that the server refused before there was one to handle: malformed bytes, a time-out, overload. Of its context, id,
@@ -3937,8 +4093,8 @@ struct delivery_record {
     std::string_view span_id{};
 };
 
-/// An observer that also hears of every attempt to deliver a webhook. An observer that has no such function is fine, and
-/// hears of problems alone.
+/// An observer that also receives every attempt to deliver a webhook. The function is optional: an observer without it receives
+/// only problems.
 ///
 /// Exemplar:
 ///
@@ -3954,8 +4110,8 @@ concept delivery_observer = observer<O> && requires(const O& o, const delivery_r
     { o.on_attempt(record) } noexcept;
 };
 
-/// An observer that also hears what users do with their accounts, for an audit log: sign-in, tokens, applications, grants,
-/// webhooks. An observer that has no such function is fine.
+/// An observer that also receives the changes that users make to their accounts, for an audit log: sign-in, tokens, applications,
+/// grants, webhooks. The function is optional.
 ///
 /// Exemplar:
 ///
@@ -4004,13 +4160,17 @@ concept event_sink = requires(S& s, const event& happened, const message_seed& s
 /// A store that is full may refuse an event (unavailable), preferably of the account that fills it. If one host fills it,
 /// it may give up an event's deliveries to that host at once, on record, while the others are due.
 ///
-/// Exemplars: `memory_store`, `sqlite_store`, and `examples/own_store`, the shortest one. An adapter is correct if it
+/// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`, and `examples/own_store`, the shortest one. An adapter is correct if it
 /// passes `tollgate/testing/store_suite.hpp`.
 template <class S>
 concept outbox = event_sink<S> && requires(S& s, std::span<const lease_request> requests, const lease_time& lease,
                                            std::span<const attempt_result> ended, const account_ref& account,
-                                           hook_id hook, delivery_id delivery, instant now, instant ended_before,
-                                           std::size_t rows_max, std::optional<delivery_id> which) {
+                                           hook_id hook, delivery_id delivery, instant now, instant ended_before, instant since,
+                                           std::size_t rows_max, std::optional<delivery_id> which, const event& happened,
+                                           const message_seed& seed, std::optional<delivery_state> state) {
+    // One delivery of this event, due now, for this hook alone, whatever its event: a test, for example. Whether the event's
+    // account has such a hook. error_kind::conflict if it is disabled.
+    { s.append_event_to(hook, happened, seed, now) } -> std::same_as<result<bool>>;
     // Hooks that may have a delivery to lease, at most `rows_max`, in the order in which they became due: a delivery whose
     // time has come, or whose lease has ended. A hook may be listed too early, but a `lease` call that finds nothing due
     // ends that.
@@ -4029,15 +4189,19 @@ concept outbox = event_sink<S> && requires(S& s, std::span<const lease_request> 
     // the waiting ones now, the leased ones when they are completed with `retry` or their lease has ended.
     { s.complete(ended, now) } -> std::same_as<result<std::vector<completion>>>;
     // The hook's deliveries, newest first, at most `rows_max`; none if the hook is not the account's. With `which`, only
-    // those older than that one, whether it still exists or not.
-    { s.deliveries_of(account, hook, rows_max, which) } -> std::same_as<result<std::vector<tollgate::delivery>>>;
+    // those older than that one, whether it still exists or not; with `state`, only those in that state.
+    { s.deliveries_of(account, hook, rows_max, which, state) } -> std::same_as<result<std::vector<tollgate::delivery>>>;
     // The hook's attempts, the last completed first, at most `rows_max`; with `which`, only those of that delivery. Of one
     // delivery at least the last `limits::attempts_per_delivery_max` are kept.
     { s.attempts_of(account, hook, rows_max, which) } -> std::same_as<result<std::vector<recorded_attempt>>>;
-    // Whether the account has such a delivery. Whatever its state, it is due now and its retry plan starts over. If it is
-    // being sent, it is due as soon as that attempt is completed, whatever its outcome (held, if its hook is disabled by
+    // Whether the account has such a delivery. In any state, it becomes due now and its retry plan starts over. If it is
+    // being sent, it becomes due as soon as that attempt is completed, with any outcome (held, if its hook is disabled by
     // then). error_kind::conflict while its hook is disabled.
     { s.resend(account, delivery, now) } -> std::same_as<result<bool>>;
+    // The hook's deliveries that were given up and created at `since` or later are due now, and their retry plans start
+    // over: the oldest first, at most `rows_max`. Returns how many; none if the hook is not the account's. error_kind::conflict
+    // if it is disabled.
+    { s.resend_given_up(account, hook, since, rows_max, now) } -> std::same_as<result<std::size_t>>;
     // Whether the account has such a hook. It is neither disabled nor failing any more; its held deliveries are due now,
     // and their retry plan starts over.
     { s.enable_hook(account, hook, now) } -> std::same_as<result<bool>>;
@@ -4095,30 +4259,6 @@ concept payload_format = requires(const F& f, const due_delivery& sent, instant 
 
 }  // namespace tollgate
 
-// <tollgate/contract/random_source.hpp>
-
-namespace tollgate::inline v0 {
-
-/// Provides unpredictable random bytes. Every secret is made from them.
-///
-/// Exemplar:
-///
-///     struct only_for_tests {
-///         bool fill(std::span<std::byte> bytes) const noexcept {
-///             for (std::byte& each : bytes) each = std::byte{7};
-///             return true;
-///         }
-///     };
-template <class R>
-concept random_source = requires(const R& r, std::span<std::byte> bytes) {
-    // Fills `bytes` completely, or returns false: then the request fails with 500 and no weak secret is created. Called
-    // from many threads at once.
-    // threads at once.
-    { r.fill(bytes) } noexcept -> std::same_as<bool>;
-};
-
-}  // namespace tollgate
-
 // <tollgate/contract/rate_limiter.hpp>
 
 namespace tollgate::inline v0 {
@@ -4133,6 +4273,8 @@ namespace tollgate::inline v0 {
 /// also has `bool may_block() const noexcept`, constant during its life. If it can often decide without waiting, it may
 /// also have `try_take` and `try_peek` with the arguments of `take` and `peek`: they return `std::optional<verdict>`,
 /// empty (with nothing counted) where `take` and `peek` would wait.
+///
+/// A limiter with a member `windows_of` chooses the windows of each request: `request_limiter`.
 ///
 /// Exemplar (`days` and `hours` are std::chrono's):
 ///
@@ -4153,6 +4295,78 @@ concept rate_limiter = requires(L& l, const limit_key& key, const quota& allowed
     { l.take(key, allowed, now) } noexcept -> std::same_as<verdict>;
     // What `take` would return for the next request, with what remains now; counts nothing.
     { l.peek(key, allowed, now) } noexcept -> std::same_as<verdict>;
+};
+
+/// What a `request_limiter` knows about a request of the API. Views: valid during the call.
+struct limited_request {
+    limit_key key;                         ///< what the request counts against by default: the user, or the client's address
+    quota allowed;                         ///< the default: the user's own quota, or the one of the settings
+    std::string_view route;                ///< the pattern, such as `/{service}/accounts`; empty for a path without a route
+    http::method method{};
+    const tollgate::caller* caller = nullptr;  ///< null without valid credentials; names user, scopes and OAuth application
+    ip_address client{};                   ///< the client's address
+    instant now{};
+};
+
+/// One window of a request.
+struct limit_window {
+    limit_key key = limit_key::of(ip_address{});
+    quota allowed{};
+};
+
+/// The windows that a request counts in: none to four.
+class limit_windows {
+public:
+    static constexpr std::size_t count_max = 4;  // in a shared limiter, each is a round trip
+
+    /// None: the request is admitted and not counted.
+    constexpr limit_windows() noexcept = default;
+    /// These: `return {{asked.key, asked.allowed}, {asked.key.in("exports"), {10, minutes{1}}}};`
+    constexpr limit_windows(limit_window first) noexcept : all_{first}, count_{1} {}
+    constexpr limit_windows(limit_window first, limit_window second) noexcept : all_{first, second}, count_{2} {}
+    constexpr limit_windows(limit_window first, limit_window second, limit_window third) noexcept
+        : all_{first, second, third}, count_{3} {}
+    constexpr limit_windows(limit_window first, limit_window second, limit_window third, limit_window fourth) noexcept
+        : all_{first, second, third, fourth}, count_{4} {}
+
+    /// Adds one. Precondition: there are less than `count_max`.
+    constexpr void add(const limit_window& one) noexcept {
+        assert(count_ < count_max);
+        all_[count_++] = one;
+    }
+
+    /// The windows, in the order of their addition.
+    [[nodiscard]] constexpr const limit_window* begin() const noexcept { return all_; }
+    [[nodiscard]] constexpr const limit_window* end() const noexcept { return all_ + count_; }
+    [[nodiscard]] constexpr std::size_t size() const noexcept { return count_; }
+
+private:
+    limit_window all_[count_max]{};
+    std::size_t count_ = 0;
+};
+
+/// A `rate_limiter` that sees each request of the API, and names the windows in which it counts.
+///
+/// A request is admitted if all its windows have room, and counts in each of them; else it counts in none and gets a 429. (Of
+/// requests that compete for the last place in one window, a refused one may have been counted in another.) The response has
+/// the fields of the window that refuses for the longest time, otherwise of the one with the fewest requests left.
+///
+/// Exemplar (`minutes` is std::chrono's):
+///
+///     struct export_limiter {
+///         window_limiter counted;
+///         verdict take(const limit_key& key, quota allowed, instant now) noexcept { return counted.take(key, allowed, now); }
+///         verdict peek(const limit_key& key, quota allowed, instant now) noexcept { return counted.peek(key, allowed, now); }
+///         limit_windows windows_of(const limited_request& asked) const noexcept {
+///             if (asked.route != "/{service}/export") return {{asked.key, asked.allowed}};
+///             return {{asked.key, asked.allowed}, {asked.key.in("exports"), {10, minutes{1}}}};
+///         }
+///     };
+template <class L>
+concept request_limiter = rate_limiter<L> && requires(L& l, const limited_request& asked) {
+    // The windows of this request. Called once per request, on the thread that read it, from many threads at once.
+    // Never waits.
+    { l.windows_of(asked) } noexcept -> std::same_as<limit_windows>;
 };
 
 }  // namespace tollgate
@@ -4250,6 +4464,18 @@ struct stored_session {
     std::string login;
     instant created_at;
     instant last_seen_at;
+    std::string signed_in_from = {};  ///< the network of the sign-in, such as 203.0.113.0/24; empty if unknown
+    std::string user_agent = {};      ///< of the sign-in: visible ASCII, at most `limits::session_user_agent_bytes_max`; may be empty
+};
+
+/// A session as its user sees it.
+struct listed_session {
+    std::string id;  ///< names the session among those of its user; reveals nothing of its cookie
+    instant created_at;
+    instant last_seen_at;  ///< recorded at a bounded rate, so it may lag
+    std::string signed_in_from = {};
+    std::string user_agent = {};
+    bool is_current = false;  ///< the session of the request
 };
 
 }  // namespace tollgate
@@ -4270,6 +4496,14 @@ template <class P>
 concept password_source = requires(P& p, std::string_view login, std::string_view password) {
     // The user, or empty if login or password is wrong. Must take as long for an unknown login as for a wrong password.
     { p.check_password(login, password) } -> std::same_as<result<std::optional<user_id>>>;
+};
+
+/// A password source whose users can change their passwords. Optional: with it `cookie_sessions` is a `password_changer`.
+template <class P>
+concept password_store = password_source<P> && requires(P& p, user_id user, std::string_view password) {
+    // From now on this is the user's password. It has `limits::password_bytes_min` to `limits::password_bytes_max` bytes.
+    // not_found if there is no such user.
+    { p.set_password(user, password) } -> std::same_as<result<void>>;
 };
 
 /// Finds the session of a request. Implement it on the sessions that your site has; `cookie_sessions` keeps its own. If it
@@ -4325,7 +4559,7 @@ struct sign_in_answer {
 /// has a sign-in page, a `session_source` is enough: its `sign_in_url` leads to that page.
 ///
 /// Thread rule and errors: as for `session_source`. Blocking: `sign_in` computes a slow password hash, so it is called
-/// on a worker thread, whatever `blocking` says.
+/// on a worker thread even if `blocking` is false.
 template <class S>
 concept sign_in_source = session_source<S> && requires(S& s, const http::request& request, const sign_in_attempt& attempt,
                                                        instant now, http::response& response) {
@@ -4335,6 +4569,54 @@ concept sign_in_source = session_source<S> && requires(S& s, const http::request
     { s.sign_in(request, attempt, now, response) } -> std::same_as<result<sign_in_answer>>;
     // Ends the session that the request came with, if any, and clears the cookie.
     { s.sign_out(request, now, response) } -> std::same_as<result<void>>;
+};
+
+/// A session source that lists the sessions of its users and ends them. Optional: with it `account_pages` has a page where a
+/// user signs out elsewhere. `cookie_sessions` is one.
+///
+/// Thread rule, blocking and errors: as for `session_source`.
+template <class S>
+concept session_manager = session_source<S> && requires(S& s, const http::request& request, const session& who, std::string_view id,
+                                                        instant now) {
+    // The sessions of this user, the last used first; one of them is that of the request.
+    { s.sessions_of(request, who, now) } -> std::same_as<result<std::vector<listed_session>>>;
+    // Ends the session of this user that `listed_session::id` names; whether there was one.
+    { s.end_session(who, id) } -> std::same_as<result<bool>>;
+    // Ends all sessions of this user but that of the request.
+    { s.end_other_sessions(request, who) } -> std::same_as<result<void>>;
+};
+
+/// A new password for a signed-in user, who proves to be there with the current one. Views: valid during the call.
+struct password_change {
+    std::string_view current;
+    std::string_view wanted;  ///< `limits::password_bytes_min` to `limits::password_bytes_max` bytes
+    ip_address client;        ///< behind trusted proxies, the one they name
+};
+
+/// The result of a password change.
+struct password_change_answer {
+    enum class outcome : std::uint8_t {
+        changed,
+        refused,    ///< the current password is wrong
+        throttled,  ///< too many failures; the password was not checked
+    };
+    outcome result = outcome::refused;  ///< what became of it
+    seconds retry_after{};  ///< if throttled: the time to wait; at least 1
+};
+
+/// A session source that changes passwords. Optional: with it `account_pages` has a form for it. `cookie_sessions` is one if its
+/// passwords are a `password_store`.
+///
+/// Thread rule and errors: as for `session_source`. Blocking: it computes slow password hashes, so it is called on a worker
+/// thread, whatever `blocking` says.
+template <class S>
+concept password_changer = session_source<S> && requires(S& s, const http::request& request, const session& who,
+                                                         const password_change& wanted, instant now,
+                                                         http::response& response) {
+    // Checks the current password as a sign-in does, with the same bounds on failures, and sets the new one. Ends all sessions of
+    // the user, since any of them may be a thief's, and starts a new one, whose Set-Cookie is added to `response`. Adds nothing
+    // unless the result is `changed`.
+    { s.change_password(request, who, wanted, now, response) } -> std::same_as<result<password_change_answer>>;
 };
 
 }  // namespace tollgate
@@ -4351,10 +4633,10 @@ namespace tollgate::inline v0 {
 /// One user cannot fill a store by signing in repeatedly: beyond `limits::sessions_per_user_max` sessions of one user,
 /// a store may delete the least recently used; the stores of this library do.
 ///
-/// Exemplar: `memory_store`, `sqlite_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
+/// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
 template <class S>
-concept session_store = requires(S& s, const stored_session& made, const digest& cookie, user_id user, instant now,
-                                 instant created_before, instant seen_before, std::size_t rows_max) {
+concept session_store = requires(S& s, const stored_session& made, const digest& cookie, const std::optional<digest>& kept,
+                                 user_id user, instant now, instant created_before, instant seen_before, std::size_t rows_max) {
     // error_kind::conflict if the digest exists.
     { s.create_session(made) } -> std::same_as<result<void>>;
     // Empty if there is none.
@@ -4363,11 +4645,58 @@ concept session_store = requires(S& s, const stored_session& made, const digest&
     { s.touch_session(cookie, now) } -> std::same_as<result<void>>;
     // Whether there was one. It is invalid as soon as this returns.
     { s.end_session(cookie) } -> std::same_as<result<bool>>;
-    // Ends all sessions of one user, for instance after a password change.
-    { s.end_sessions_of(user) } -> std::same_as<result<void>>;
+    // The user's sessions, the last used first; none if there is no such user. Those that are over are listed until a sweep.
+    { s.sessions_of(user) } -> std::same_as<result<std::vector<stored_session>>>;
+    // Ends all sessions of one user but `kept`, for instance after a password change.
+    { s.end_sessions_of(user, kept) } -> std::same_as<result<void>>;
     // Deletes sessions created before `created_before` or last used before `seen_before`, at most `rows_max`; returns
     // how many.
     { s.sweep_sessions(created_before, seen_before, rows_max) } -> std::same_as<result<std::size_t>>;
+};
+
+}  // namespace tollgate
+
+// <tollgate/contract/sources.hpp>
+
+namespace tollgate::inline v0 {
+
+/// Provides the current time. Handlers get the time only from here, so that tests can set it.
+///
+/// Exemplar:
+///
+///     struct stopped_clock {
+///         instant now() const noexcept { return instant{}; }
+///     };
+template <class C>
+concept time_source = requires(const C& c) {
+    // UTC. Called at the start of each request, from many threads at once. May go backwards, as system clocks do.
+    { c.now() } noexcept -> std::same_as<instant>;
+};
+
+/// A reading of the clock for durations, which are a difference of two: `clock.steady_now()` if the clock has that member, which
+/// returns std::chrono::nanoseconds, is noexcept and never goes backwards; otherwise `now()`, to the millisecond.
+template <time_source C>
+[[nodiscard]] std::chrono::nanoseconds steady_now(const C& clock) noexcept {
+    if constexpr (requires { { clock.steady_now() } noexcept -> std::same_as<std::chrono::nanoseconds>; })
+        return clock.steady_now();
+    else return clock.now().time_since_epoch();
+}
+
+/// Provides unpredictable random bytes. Every secret is made from them.
+///
+/// Exemplar:
+///
+///     struct only_for_tests {
+///         bool fill(std::span<std::byte> bytes) const noexcept {
+///             for (std::byte& each : bytes) each = std::byte{7};
+///             return true;
+///         }
+///     };
+template <class R>
+concept random_source = requires(const R& r, std::span<std::byte> bytes) {
+    // Fills `bytes` completely, or returns false: then the request fails with 500 and no weak secret is created. Called
+    // from many threads at once.
+    { r.fill(bytes) } noexcept -> std::same_as<bool>;
 };
 
 }  // namespace tollgate
@@ -4393,40 +4722,12 @@ namespace tollgate::inline v0 {
 template <class R>
 concept target_rule = requires(const R& r, const http::url& target, const ip_address& address) {
     // Checks a URL when a hook is created, by its text alone. A refusal is error_kind::invalid with a message that
-    // names `target_url`.
+    // names `target_url`; pages show it in all languages.
     { r.check(target) } -> std::same_as<result<void>>;
     // Checks an address before each connection, after the name was resolved: a name may resolve to a private address
     // later.
     { r.allows(address) } noexcept -> std::same_as<bool>;
 };
-
-}  // namespace tollgate
-
-// <tollgate/contract/time_source.hpp>
-
-namespace tollgate::inline v0 {
-
-/// Provides the current time. Handlers get the time only from here, so that tests can set it.
-///
-/// Exemplar:
-///
-///     struct stopped_clock {
-///         instant now() const noexcept { return instant{}; }
-///     };
-template <class C>
-concept time_source = requires(const C& c) {
-    // UTC. Called at the start of each request, from many threads at once. May go backwards, as system clocks do.
-    { c.now() } noexcept -> std::same_as<instant>;
-};
-
-/// A reading of the clock for durations, which are a difference of two: `clock.steady_now()` if the clock has that member, which
-/// returns std::chrono::nanoseconds, is noexcept and never goes backwards; otherwise `now()`, to the millisecond.
-template <time_source C>
-[[nodiscard]] std::chrono::nanoseconds steady_now(const C& clock) noexcept {
-    if constexpr (requires { { clock.steady_now() } noexcept -> std::same_as<std::chrono::nanoseconds>; })
-        return clock.steady_now();
-    else return clock.now().time_since_epoch();
-}
 
 }  // namespace tollgate
 
@@ -4492,7 +4793,8 @@ namespace tollgate::inline v0 {
 /// `static constexpr bool blocking = true`. Errors: an `error` (unavailable, internal); never throws.
 template <class S>
 concept credential_source = requires(S& s, std::string_view username, const digest& token) {
-    // The personal token with this username; empty if there is none or it was revoked.
+    // The personal token with this username, compared byte for byte; empty if there is none or it was revoked. Clients send
+    // any username of 0 to 32 bytes; no stored one is empty.
     { s.find_personal_token(username) } -> std::same_as<result<std::optional<token_credential>>>;
     // The access token with this digest, expired or not; empty if there is none or it was revoked.
     { s.find_access_token(token) } -> std::same_as<result<std::optional<token_credential>>>;
@@ -4513,7 +4815,7 @@ concept credential_cache = credential_source<S> && requires(const S& s, std::str
 /// Stores personal tokens and access tokens. Every verb is one atomic intent; its effect is as durable as the store
 /// when it returns.
 ///
-/// Exemplar: `memory_store`, `sqlite_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
+/// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
 template <class S>
 concept token_store = credential_source<S> && requires(S& s, const new_personal_token& personal,
                                                        std::size_t tokens_per_user_max, const new_access_token& access,
@@ -4568,8 +4870,7 @@ namespace tollgate::inline v0 {
 ///         result<std::optional<quota>> quota_of(user_id user);
 ///     };
 ///
-/// A directory may also have `result<bool> has_account(user_id, const account_ref&)` if looking up one account is
-/// cheaper than listing all. A blocking one may also return cached values, see `cached_quota_of`.
+/// Optional parts: `account_checker`, `quota_cache`, `balance_cache`, `activity_source`.
 template <class D>
 concept user_directory = requires(D& d, user_id user, std::string_view service) {
     // The user's balance, in the currency of their settings.
@@ -4581,20 +4882,45 @@ concept user_directory = requires(D& d, user_id user, std::string_view service) 
     { d.quota_of(user) } -> std::same_as<result<std::optional<quota>>>;
 };
 
-/// Optional: `lookup<std::optional<quota>> cached_quota_of(user_id) const noexcept` returns what `quota_of` would
-/// return, without blocking. A miss is a user that does not exist any more; unknown means that `quota_of` must be
-/// called.
+/// A blocking directory that caches quotas. Optional.
+///
+/// Never blocks; called on I/O threads, from many at once.
+template <class D>
+concept quota_cache = user_directory<D> && requires(const D& d, user_id user) {
+    // What `quota_of` would return now. A miss is a user that does not exist any more; for unknown, `quota_of` is called on a worker.
+    { d.cached_quota_of(user) } noexcept -> std::same_as<lookup<std::optional<quota>>>;
+};
+
+/// A blocking directory that caches balances. Optional.
+///
+/// Never blocks; called on I/O threads, from many at once.
+template <class D>
+concept balance_cache = user_directory<D> && requires(const D& d, user_id user) {
+    // The same for `balance_of`.
+    { d.cached_balance_of(user) } noexcept -> std::same_as<lookup<balance>>;
+};
+
+/// A directory that looks up one account at less cost than all of a user. Optional.
+///
+/// Thread rule, blocking and errors: as those of `user_directory`.
+template <class D>
+concept account_checker = user_directory<D> && requires(D& d, user_id user, const account_ref& wanted) {
+    // Whether the account belongs to the user.
+    { d.has_account(user, wanted) } -> std::same_as<result<bool>>;
+};
+
+/// What the directory has cached of a user's quota; unknown if it caches none.
 template <user_directory D>
 [[nodiscard]] lookup<std::optional<quota>> cached_quota_of(const D& directory, user_id user) noexcept {
-    if constexpr (requires { { directory.cached_quota_of(user) } noexcept -> std::same_as<lookup<std::optional<quota>>>; })
+    if constexpr (quota_cache<D>)
         return directory.cached_quota_of(user);
     else return lookup<std::optional<quota>>::unknown();
 }
 
-/// Optional: the same for `balance_of`: `lookup<balance> cached_balance_of(user_id) const noexcept`.
+/// The same for a balance.
 template <user_directory D>
 [[nodiscard]] lookup<balance> cached_balance_of(const D& directory, user_id user) noexcept {
-    if constexpr (requires { { directory.cached_balance_of(user) } noexcept -> std::same_as<lookup<balance>>; })
+    if constexpr (balance_cache<D>)
         return directory.cached_balance_of(user);
     else return lookup<balance>::unknown();
 }
@@ -4602,7 +4928,7 @@ template <user_directory D>
 /// Whether the account belongs to the user.
 template <user_directory D>
 [[nodiscard]] result<bool> has_account(D& directory, user_id user, const account_ref& wanted) {
-    if constexpr (requires { { directory.has_account(user, wanted) } -> std::same_as<result<bool>>; }) {
+    if constexpr (account_checker<D>) {
         return directory.has_account(user, wanted);
     } else {
         auto accounts = directory.accounts_of(user, wanted.service.view());
@@ -4791,8 +5117,6 @@ struct key_capacity {
 
 /// The default limiter: an exact fixed window that starts with a key's first request.
 ///
-/// The default limiter: an exact fixed window that starts with a key's first request.
-///
 /// **Memory** is bounded and never grows. Users and addresses have separate tables, so a flood of addresses evicts no
 /// user. A table consists of sets of eight keys; a keyed hash selects the set. When a set is full, a new key replaces
 /// one whose window has ended, else the one with the fewest requests, and of equals the oldest. The evicted key starts
@@ -4882,7 +5206,8 @@ using policy_type = std::remove_cvref_t<std::unwrap_reference_t<T>>;
 ///
 ///     auto policies = tollgate::default_policies().with_limiter(night_limiter{}).with_observer(std::ref(log));
 ///
-/// A policy that does not satisfy its contract causes one compiler error, which names the header to read.
+/// A policy that does not satisfy its contract causes one compiler error, which names the header to read, with notes that name the
+/// expression: the concept stands in the assertion itself, as compilers explain only that.
 template <class... Slots>
 class policy_set : public Slots... {
 public:
@@ -4891,7 +5216,7 @@ public:
     template <class T>
     constexpr auto with_router(T replacement) && {
         constexpr bool fits = tollgate::router<policy_type<T>>;
-        static_assert(fits, "tollgate: this is no router; read tollgate/contract/router.hpp");
+        static_assert(tollgate::router<policy_type<T>>, "tollgate: this is no router; read tollgate/contract/router.hpp");
         return std::move(*this).template replace<router_slot, fits>(std::move(replacement));
     }
 
@@ -4904,56 +5229,62 @@ public:
     template <class T>
     constexpr auto with_scope_checker(T replacement) && {
         constexpr bool fits = tollgate::scope_checker<policy_type<T>>;
-        static_assert(fits, "tollgate: this is no scope_checker; read tollgate/contract/scope_checker.hpp");
+        static_assert(tollgate::scope_checker<policy_type<T>>,
+                      "tollgate: this is no scope_checker; read tollgate/contract/scope_checker.hpp");
         return std::move(*this).template replace<scope_checker_slot, fits>(std::move(replacement));
     }
 
     template <class T>
     constexpr auto with_limiter(T replacement) && {
         constexpr bool fits = tollgate::rate_limiter<policy_type<T>>;
-        static_assert(fits, "tollgate: this is no rate_limiter; read tollgate/contract/rate_limiter.hpp");
+        static_assert(tollgate::rate_limiter<policy_type<T>>, "tollgate: this is no rate_limiter; read tollgate/contract/rate_limiter.hpp");
+        if constexpr (fits && requires { &policy_type<T>::windows_of; })
+            static_assert(tollgate::request_limiter<policy_type<T>>,
+                          "tollgate: this is no request_limiter; read tollgate/contract/rate_limiter.hpp");
         return std::move(*this).template replace<limiter_slot, fits>(std::move(replacement));
     }
 
     template <class T>
     constexpr auto with_agent_rule(T replacement) && {
         constexpr bool fits = tollgate::agent_rule<policy_type<T>>;
-        static_assert(fits, "tollgate: this is no agent_rule; read tollgate/contract/agent_rule.hpp");
+        static_assert(tollgate::agent_rule<policy_type<T>>, "tollgate: this is no agent_rule; read tollgate/contract/agent_rule.hpp");
         return std::move(*this).template replace<agent_rule_slot, fits>(std::move(replacement));
     }
 
     template <class T>
     constexpr auto with_target_rule(T replacement) && {
         constexpr bool fits = tollgate::target_rule<policy_type<T>>;
-        static_assert(fits, "tollgate: this is no target_rule; read tollgate/contract/target_rule.hpp");
+        static_assert(tollgate::target_rule<policy_type<T>>, "tollgate: this is no target_rule; read tollgate/contract/target_rule.hpp");
         return std::move(*this).template replace<target_rule_slot, fits>(std::move(replacement));
     }
 
     template <class T>
     constexpr auto with_clock(T replacement) && {
         constexpr bool fits = tollgate::time_source<policy_type<T>>;
-        static_assert(fits, "tollgate: this is no time_source; read tollgate/contract/time_source.hpp");
+        static_assert(tollgate::time_source<policy_type<T>>, "tollgate: this is no time_source; read tollgate/contract/sources.hpp");
         return std::move(*this).template replace<clock_slot, fits>(std::move(replacement));
     }
 
     template <class T>
     constexpr auto with_random(T replacement) && {
         constexpr bool fits = tollgate::random_source<policy_type<T>>;
-        static_assert(fits, "tollgate: this is no random_source; read tollgate/contract/random_source.hpp");
+        static_assert(tollgate::random_source<policy_type<T>>,
+                      "tollgate: this is no random_source; read tollgate/contract/sources.hpp");
         return std::move(*this).template replace<random_slot, fits>(std::move(replacement));
     }
 
     template <class T>
     constexpr auto with_observer(T replacement) && {
         constexpr bool fits = tollgate::observer<policy_type<T>>;
-        static_assert(fits, "tollgate: this is no observer; read tollgate/contract/observer.hpp");
+        static_assert(tollgate::observer<policy_type<T>>, "tollgate: this is no observer; read tollgate/contract/observer.hpp");
         return std::move(*this).template replace<observer_slot, fits>(std::move(replacement));
     }
 
     template <class T>
     constexpr auto with_format(T replacement) && {
         constexpr bool fits = tollgate::payload_format<policy_type<T>>;
-        static_assert(fits, "tollgate: this is no payload_format; read tollgate/contract/payload_format.hpp");
+        static_assert(tollgate::payload_format<policy_type<T>>,
+                      "tollgate: this is no payload_format; read tollgate/contract/payload_format.hpp");
         return std::move(*this).template replace<format_slot, fits>(std::move(replacement));
     }
 
@@ -5001,6 +5332,15 @@ private:
 // <tollgate/policy/public_targets.hpp>
 
 namespace tollgate::inline v0 {
+
+namespace detail {
+
+// The messages of refusals, which pages translate.
+inline constexpr std::string_view target_has_user_info = "target_url must not have a user name or password.";
+inline constexpr std::string_view target_has_fragment = "target_url must not have a fragment.";
+inline constexpr std::string_view target_is_private = "target_url must point to a public address.";
+
+}  // namespace detail
 
 /// The default target rule: webhooks may go to the public internet only.
 ///
@@ -5099,65 +5439,6 @@ static_assert(payload_format<standard_webhook>);
 
 }  // namespace tollgate
 
-// <tollgate/base/detail/digest_memo.hpp>
-
-namespace tollgate::inline v0 {
-
-/// A cache of the digests of recently seen secrets. Without SHA instructions (most servers before 2020, and every
-/// emulator) a digest costs as much as the rest of authenticating a request.
-///
-/// An entry is found by a 128-bit tag of the whole secret, keyed with a random key that never leaves the object and
-/// compared in constant time: the chance that another text matches is 2^-128. The cache holds digests, as the stores
-/// do, and tags; never a secret. It decides nothing: revocation is still checked in the store each time.
-///
-/// Fixed size, no heap memory. Not thread-safe.
-class digest_memo {
-public:
-    static constexpr std::size_t entries_max = 256;  // 12 KiB: more tokens than one thread serves at a time
-
-    explicit digest_memo(const siphash_key& secret) noexcept : key_{secret} {}
-
-    /// The SHA-256 of `text`. Throws as `sha256` does.
-    [[nodiscard]] digest of(std::string_view text) {
-        const auto tag = siphash128(key_, text);
-        entry& kept = entries_[tag.first % entries_max];
-        if (!kept.used || !(kept.tag == tag)) kept = {tag, sha256(text), true};
-        return kept.value;
-    }
-
-private:
-    struct entry {
-        siphash_tag tag;
-        digest value;
-        bool used = false;
-    };
-
-    siphash_key key_;
-    std::array<entry, entries_max> entries_{};
-};
-
-/// The SHA-256 of a secret in a request, cached by this thread. Throws as `sha256` does.
-[[nodiscard]] TOLLGATE_DECL digest cached_digest_of(std::string_view secret);
-
-namespace detail {
-
-/// Null when there are no random bytes for a key; then nothing is cached.
-inline std::unique_ptr<digest_memo> make_digest_memo() {
-    siphash_key key;
-    const bool has_key = RAND_priv_bytes(reinterpret_cast<unsigned char*>(&key), sizeof key) == 1;
-    return has_key ? std::make_unique<digest_memo>(key) : nullptr;
-}
-
-}  // namespace detail
-
-inline digest cached_digest_of(std::string_view secret) {
-    // On the heap, so that threads that never see a secret hold only a pointer.
-    thread_local const std::unique_ptr<digest_memo> memo = detail::make_digest_memo();
-    return memo ? memo->of(secret) : sha256(secret);
-}
-
-}  // namespace tollgate
-
 // <tollgate/policy/detail/last_used_throttle.hpp>
 
 namespace tollgate::inline v0 {
@@ -5217,7 +5498,7 @@ public:
     static constexpr std::string_view challenge = "Basic realm=\"api\", charset=\"UTF-8\"";
 
     /// Implements `token_authenticator`. Throws as `sha256` does.
-    [[nodiscard]] bool read(std::string_view credentials, presented_token& into) const;
+    [[nodiscard]] TOLLGATE_DECL bool read(std::string_view credentials, presented_token& into) const;
     [[nodiscard]] bool use_is_due(const std::optional<instant>& last_used_at, instant now) const noexcept {
         return throttle_.is_due(last_used_at, now);
     }
@@ -5227,9 +5508,6 @@ public:
     [[nodiscard]] result<std::optional<caller>> identify(std::string_view credentials, Store& store, instant now) const;
 
 private:
-    // Longer credentials cannot name a token. The extra bytes are for the decoder, which writes groups of three.
-    static constexpr std::size_t decoded_bytes_max = limits::token_username_bytes_max + 1 + limits::secret_text_bytes_max + 4;
-
     mutable last_used_throttle throttle_;
 };
 
@@ -5243,12 +5521,7 @@ public:
     static constexpr std::string_view challenge = "Bearer realm=\"api\"";
 
     /// Implements `token_authenticator`. Throws as `sha256` does.
-    [[nodiscard]] bool read(std::string_view credentials, presented_token& into) const {
-        if (!is_well_formed(secret_kind::access_token, credentials)) return false;
-        into.kind = credential_kind::access_token;
-        into.secret_digest = cached_digest_of(credentials);
-        return true;
-    }
+    [[nodiscard]] TOLLGATE_DECL bool read(std::string_view credentials, presented_token& into) const;
     [[nodiscard]] bool use_is_due(const std::optional<instant>& last_used_at, instant now) const noexcept {
         return throttle_.is_due(last_used_at, now);
     }
@@ -5262,21 +5535,6 @@ private:
 };
 
 static_assert(token_authenticator<basic_token> && token_authenticator<bearer_token>);
-
-inline bool basic_token::read(std::string_view credentials, presented_token& into) const {
-    std::array<char, decoded_bytes_max> buffer;
-    const auto decoded_bytes = base64_decode_into(credentials, buffer);
-    if (!decoded_bytes) return false;
-    const std::string_view decoded{buffer.data(), *decoded_bytes};
-    // the first one: a password may contain a colon, a username may not (RFC 7617 section 2)
-    const auto colon = decoded.find(':');
-    if (colon == std::string_view::npos || !into.username.append(decoded.substr(0, colon))) return false;
-    const auto secret = decoded.substr(colon + 1);
-    if (!is_well_formed(secret_kind::personal_token, secret)) return false;
-    into.kind = credential_kind::personal_token;
-    into.secret_digest = cached_digest_of(secret);
-    return true;
-}
 
 namespace detail {
 
@@ -5297,14 +5555,6 @@ template <credential_source Store>
 inline void make_caller(std::optional<caller>& made, const token_credential& stored, credential_kind kind) noexcept {
     made.emplace(stored.user, stored.scopes, kind,
                  kind == credential_kind::access_token ? stored.application : std::nullopt, stored.owner_quota, stored.token);
-}
-
-/// The network that an owner is shown as the origin of a use: the /24 of an IPv4 address, the /48 of another.
-[[nodiscard]] inline std::string network_of(const ip_address& client) {
-    auto bytes = client.bytes();
-    const std::size_t kept = client.is_v4() ? 15 : 6;
-    for (std::size_t i = kept; i < bytes.size(); ++i) bytes[i] = 0;
-    return ip_address::from_bytes(bytes).to_text() + (client.is_v4() ? "/24" : "/48");
 }
 
 /// Records a use. No failure refuses the request. `client`: null if it is not known.
@@ -5866,6 +6116,8 @@ private:
 /// A hook store of any type. A view: the store must outlive it. Satisfies `hook_store`.
 class hook_store_ref {
 public:
+    /// Refers to none: no verb may be called.
+    hook_store_ref() noexcept = default;
     /// Refers to `store`.
     template <class Store>
         requires(!std::same_as<std::remove_cv_t<Store>, hook_store_ref>) && hook_store<Store>
@@ -5885,6 +6137,10 @@ public:
                                                    instant old_valid_until) const {
         return verbs_->replace_hook_secret(store_, account, id, secret, old_valid_until);
     }
+    [[nodiscard]] result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
+                                           std::size_t hooks_per_event_max) const {
+        return verbs_->update_hook(store_, account, id, changed, hooks_per_event_max);
+    }
     [[nodiscard]] result<bool> delete_hook(const account_ref& account, hook_id id) const {
         return verbs_->delete_hook(store_, account, id);
     }
@@ -5895,6 +6151,7 @@ private:
         result<std::vector<hook>> (*hooks_of)(void*, const account_ref&);
         result<std::optional<account_ref>> (*account_of_hook)(void*, const service_name&, hook_id);
         result<bool> (*replace_hook_secret)(void*, const account_ref&, hook_id, const std::string&, instant);
+        result<bool> (*update_hook)(void*, const account_ref&, hook_id, const hook_change&, std::size_t);
         result<bool> (*delete_hook)(void*, const account_ref&, hook_id);
     };
     template <class Store>
@@ -5907,10 +6164,13 @@ private:
         [](void* of, const account_ref& account, hook_id id, const std::string& secret, instant old_valid_until) {
             return static_cast<Store*>(of)->replace_hook_secret(account, id, secret, old_valid_until);
         },
+        [](void* of, const account_ref& account, hook_id id, const hook_change& changed, std::size_t hooks_per_event_max) {
+            return static_cast<Store*>(of)->update_hook(account, id, changed, hooks_per_event_max);
+        },
         [](void* of, const account_ref& account, hook_id id) { return static_cast<Store*>(of)->delete_hook(account, id); }};
 
-    void* store_;
-    const verbs* verbs_;
+    void* store_ = nullptr;
+    const verbs* verbs_ = nullptr;
 };
 
 /// A target rule of any type. A view: the rule must outlive it. Satisfies `target_rule`.
@@ -5992,6 +6252,7 @@ public:
 
     /// What the API was made with.
     [[nodiscard]] const user_directory_ref& users() const noexcept { return context_.users; }
+    /// The webhooks, for endpoints with `needs_hooks`.
     [[nodiscard]] const hook_store_ref& hooks() const noexcept { return context_.hooks; }
     [[nodiscard]] const target_rule_ref& target_rule() const noexcept { return context_.targets; }
     [[nodiscard]] const random_source_ref& random() const noexcept { return context_.random; }
@@ -6014,9 +6275,6 @@ public:
     void report(activity_kind kind, std::string subject) const {
         context_.observer.report({kind, caller().user, std::move(subject), client_, now_});
     }
-
-    /// The members of the request's JSON object; `malformed` (400) for any other body, an empty one included.
-    [[nodiscard]] result<http::json_object> body() const { return http::parse_json_object(request_.body); }
 
     /// 200 with `Content-Type: application/json`, unless the endpoint sets another status or type.
     [[nodiscard]] http::response& response() const noexcept { return response_; }
@@ -6049,11 +6307,14 @@ struct health_settings {
     std::chrono::steady_clock::time_point (*now)() noexcept = &std::chrono::steady_clock::now;
 };
 
-/// Tells load balancers whether this process can serve: a handler for `/healthz` and `/readyz`. It knows from checks that run in the
-/// background, each on a thread of its own, so it answers at once whatever hangs.
+/// Tells load balancers whether this process can serve: a handler for `/healthz` and `/readyz`. Checks run in the
+/// background, each on its own thread, so the handler responds at once even if a check hangs.
 ///
 ///     health checks;
-///     checks.add("store", [&] { return store.ping(); });
+///     checks.add("store", [&]() -> result<void> {
+///         if (const auto due = store.backlog(system_clock{}.now(), 1); !due) return due.error();
+///         return {};
+///     });
 ///     if (const auto started = checks.start(); !started) return report(started.error());
 ///     http::site operators{http::mounted("/healthz", checks), http::mounted("/readyz", checks)};
 ///
@@ -6198,18 +6459,14 @@ struct authentication {
     }
 };
 
-/// `auth-scheme 1*SP credentials` (RFC 9110 section 11.4), cut in two.
-struct authorization {
-    std::string_view scheme;
-    std::string_view credentials;
-};
-
-[[nodiscard]] constexpr authorization split_authorization(std::string_view value) noexcept {
-    const auto end = value.find(' ');
-    if (end == std::string_view::npos) return {value, {}};
-    auto credentials = value.substr(end);
-    while (!credentials.empty() && credentials.front() == ' ') credentials.remove_prefix(1);
-    return {value.substr(0, end), credentials};
+/// The credentials of an Authorization field of this scheme: `auth-scheme 1*SP credentials` (RFC 9110 section 11.4). Empty for a
+/// scheme without credentials, none for another scheme.
+[[nodiscard]] constexpr std::optional<std::string_view> credentials_of(std::string_view value, std::string_view scheme) noexcept {
+    if (value.size() < scheme.size() || !ascii_iequals({value.data(), scheme.size()}, scheme)) return std::nullopt;
+    value.remove_prefix(scheme.size());
+    if (!value.empty() && value.front() != ' ') return std::nullopt;
+    while (!value.empty() && value.front() == ' ') value.remove_prefix(1);
+    return value;
 }
 
 /// Calls `use` with the API's authenticator of this number.
@@ -6232,16 +6489,17 @@ void read_authorization(const Authenticators& authenticators, const http::reques
         auth.state = auth_state::ambiguous;
         return;
     }
-    const auto sent = split_authorization(request.fields.find(http::field_id::authorization));
+    const auto sent = request.fields.find(http::field_id::authorization);
     auth.state = auth_state::bad_credentials;
     std::uint8_t next = 0;
     const auto try_one = [&](const auto& held) {
         const auto& authenticator = policy(held);
         const auto number = next++;
-        if (!ascii_iequals(sent.scheme, authenticator.scheme)) return false;
+        const auto credentials = credentials_of(sent, authenticator.scheme);
+        if (!credentials) return false;
         auth.authenticator = number;
         if constexpr (token_authenticator<std::remove_cvref_t<decltype(authenticator)>>) {
-            if (!authenticator.read(sent.credentials, auth.token)) return true;
+            if (!authenticator.read(*credentials, auth.token)) return true;
         }
         auth.state = auth_state::unchecked;
         return true;
@@ -6293,9 +6551,9 @@ template <class Authenticators, class Store>
         } else {
             constexpr bool blocks = http::handler_blocks<Store>() || http::handler_blocks<type>();
             if (blocks && thread == http::thread_kind::io) return;
-            const auto sent = split_authorization(request.fields.find(http::field_id::authorization));
+            const auto sent = request.fields.find(http::field_id::authorization);
             done = true;
-            auto who = authenticator.identify(sent.credentials, store, now);
+            auto who = authenticator.identify(credentials_of(sent, authenticator.scheme).value_or(std::string_view{}), store, now);
             if (!who) return auth.fail(std::move(who).error());
             auth.state = *who ? auth_state::authenticated : auth_state::bad_credentials;
             if (*who) auth.caller.emplace(**who);
@@ -6315,7 +6573,7 @@ template <class Store>
     return true;
 }
 
-/// Finds the caller's own quota, unless it came with the credential. A user who is gone takes their credentials along; any other
+/// Finds the caller's own quota, unless it came with the credential. If the user no longer exists, the credentials are invalid; any other
 /// failure is the directory's, not the caller's.
 template <user_directory Users>
 [[nodiscard]] bool find_quota(Users& users, http::thread_kind thread, authentication& auth, std::optional<quota>& own) {
@@ -6512,6 +6770,7 @@ inline constexpr rejection rate_limit_exceeded{
         case error_kind::not_found: return http::status::not_found;
         case error_kind::invalid: return http::status::unprocessable_content;
         case error_kind::conflict: return http::status::conflict;
+        case error_kind::too_many_requests: return http::status::too_many_requests;
         case error_kind::unavailable: return http::status::service_unavailable;
         case error_kind::internal: break;
     }
@@ -6555,13 +6814,13 @@ inline void write_error(http::response& response, http::status status, std::stri
 }
 
 /// The rate limit fields, and `X-Request-Id` if an id is given. `X-RateLimit-Reset` is sent exactly when nothing remains.
-inline void add_rate_limit_fields(http::response& response, const verdict& limit, std::string_view request_id = {}) {
+[[gnu::flatten]] inline void add_rate_limit_fields(http::response& response, const verdict& limit,
+                                                   std::string_view request_id = {}) {
     // Every response has these three: assembled here, they are one append instead of fourteen.
     std::array<char, 112 + http::request_id_bytes_max> lines;
     char* end = lines.data();
     const auto put = [&](std::string_view text) { end = std::copy_n(text.data(), text.size(), end); };
-    constexpr std::size_t digits_max = 10;  // of 32 bits
-    const auto put_number = [&](std::uint32_t number) { end = std::to_chars(end, end + digits_max, number).ptr; };
+    const auto put_number = [&](std::uint32_t number) { end = put_decimal(end, number); };
     put("X-RateLimit-Limit: ");
     put_number(limit.limit);
     put("\r\nX-RateLimit-Remaining: ");
@@ -6617,10 +6876,10 @@ namespace tollgate::inline v0::pipeline {
 struct request_start {
     http::unique_id id;  ///< for a request that came without one, and of its span
     instant at{};
-    std::chrono::nanoseconds reading{};  ///< of the clock for durations; zero if nobody observes
+    std::chrono::nanoseconds reading{};  ///< of the clock for durations; zero if there is no observer
 };
 
-/// Whether records reach anybody: without an observer neither the clock nor the trace is looked at again.
+/// Whether there is an observer: without one, neither the clock nor the trace is read again.
 template <class Policies>
 inline constexpr bool is_observed = !std::is_same_v<policy_type<decltype(Policies::observer)>, no_observer>;
 
@@ -6751,32 +7010,89 @@ struct pattern_parameters {
     return found;
 }
 
+/// A pattern up to its `?`, which query parameters follow.
+[[nodiscard]] constexpr std::string_view path_part(std::string_view pattern) noexcept {
+    std::size_t end = 0;
+    while (end < pattern.size() && pattern[end] != '?') ++end;
+    return pattern.substr(0, end);
+}
+
+/// The query parameters of a pattern, `?{year}&{page}`: names of 1 or more `a-z A-Z 0-9 _ -`, each once, at most
+/// `limits::query_parameters_max`. Empty for any other text behind the `?`.
+struct pattern_query {
+    std::array<std::string_view, limits::query_parameters_max> names{};
+    std::size_t count = 0;
+};
+[[nodiscard]] constexpr std::optional<pattern_query> read_query_pattern(std::string_view pattern) noexcept {
+    pattern_query found;
+    std::size_t at = path_part(pattern).size();
+    if (at == pattern.size()) return found;
+    for (char before = '?'; at < pattern.size(); before = '&') {
+        if (pattern.size() - at < 2 || pattern[at] != before || pattern[at + 1] != '{') return std::nullopt;
+        const std::size_t begin = at += 2;
+        const auto is_name = [](char c) {
+            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+        };
+        while (at < pattern.size() && is_name(pattern[at])) ++at;
+        const auto name = pattern.substr(begin, at - begin);
+        if (name.empty() || at == pattern.size() || pattern[at] != '}' || found.count == found.names.size()) return std::nullopt;
+        for (std::size_t i = 0; i < found.count; ++i)
+            if (found.names[i] == name) return std::nullopt;
+        found.names[found.count++] = name;
+        ++at;
+    }
+    return found.count == 0 ? std::nullopt : std::optional{found};
+}
+
 template <fixed_text Pattern>
-inline constexpr bool is_path_pattern = read_pattern(Pattern.view()).has_value();
+inline constexpr bool is_path_pattern =
+    read_pattern(path_part(Pattern.view())).has_value() && read_query_pattern(Pattern.view()).has_value();
 
 /// Empty for text that is not a pattern, which `on_get` and the others refuse.
 template <fixed_text Pattern>
 consteval pattern_parameters parameters_of() {
-    return read_pattern(Pattern.view()).value_or(pattern_parameters{});
+    return read_pattern(path_part(Pattern.view())).value_or(pattern_parameters{});
+}
+template <fixed_text Pattern>
+consteval pattern_query query_of() {
+    return read_query_pattern(Pattern.view()).value_or(pattern_query{});
+}
+
+/// A part of a pattern, as a template argument.
+template <std::size_t Bytes>
+[[nodiscard]] consteval fixed_text<Bytes + 1> to_fixed_text(std::string_view part) {
+    fixed_text<Bytes + 1> copy;
+    for (std::size_t i = 0; i < Bytes; ++i) copy.characters[i] = part[i];
+    return copy;
+}
+
+/// The pattern without its query, as a template argument.
+template <fixed_text Pattern>
+consteval auto path_pattern() {
+    constexpr auto path = path_part(Pattern.view());
+    return to_fixed_text<path.size()>(path);
 }
 
 /// The name of one parameter, as a template argument.
 template <fixed_text Pattern, std::size_t Index>
 consteval auto parameter_name() {
     constexpr auto name = parameters_of<Pattern>().names[Index];
-    fixed_text<name.size() + 1> copy;
-    for (std::size_t i = 0; i < name.size(); ++i) copy.characters[i] = name[i];
-    return copy;
+    return to_fixed_text<name.size()>(name);
+}
+template <fixed_text Pattern, std::size_t Index>
+consteval auto query_parameter_name() {
+    constexpr auto name = query_of<Pattern>().names[Index];
+    return to_fixed_text<name.size()>(name);
 }
 
-/// The same for two routes exactly if they have the same method and their patterns match the same paths, whatever their
-/// parameters are called (FNV-1a, 64 bits).
+/// The same for two routes exactly if they have the same method and their patterns match the same paths; names of
+/// parameters do not matter (FNV-1a, 64 bits).
 [[nodiscard]] constexpr std::uint64_t route_key(http::method method, std::string_view pattern) noexcept {
     std::uint64_t hash = 14695981039346656037U;
     const auto add = [&hash](unsigned char c) { hash = (hash ^ c) * 1099511628211U; };
     add(static_cast<unsigned char>(method));
     bool is_in_name = false;
-    for (const char c : pattern) {
+    for (const char c : path_part(pattern)) {
         if (c == '}') is_in_name = false;
         if (!is_in_name) add(static_cast<unsigned char>(c));
         if (c == '{') is_in_name = true;
@@ -6792,6 +7108,38 @@ consteval auto parameter_name() {
 }
 
 }  // namespace pipeline
+}  // namespace tollgate
+
+// <tollgate/pipeline/detail/route_notes.hpp>
+
+namespace tollgate::inline v0 {
+
+/// A JSON body: its JSON Schema (2020-12), and an example. Empty: no body. In the example `{event}` stands for an event of
+/// the API's services.
+struct json_shape {
+    std::string_view schema{};
+    std::string_view example{};
+
+    /// Whether there is no body.
+    [[nodiscard]] constexpr bool empty() const noexcept { return schema.empty(); }
+};
+
+/// The example with an event that a client of this API can use.
+[[nodiscard]] TOLLGATE_DECL std::string fill_example(const json_shape& shape, const service_catalog& services);
+
+/// What OpenAPI and the documentation say about a route. All of it is of static storage.
+struct route_notes {
+    std::string_view operation{};      ///< operationId, such as `listHooks`
+    std::string_view summary{};        ///< one line
+    unsigned success_status = 200;
+    json_shape success_body{};
+    std::string_view success_field{};  ///< a header field that only this response has, such as `X-Hook-Secret`
+    json_shape request_body{};
+    /// A larger body is a 413, before it is read. 0: what the server accepts (`server_settings::body_bytes_max`), which is
+    /// the bound of a larger number, too.
+    std::size_t request_body_bytes_max = 0;
+};
+
 }  // namespace tollgate
 
 // <tollgate/pipeline/route_table.hpp>
@@ -6816,8 +7164,7 @@ struct path_parameter {
 /// `{account}`: an account id.
 template <>
 struct path_parameter<"account"> {
-    /// The type of the handler's argument.
-    using type = account_id;
+    using type = account_id;  ///< the type of the handler's argument
     /// Empty for text that is not an id.
     static constexpr std::optional<type> parse(std::string_view text) noexcept { return account_id::parse(text); }
 };
@@ -6825,10 +7172,45 @@ struct path_parameter<"account"> {
 /// `{hook}`: a webhook id.
 template <>
 struct path_parameter<"hook"> {
-    /// The type of the handler's argument.
-    using type = hook_id;
+    using type = hook_id;  ///< the type of the handler's argument
     /// Empty for text that is not an id.
     static constexpr std::optional<type> parse(std::string_view text) noexcept { return hook_id::parse(text); }
+};
+
+/// The type of the query parameter `{Name}`, as in `/invoices?{year}&{page}`. The endpoint gets a `const std::optional<type>&`, empty if
+/// the request has no such parameter. Text that `parse` refuses is a 422 that names the parameter; it gets the text decoded.
+///
+/// A name without a specialization is text. For another type:
+///
+///     template <>
+///     struct tollgate::query_parameter<"page"> : tollgate::integer_parameter<1, 1000> {};
+template <fixed_text Name>
+struct query_parameter {
+    using type = std::string;
+    static std::optional<type> parse(std::string_view text) { return std::string{text}; }
+};
+
+/// A decimal integer from `Min` to `Max`, for `query_parameter` and `path_parameter`: `-5`, `0`, `17`; no `+`, no leading zeros.
+template <std::int64_t Min, std::int64_t Max>
+struct integer_parameter {
+    using type = std::int64_t;  ///< the type of the handler's argument
+    /// Empty for other text, and beyond the bounds.
+    static constexpr std::optional<type> parse(std::string_view text) noexcept {
+        const bool is_negative = text.starts_with('-');
+        const auto digits = text.substr(is_negative ? 1 : 0);
+        if (digits.empty() || digits.size() > 19 || (digits.front() == '0' && text.size() > 1)) return std::nullopt;
+        std::uint64_t value = 0;
+        for (const char c : digits) {
+            if (c < '0' || c > '9') return std::nullopt;
+            value = value * 10 + static_cast<std::uint64_t>(c - '0');  // 19 digits fit
+        }
+        constexpr std::uint64_t most = static_cast<std::uint64_t>((std::numeric_limits<std::int64_t>::max)());
+        if (value > most) return std::nullopt;
+        const auto number = is_negative ? -static_cast<std::int64_t>(value) : static_cast<std::int64_t>(value);
+        return number < Min || number > Max ? std::nullopt : std::optional{number};
+    }
+    /// Optional in a `query_parameter`. The error says: `page in the query must be an integer from 1 to 1000.`
+    static std::string expected() { return "an integer from " + std::to_string(Min) + " to " + std::to_string(Max); }
 };
 
 /// Who may call a route. Each route names one; there is no default.
@@ -6859,34 +7241,17 @@ inline constexpr service_access_rule read_of_service{access_rule::kind::service_
 inline constexpr service_access_rule write_of_service{access_rule::kind::service_write};
 [[nodiscard]] constexpr access_rule needs_scope(std::string_view scope) noexcept { return {access_rule::kind::scope, scope}; }
 
-/// A JSON body: its JSON Schema (2020-12), and an example. Empty: no body. In the example `{event}` stands for an event of
-/// the API's services.
-struct json_shape {
-    std::string_view schema{};
-    std::string_view example{};
+/// Of a route whose bodies have only the server's bound.
+inline constexpr std::size_t no_body_bound = static_cast<std::size_t>(-1);
 
-    /// Whether there is no body.
-    [[nodiscard]] constexpr bool empty() const noexcept { return schema.empty(); }
-};
-
-/// The example with an event that a client of this API can use.
-[[nodiscard]] TOLLGATE_DECL std::string fill_example(const json_shape& shape, const service_catalog& services);
-
-/// What OpenAPI and the documentation say about a route. All of it is of static storage.
-struct route_notes {
-    std::string_view operation{};      ///< operationId, such as `listHooks`
-    std::string_view summary{};        ///< one line
-    unsigned success_status = 200;
-    json_shape success_body{};
-    std::string_view success_field{};  ///< a header field that only this response has, such as `X-Hook-Secret`
-    json_shape request_body{};
-};
+struct api_settings;
+class route_table;
 
 /// One row of a route table, made by `on_get` and the others.
 struct route {
-    enum class parameter_kind : std::uint8_t { service, id, text };
+    enum class parameter_kind : std::uint8_t { service, id, integer, text };
 
-    /// A parameter in braces of the path.
+    /// A parameter in braces of the path or the query.
     struct parameter {
         std::string_view name;
         parameter_kind kind = parameter_kind::text;
@@ -6921,13 +7286,18 @@ struct route {
     access_rule access{};
     std::size_t service_capture = no_capture;  ///< which capture is `{service}`
     http::work_kind work = http::work_kind::store_reads;  ///< what the endpoint waits for, see `http::work_kind`
+    std::size_t body_bytes_max = no_body_bound;  ///< see `route_notes::request_body_bytes_max`
     bool reads_body = false;                   ///< POST, PUT and PATCH: the body is checked before the endpoint is called
+    bool needs_hooks = false;                  ///< the endpoint calls `api_call::hooks`
+    /// Makes the text of `api_call::openapi`; null for a route that does not serve it.
+    std::string (*describe)(const api_settings& settings, const route_table& routes) = nullptr;
 
     /// The HTTP method.
     http::method method = http::method::get;
     /// The path pattern, such as `/{service}/accounts`.
     std::string_view path;
-    std::vector<parameter> parameters;         ///< left to right
+    std::vector<parameter> parameters;         ///< of the path, left to right
+    std::vector<parameter> query_parameters;   ///< left to right
     /// What OpenAPI and the documentation say about the route.
     route_notes notes;
 };
@@ -6939,10 +7309,15 @@ inline constexpr bool is_id = false;
 template <class Tag>
 inline constexpr bool is_id<id<Tag>> = true;
 
+template <class T>
+inline constexpr auto kind_of = is_id<T>               ? route::parameter_kind::id
+                                : std::is_integral_v<T> ? route::parameter_kind::integer
+                                                        : route::parameter_kind::text;
+
 template <fixed_text Name>
 struct parameter_reader {
     using type = typename path_parameter<Name>::type;
-    static constexpr auto kind = is_id<type> ? route::parameter_kind::id : route::parameter_kind::text;
+    static constexpr auto kind = kind_of<type>;
     static std::optional<type> read(std::string_view capture, const service*) { return path_parameter<Name>::parse(capture); }
 };
 
@@ -7012,7 +7387,57 @@ template <class Endpoint>
     else return method == http::method::get ? http::work_kind::store_reads : http::work_kind::store_writes;
 }
 
-// Stands for a missing endpoint.
+/// Whether an endpoint says that it calls `api_call::hooks`.
+template <class Endpoint>
+[[nodiscard]] constexpr bool needs_hooks() noexcept {
+    if constexpr (requires { { Endpoint::needs_hooks } -> std::convertible_to<bool>; }) return Endpoint::needs_hooks;
+    else return false;
+}
+
+/// What a query has for a name, decoded: nothing, or one value. Malformed (400) for a query that cannot be decoded, or has the name twice.
+[[nodiscard]] TOLLGATE_DECL result<std::optional<std::string>> find_in_query(std::string_view query, std::string_view name);
+
+/// 422 for a query parameter whose text is not of its type; `expected` says what it must be, if that is known.
+[[nodiscard]] TOLLGATE_DECL error bad_query_parameter(std::string_view name, std::string_view expected);
+
+template <fixed_text Name>
+struct query_reader {
+    using type = std::optional<typename query_parameter<Name>::type>;
+    static constexpr auto kind = kind_of<typename query_parameter<Name>::type>;
+    /// False, with `failure` set, if there is one that does not parse.
+    static bool read(std::string_view query, type& value, std::optional<error>& failure) {
+        auto text = find_in_query(query, Name.view());
+        if (!text) return failure = std::move(text).error(), false;
+        if (!*text) return true;
+        value = query_parameter<Name>::parse(**text);
+        if (!value) failure = bad_query_parameter(Name.view(), {});
+        if constexpr (requires { query_parameter<Name>::expected(); })
+            if (!value) failure = bad_query_parameter(Name.view(), query_parameter<Name>::expected());
+        return value.has_value();
+    }
+};
+
+/// Makes an endpoint with query parameters one without: it reads them, and calls `Endpoint` with them behind those of the path.
+template <http::method Method, class Endpoint, class... Readers>
+struct with_query {
+    Endpoint endpoint;
+
+    static constexpr bool blocking = !never_waits<Endpoint>();
+    static constexpr http::work_kind work = work_of<Endpoint>(Method);
+    static constexpr bool needs_hooks = pipeline::needs_hooks<Endpoint>();
+
+    template <class... Values>
+        requires(std::is_invocable_r_v<result<void>, const Endpoint&, api_call&, const Values&..., const typename Readers::type&...>)
+    result<void> operator()(api_call& call, const Values&... values) const {
+        std::tuple<typename Readers::type...> read;
+        std::optional<error> failure;
+        const auto parse = [&](auto&... each) { return (Readers::read(call.request().target.query, each, failure) && ...); };
+        if (!std::apply(parse, read)) return *std::move(failure);
+        return std::apply([&](const auto&... each) -> result<void> { return endpoint(call, values..., each...); }, read);
+    }
+};
+
+// Replaces a missing endpoint.
 struct no_endpoint {};
 
 /// A row before it is in a table: the compiler still knows which requests it answers.
@@ -7030,14 +7455,15 @@ template <class Endpoint, class... Readers>
                                       const route_notes& notes) {
     using caller = endpoint_caller<Endpoint, Readers...>;
     static_assert(caller::fits,
-                  "tollgate: an endpoint takes `auto& call` and one parameter for each name in braces of its path, and returns "
-                  "result<void>; read tollgate/pipeline/route_table.hpp");
+                  "tollgate: an endpoint takes `auto& call`, one parameter for each name in braces of its path, and one "
+                  "`const std::optional<...>&` for each of its query, and returns result<void>; read tollgate/pipeline/route_table.hpp");
     route made = make_row(method, path, access, notes, {Readers::kind...});
     if constexpr (caller::fits) {
         made.run = &caller::run;
         made.run_without_waiting = &caller::run_without_waiting;
     }
     made.work = work_of<Endpoint>(method);
+    made.needs_hooks = needs_hooks<Endpoint>();
     if constexpr (!caller::is_stateless) made.endpoint = std::make_shared<const Endpoint>(std::move(endpoint));
     return made;
 }
@@ -7051,6 +7477,27 @@ template <fixed_text Pattern>
     return false;
 }
 
+/// The row of a pattern, without its query parameters.
+template <http::method Method, fixed_text Pattern, class Endpoint>
+[[nodiscard]] route make_pattern_row(access_rule access, Endpoint endpoint, const route_notes& notes) {
+    constexpr auto query = query_of<Pattern>();
+    if constexpr (query.count != 0) {
+        return [&]<std::size_t... I>(std::index_sequence<I...>) {
+            using reading = with_query<Method, Endpoint, query_reader<query_parameter_name<Pattern, I>()>...>;
+            constexpr auto path = path_pattern<Pattern>();
+            route made = make_pattern_row<Method, path>(access, reading{std::move(endpoint)}, notes);
+            made.path = path_part(Pattern.view());
+            (made.query_parameters.push_back({query.names[I], query_reader<query_parameter_name<Pattern, I>()>::kind}), ...);
+            return made;
+        }(std::make_index_sequence<query.count>{});
+    } else {
+        return [&]<std::size_t... I>(std::index_sequence<I...>) {
+            return make_endpoint_row<Endpoint, parameter_reader<parameter_name<Pattern, I>()>...>(Method, Pattern.view(), access,
+                                                                                                  std::move(endpoint), notes);
+        }(std::make_index_sequence<parameters_of<Pattern>().count>{});
+    }
+}
+
 template <http::method Method, fixed_text Pattern, class Access, class Endpoint>
 [[nodiscard]] keyed_route<route_key(Method, Pattern.view())> make_route(Access access, Endpoint endpoint,
                                                                         const route_notes& notes) {
@@ -7058,7 +7505,7 @@ template <http::method Method, fixed_text Pattern, class Access, class Endpoint>
     constexpr bool has_service = !std::is_same_v<Access, service_access_rule> || names_service<Pattern>();
     static_assert(is_path_pattern<Pattern>,
                   "tollgate: a path pattern begins with '/' and does not end in one, has no empty segment, and each parameter is a "
-                  "whole segment, {name}; read tollgate/pipeline/route_table.hpp");
+                  "whole segment, {name}; query parameters follow as ?{name}&{name}; read tollgate/pipeline/route_table.hpp");
     static_assert(has_rule,
                   "tollgate: a route names who may call it, before its endpoint: open_to_all, any_caller, needs_scope(...), "
                   "read_of_service or write_of_service; read tollgate/pipeline/route_table.hpp");
@@ -7066,11 +7513,7 @@ template <http::method Method, fixed_text Pattern, class Access, class Endpoint>
                   "tollgate: read_of_service and write_of_service are for paths with a {service}; "
                   "read tollgate/pipeline/route_table.hpp");
     if constexpr (is_path_pattern<Pattern> && has_rule && has_service) {
-        return [&]<std::size_t... I>(std::index_sequence<I...>) {
-            return keyed_route<route_key(Method, Pattern.view())>{
-                make_endpoint_row<Endpoint, parameter_reader<parameter_name<Pattern, I>()>...>(Method, Pattern.view(), access,
-                                                                                               std::move(endpoint), notes)};
-        }(std::make_index_sequence<parameters_of<Pattern>().count>{});
+        return {make_pattern_row<Method, Pattern>(access, std::move(endpoint), notes)};
     } else {
         return {};
     }
@@ -7084,10 +7527,13 @@ template <http::method Method, fixed_text Pattern, class Access, class Endpoint>
 /// `path_parameter` gives it (`{service}`: `const service&`), and returns `result<void>`: nothing, or the error to respond
 /// with. It is called from many threads at once. HEAD and OPTIONS need no routes.
 ///
+/// Query parameters follow the path, `on_get<"/{service}/invoices?{year}&{page}">`, and their arguments follow those of the path, each as
+/// a `const std::optional<type>&` of the type that `query_parameter` gives it. Others in the request are ignored.
+///
 /// Where the directory or the store blocks, endpoints run on workers, of which those of one kind can only take up a part: reads of
 /// the store for GET and writes for others, unless the endpoint has a `static constexpr http::work_kind work` that says what it
-/// waits for. An endpoint that asks neither may declare
-/// `static constexpr bool blocking = false`; one that can respond from a cache may have a member
+/// waits for. An endpoint that calls `api_call::hooks` declares `static constexpr bool needs_hooks = true`. One that asks neither may
+/// declare `static constexpr bool blocking = false`; one that can respond from a cache may have a member
 /// `bool respond_from_cache(api_call&, parameters...) const`, which is called first, on the I/O thread, and returns false, with
 /// nothing written, if it has to wait.
 template <fixed_text Pattern, class Access, class Endpoint = pipeline::no_endpoint>
@@ -7151,6 +7597,10 @@ namespace pipeline {
 /// are added up may have.
 [[nodiscard]] TOLLGATE_DECL std::vector<route_pattern> patterns_of(const route_table& table);
 
+/// Throws std::invalid_argument for a route that could never succeed: it needs a scope that no service declares, or webhooks where the
+/// store has none.
+TOLLGATE_DECL void check_routes(const route_table& table, const service_catalog& services, bool has_hooks);
+
 }  // namespace pipeline
 }  // namespace tollgate
 
@@ -7176,7 +7626,9 @@ struct judgement {
     std::optional<quota> own_quota;  ///< the caller's, if it is not the default
     verdict limit{};                 ///< of the caller or of the client's address, whichever the request counts against
     route_match route;
+    std::optional<rejection> route_rejection;  ///< why there is no route for the request, with a `request_limiter`
     const service* route_service = nullptr;  ///< what `{service}` in the path names
+    std::size_t body_bytes_max = no_body_bound;  ///< of a body that has yet to arrive
     const char* route_path = nullptr;        ///< where the path was when `route` was found; its captures are views of it
 };
 
@@ -7230,14 +7682,22 @@ template <rate_limiter Limiter>
     return {true, allowed.requests, allowed.requests, now + allowed.window};
 }
 
-/// Counts the request against the caller, whichever token they use, or else against the client's address. A request that could
-/// not be authenticated because a store failed is not counted, nor is a CORS preflight. False, and nothing counted, if that needs a worker.
+/// What a request counts against: its caller, whichever token they use, or else the client's address.
+[[nodiscard]] inline limit_window window_of(const default_quotas& quotas, const judgement& state) noexcept {
+    if (state.auth.state != auth_state::authenticated) return {limit_key::of(state.client), quotas.anonymous};
+    return {limit_key::of(state.auth.caller->user), state.own_quota ? *state.own_quota : quotas.user};
+}
+
+/// Whether a request is counted: one that could not be authenticated because a store failed is not, nor is a CORS preflight.
+[[nodiscard]] inline bool is_counted(const judgement& state) noexcept {
+    return state.auth.state != auth_state::failed && !state.is_preflight;
+}
+
+/// Counts the request in one window. False, and nothing counted, if that needs a worker.
 template <rate_limiter Limiter>
-[[nodiscard]] bool count_request(Limiter& limiter, const default_quotas& quotas, http::thread_kind thread, judgement& state) {
-    const bool known = state.auth.state == auth_state::authenticated;
-    const limit_key key = known ? limit_key::of(state.auth.caller->user) : limit_key::of(state.client);
-    const quota& allowed = !known ? quotas.anonymous : state.own_quota ? *state.own_quota : quotas.user;
-    const bool counts = state.auth.state != auth_state::failed && !state.is_preflight;
+[[nodiscard]] bool count_in(Limiter& limiter, const limit_window& window, http::thread_kind thread, judgement& state) {
+    const auto& [key, allowed] = window;
+    const bool counts = is_counted(state);
     if (thread == http::thread_kind::io && http::handler_blocks<Limiter>()) {
         const auto taken = counts ? take_without_waiting(limiter, key, allowed, state.now)
                                   : peek_without_waiting(limiter, key, allowed, state.now);
@@ -7245,6 +7705,45 @@ template <rate_limiter Limiter>
         return taken.has_value();
     }
     state.limit = counts ? limiter.take(key, allowed, state.now) : limiter.peek(key, allowed, state.now);
+    return true;
+}
+
+/// Counts the request against its caller or its client's address. False, and nothing counted, if that needs a worker.
+template <rate_limiter Limiter>
+[[nodiscard]] bool count_request(Limiter& limiter, const default_quotas& quotas, http::thread_kind thread, judgement& state) {
+    return count_in(limiter, window_of(quotas, state), thread, state);
+}
+
+/// Whether a client has to know the first verdict rather than the second: a refusal, of several the one that ends last, so that
+/// waiting for it is enough; otherwise the one with fewer requests left.
+[[nodiscard]] constexpr bool is_tighter(const verdict& first, const verdict& second) noexcept {
+    if (first.admitted != second.admitted) return !first.admitted;
+    return first.admitted ? first.remaining < second.remaining : first.resets_at > second.resets_at;
+}
+
+/// Counts the request in every window that the limiter names, or in none if one of them is used up. `route` is the pattern of its
+/// route. False, and nothing counted, if that needs a worker.
+template <request_limiter Limiter>
+[[nodiscard]] bool count_in_windows(Limiter& limiter, const default_quotas& quotas, std::string_view route,
+                                    const http::request& request, http::thread_kind thread, judgement& state) {
+    const auto [key, allowed] = window_of(quotas, state);
+    const caller* known = state.auth.caller ? &*state.auth.caller : nullptr;
+    const limit_windows windows = limiter.windows_of({key, allowed, route, request.method, known, state.client, state.now});
+    if (windows.size() == 1) return count_in(limiter, *windows.begin(), thread, state);
+    if (windows.size() != 0 && thread == http::thread_kind::io && limiter_may_block(limiter)) return false;
+
+    const verdict uncounted{true, allowed.requests, allowed.requests, state.now + allowed.window};
+    const auto tightest = [&](auto decide) {
+        std::optional<verdict> found;
+        for (const limit_window& each : windows) {
+            const verdict one = decide(each);
+            if (!found || is_tighter(one, *found)) found = one;
+        }
+        return found.value_or(uncounted);
+    };
+    state.limit = tightest([&](const limit_window& each) { return limiter.peek(each.key, each.allowed, state.now); });
+    if (!state.limit.admitted || !is_counted(state)) return true;
+    state.limit = tightest([&](const limit_window& each) { return limiter.take(each.key, each.allowed, state.now); });
     return true;
 }
 
@@ -7269,9 +7768,9 @@ inline constexpr rejection no_such_resource{http::status::not_found, "Not Found"
 /// Finds the route, and the service that its path names. 501 for an unknown method, 404 for a path without a route, 405 for a
 /// method that the path does not have. OPTIONS matches every known path: it is answered from `state.route.allowed`.
 template <router Router>
-[[nodiscard]] std::optional<rejection> find_route(const Router& router, const route_table& routes,
-                                                  const service_catalog& services, std::string_view root,
-                                                  const http::request& request, judgement& state) {
+[[nodiscard, gnu::flatten]] std::optional<rejection> find_route(const Router& router, const route_table& routes,
+                                                                const service_catalog& services, std::string_view root,
+                                                                const http::request& request, judgement& state) {
     if (request.method == http::method::other)
         return rejection{http::status::not_implemented, "The request method is unknown.", about_requests};
     const auto method = request.method == http::method::head ? http::method::get : request.method;
@@ -7288,7 +7787,7 @@ template <router Router>
         if (state.route_service == nullptr) return no_such_resource;
     }
     if (state.route.result == route_match::kind::found || method == http::method::options) return std::nullopt;
-    return rejection{http::status::method_not_allowed, "This path does not answer to this method; see the Allow header.",
+    return rejection{http::status::method_not_allowed, "This path does not support this method; see the Allow header.",
                      about_requests};
 }
 
@@ -7330,11 +7829,12 @@ template <scope_checker Checker>
         return rejection{http::status::unauthorized, "Bad credentials.", about_authentication};
     if (rule.who == access_rule::kind::open) return std::nullopt;
     if (state.auth.state != auth_state::authenticated)
-        return rejection{http::status::unauthorized, "This needs credentials: a personal API token or an OAuth access token.",
+        return rejection{http::status::unauthorized, "Credentials are required: a personal API token or an OAuth access token.",
                          about_authentication};
     const auto scope = required_scope(rule, state.route_service);
     if (scope.empty() || checker.covers(state.auth.caller->scopes, scope)) return std::nullopt;
-    return rejection{http::status::forbidden, "The token's scopes do not cover this; see the WWW-Authenticate header.", about_scopes};
+    return rejection{http::status::forbidden,
+                     "The token's scopes do not cover this request; see the WWW-Authenticate header.", about_scopes};
 }
 
 // ---- body
@@ -7348,10 +7848,21 @@ template <scope_checker Checker>
     return parameter.empty() || ascii_iequals(parameter, "charset=utf-8") || ascii_iequals(parameter, "charset=\"utf-8\"");
 }
 
+/// The bytes of the body; of one that has not arrived, those that its head declares: 0 if it is chunked.
+[[nodiscard]] inline std::uint64_t body_bytes_of(const http::request& request) noexcept {
+    if (request.body_state != http::body_state::pending) return request.body.size();
+    std::uint64_t declared = 0;
+    const auto text = request.fields.find(http::field_id::content_length);
+    static_cast<void>(std::from_chars(text.data(), text.data() + text.size(), declared));
+    return declared;
+}
+
 /// 413 and 415, as far as they are known: also before the body has arrived. A body that the route does not read may have any type.
-[[nodiscard]] inline std::optional<rejection> check_body(const http::request& request, bool reads_body) noexcept {
-    if (request.body_state == http::body_state::too_large)
-        return rejection{http::status::content_too_large, "The request's body is too large.", about_requests};
+[[nodiscard]] inline std::optional<rejection> check_body(const http::request& request, bool reads_body,
+                                                         std::size_t body_bytes_max = no_body_bound) noexcept {
+    if (request.body_state == http::body_state::too_large ||
+        (body_bytes_max != no_body_bound && body_bytes_of(request) > body_bytes_max))
+        return rejection{http::status::content_too_large, "The request body is too large.", about_requests};
     // A pending body of declared length is not empty; a chunked one may turn out to be.
     const bool has_body = request.body_state == http::body_state::pending
                               ? request.fields.count(http::field_id::content_length) != 0
@@ -7420,27 +7931,25 @@ struct judge {
                     return wait_at(stage::quota, work_kind::users, state);
                 [[fallthrough]];
             case stage::limit:
-                if (!count_request(policy(policies.limiter), {settings.anonymous_quota, settings.user_quota},
-                                   thread_for(work_kind::limits), state))
-                    return wait_at(stage::limit, work_kind::limits, state);
+                if (!count(request, thread_for(work_kind::limits), state)) return wait_at(stage::limit, work_kind::limits, state);
                 [[fallthrough]];
             case stage::checks:
                 if (const auto no = check_limit(state)) return reject(*no, request, response, state);
                 if (!state.user_agent_accepted) return reject(missing_user_agent, request, response, state);
                 if (const auto no = check_one_authorization(state)) return reject(*no, request, response, state);
                 if (state.auth.failure) return fail(*state.auth.failure, request, response, state);
-                if (const auto no = find_route(policy(policies.router), routes, settings.services, root, request, state))
-                    return reject(*no, request, response, state);
+                if (const auto no = route_of(request, state)) return reject(*no, request, response, state);
                 if (state.route.result == route_match::kind::other_method) return respond_options(request, response, state);
                 if (const auto no = check_access(policy(policies.scope_checker), routes[state.route.route].access, state))
                     return reject(*no, request, response, state);
                 [[fallthrough]];
             case stage::body:
                 relocate_captures(request, state);
-                if (const auto no = check_body(request, routes[state.route.route].reads_body))
+                if (const auto no = check_body(request, routes[state.route.route].reads_body, routes[state.route.route].body_bytes_max))
                     return reject(*no, request, response, state);
                 if (request.body_state == http::body_state::pending) {
                     state.next = stage::body;
+                    state.body_bytes_max = routes[state.route.route].body_bytes_max;
                     return http::handle_step::needs_body;
                 }
                 [[fallthrough]];
@@ -7478,13 +7987,38 @@ private:
         return http::handle_step::needs_worker;
     }
 
+    static constexpr bool limit_needs_route = request_limiter<policy_type<decltype(Policies::limiter)>>;
+
+    /// Counts the request. Only a limiter that wants to know its route has it looked up this early: a 429 should stay cheap.
+    [[nodiscard]] bool count(const http::request& request, http::thread_kind thread, judgement& state) const {
+        auto& limiter = policy(policies.limiter);
+        const default_quotas quotas{settings.anonymous_quota, settings.user_quota};
+        if constexpr (limit_needs_route) {
+            if (state.route_path == nullptr)
+                state.route_rejection = find_route(policy(policies.router), routes, settings.services, root, request, state);
+            return count_in_windows(limiter, quotas, pattern_of(state), request, thread, state);
+        } else {
+            return count_request(limiter, quotas, thread, state);
+        }
+    }
+
+    [[nodiscard]] std::optional<rejection> route_of(const http::request& request, judgement& state) const {
+        if constexpr (limit_needs_route) return state.route_rejection;
+        else return find_route(policy(policies.router), routes, settings.services, root, request, state);
+    }
+
+    /// Empty if the path has no route.
+    [[nodiscard]] std::string_view pattern_of(const judgement& state) const noexcept {
+        const bool has_route = state.route.result != route_match::kind::unknown_path && state.route_path != nullptr;
+        return has_route ? routes[state.route.route].path : std::string_view{};
+    }
+
     [[nodiscard]] static const caller* caller_of(const judgement& state) noexcept {
         return state.auth.caller ? &*state.auth.caller : nullptr;
     }
 
     [[nodiscard]] observed_request observed(const http::request& request, const judgement& state) const noexcept {
-        const bool has_route = state.route.result != route_match::kind::unknown_path && state.route_path != nullptr;
-        return {state.start, request, state.client, has_route ? routes[state.route.route].path : std::string_view{}};
+        return {state.start, request, state.client, pattern_of(state)};
     }
 
     http::handle_step finish(const http::request& request, http::response& response, const judgement& state) const {
@@ -7501,6 +8035,7 @@ private:
         if (to_number(status) >= 500) observed(request, state).report(policies, why);
         response.clear();
         if (status == http::status::service_unavailable) response.add("Retry-After", retry_after_unavailable_seconds);
+        if (status == http::status::too_many_requests) response.add("Retry-After", seconds_until(why.retry_at, state.now));
         write_error(response, status, why.message, docs_url, to_topic(status));
     }
 
@@ -7630,7 +8165,7 @@ private:
 ///
 /// Requests are counted by the pattern of their route, their method and their status. A count is a few relaxed atomic additions to
 /// memory that a thread shares with few others: no lock, no allocation but at the first request of a route. At most 96 pairs of
-/// route and method are told apart; further ones share one with the route `other`.
+/// route and method are counted separately; further ones share one with the route `other`.
 ///
 /// Thread rule: everything may be called from many threads at once, except `add` and `watch_...`, which come before.
 class metrics {
@@ -7669,7 +8204,7 @@ public:
     /// All families, as `/metrics` answers.
     [[nodiscard]] TOLLGATE_DECL std::string report() const;
 
-    /// Serves the report, whatever the path; mount it where only operators can ask.
+    /// Serves the report on every path; mount it where only operators have access.
     TOLLGATE_DECL void handle(const http::request& request, http::response& response) const noexcept;
     TOLLGATE_DECL void handle(const http::refusal& refused, http::response& response) const noexcept;
     /// No report takes a body.
@@ -7684,15 +8219,15 @@ private:
         to.sample(of.connections);
         to.counter("tollgate_connections_accepted_total", "Connections that were accepted.");
         to.sample(of.connections_accepted);
-        to.counter("tollgate_connections_refused_total", "Connections beyond a bound.");
+        to.counter("tollgate_connections_refused_total", "Connections that were refused because a limit was reached.");
         to.sample(of.connections_refused);
         to.gauge("tollgate_worker_queue_length", "Requests that wait for a worker.");
         to.sample(of.queued);
-        to.counter("tollgate_worker_requests_total", "Requests that a worker took up.");
+        to.counter("tollgate_worker_requests_total", "Requests that a worker started.");
         to.sample(of.taken_up);
         to.counter("tollgate_worker_wait_seconds_total", "Time that those requests waited for a worker.");
         to.sample(std::chrono::duration<double>{of.waited}.count());
-        to.counter("tollgate_worker_dropped_total", "Requests that no worker took up in time: 503.");
+        to.counter("tollgate_worker_dropped_total", "Requests that no worker started in time (503).");
         to.sample(of.dropped);
     }
     TOLLGATE_DECL void add_backend(std::string name, std::function<backend_statistics()> of);
@@ -7747,8 +8282,8 @@ struct counted_window {
     std::uint32_t requests;  ///< 0 in a free slot
     std::uint32_t length_seconds;
 
-    /// The start of the window. If the clock went back, a start after `now` is treated as `now`, so that nobody waits
-    /// longer than one window.
+    /// The start of the window. If the clock went back, a start after `now` is treated as `now`, so that no
+    /// caller waits longer than one window.
     [[nodiscard]] std::int64_t began_by(std::int64_t now) const noexcept {
         return (std::min)(began_at_milliseconds, now);
     }
@@ -7814,6 +8349,30 @@ inline siphash_key random_siphash_key() {
 }
 
 }  // namespace tollgate::detail
+
+// <tollgate/web/detail/language.hpp>
+
+/// Which of the offered languages a reader prefers. Languages are BCP 47 tags, such as `de` and `pt-BR`.
+namespace tollgate::inline v0::web {
+
+/// Whether a text can be a language tag, and so a segment of a path: letters and digits in groups separated by hyphens.
+[[nodiscard]] TOLLGATE_DECL bool is_language_tag(std::string_view text) noexcept;
+
+/// The offered language of a range (RFC 4647 section 3.4, lookup): `de-AT` finds `de`. Its index.
+[[nodiscard]] TOLLGATE_DECL std::optional<std::size_t> find_language(std::string_view range,
+                                                                     std::span<const std::string_view> offered) noexcept;
+
+/// The offered language that an `Accept-Language` field prefers (RFC 9110 section 12.5.4); the first for `*`. Empty if it
+/// names none.
+[[nodiscard]] TOLLGATE_DECL std::optional<std::size_t> accepted_language(std::string_view field,
+                                                                         std::span<const std::string_view> offered) noexcept;
+
+/// The offered language that `ui_locales` prefers (OpenID Connect Core 1.0 section 3.1.2.1): tags separated by spaces, the
+/// best one first. Empty if it names none.
+[[nodiscard]] TOLLGATE_DECL std::optional<std::size_t> ui_language(std::string_view ui_locales,
+                                                                   std::span<const std::string_view> offered) noexcept;
+
+}  // namespace tollgate::web
 
 // <tollgate/web/detail/sign_in_throttle.hpp>
 
@@ -7928,11 +8487,12 @@ public:
     TOLLGATE_DECL void clear(http::response& response) const;
 
     /// The name of the cookie.
-    /// Whether the cookie is sent over https only.
     [[nodiscard]] std::string_view name() const noexcept { return name_; }
+    /// Whether the cookie is sent over https only.
     [[nodiscard]] bool is_secure() const noexcept { return secure_; }
 
-    /// `{path of auth_url}/en/user/sign_in/?return_to=...`
+    /// `{path of auth_url}/en/user/sign_in/?return_to=...`, in the language of the page to return to; without a language if
+    /// that is none of these pages.
     [[nodiscard]] TOLLGATE_DECL std::string sign_in_url(std::string_view return_to) const;
 
     /// The secret that form tokens are made from. It is derived from the cookie, but not from what the store keeps, and
@@ -7941,7 +8501,7 @@ public:
 
 private:
     std::string name_;
-    std::string sign_in_path_;
+    std::string root_;
     bool secure_ = true;
 };
 
@@ -8035,7 +8595,7 @@ public:
         if (!*checked) return sign_in_answer{};
         throttle_.succeed(key, now);
         if (auto ended = end_session_of(request); !ended) return std::move(ended).error();
-        auto begun = begin_session({**checked, std::string{attempt.login}, {}}, now, response);
+        auto begun = begin_session({**checked, std::string{attempt.login}, {}}, request, attempt.client, now, response);
         std::array<std::byte, 16> random;
         if (begun && key.browser == 0 && random_.fill(random)) browsers_.set(random, attempt.login, response);
         return begun;
@@ -8048,7 +8608,71 @@ public:
         return ended;
     }
 
+    /// The contract `session_manager`. Sessions that are over are not listed.
+    [[nodiscard]] result<std::vector<listed_session>> sessions_of(const http::request& request, const session& who, instant now) {
+        auto found = store_->sessions_of(who.user);
+        if (!found) return std::move(found).error();
+        const auto cookie = cookie_.read(request);
+        const auto current = cookie ? std::optional{digest_of(*cookie)} : std::nullopt;
+        std::vector<listed_session> listed;
+        for (stored_session& each : *found)
+            if (!is_over(each, now))
+                listed.push_back({listed_id_of(each.cookie_digest), each.created_at, each.last_seen_at,
+                                  std::move(each.signed_in_from), std::move(each.user_agent), each.cookie_digest == current});
+        return listed;
+    }
+    [[nodiscard]] result<bool> end_session(const session& who, std::string_view id) {
+        const auto found = store_->sessions_of(who.user);
+        if (!found) return found.error();
+        for (const stored_session& each : *found)
+            if (listed_id_of(each.cookie_digest) == id) return store_->end_session(each.cookie_digest);
+        return false;
+    }
+    [[nodiscard]] result<void> end_other_sessions(const http::request& request, const session& who) {
+        const auto cookie = cookie_.read(request);
+        return store_->end_sessions_of(who.user, cookie ? std::optional{digest_of(*cookie)} : std::nullopt);
+    }
+
+    /// The contract `password_changer`.
+    [[nodiscard]] result<password_change_answer> change_password(const http::request& request, const session& who,
+                                                                 const password_change& wanted, instant now,
+                                                                 http::response& response)
+        requires password_store<Passwords>
+    {
+        using enum password_change_answer::outcome;
+        if (wanted.current.size() > limits::password_bytes_max) return password_change_answer{refused, {}};
+        const sign_in_attempt attempt{who.login, wanted.current, wanted.client};
+        const sign_in_key key{who.login, wanted.client, browsers_.find(request, who.login)};
+        if (const auto wait = throttle_.begin(key, now)) return password_change_answer{throttled, *wait};
+        auto checked = check(attempt, true);
+        if (!checked) {
+            throttle_.forgive(key, now);
+            return std::move(checked).error();
+        }
+        // The login may belong to somebody else by now.
+        if (!*checked || **checked != who.user) return password_change_answer{refused, {}};
+        throttle_.succeed(key, now);
+        if (auto set = passwords_->set_password(who.user, wanted.wanted); !set) return std::move(set).error();
+        // The current session, too: someone who knows its cookie must not stay.
+        if (auto ended = store_->end_sessions_of(who.user, std::nullopt); !ended) return std::move(ended).error();
+        if (auto begun = begin_session({who.user, who.login, {}}, request, wanted.client, now, response); !begun)
+            return std::move(begun).error();
+        return password_change_answer{changed, {}};
+    }
+
 private:
+    /// Names a session on pages. A hash of what the store finds it by, so that a page does not show that either.
+    [[nodiscard]] static std::string listed_id_of(const digest& cookie) {
+        return hex_encode(sha256(cookie.raw()).raw().substr(0, 12));
+    }
+
+    /// What is stored of a User-Agent: all stores take visible ASCII.
+    [[nodiscard]] static std::string stored_user_agent(const http::request& request) {
+        std::string kept{request.fields.find(http::field_id::user_agent).substr(0, limits::session_user_agent_bytes_max)};
+        std::replace_if(kept.begin(), kept.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+        return kept;
+    }
+
     [[nodiscard]] result<std::optional<user_id>> check(const sign_in_attempt& attempt, bool is_known_browser) {
         if constexpr (requires { passwords_->check_password(attempt); }) {
             auto described = attempt;
@@ -8074,7 +8698,8 @@ private:
         return {};
     }
 
-    [[nodiscard]] result<sign_in_answer> begin_session(session who, instant now, http::response& response) {
+    [[nodiscard]] result<sign_in_answer> begin_session(session who, const http::request& request, const ip_address& client,
+                                                       instant now, http::response& response) {
         std::array<std::byte, 32> bytes;
         if (!random_.fill(bytes)) return internal_error("the random source failed");
         const auto cookie = make_secret(secret_kind::session, bytes);
@@ -8085,7 +8710,9 @@ private:
                                             .user = who.user,
                                             .login = who.login,
                                             .created_at = now,
-                                            .last_seen_at = now});
+                                            .last_seen_at = now,
+                                            .signed_in_from = network_of(client),
+                                            .user_agent = stored_user_agent(request)});
         if (!kept) return std::move(kept).error();
         if (!cookie_.set(cookie, response)) return internal_error("the session cookie is malformed");
         (void)store_->sweep_sessions(now - settings_.lifetime, now - settings_.idle_lifetime, sweep_rows_max);
@@ -8109,9 +8736,8 @@ inline session_cookie::session_cookie(const session_settings& with) {
         throw std::invalid_argument{"tollgate: '" + with.cookie_name + "' is not a valid cookie name"};
     secure_ = at->scheme == http::url_scheme::https;
     name_ = (secure_ ? "__Host-" : "") + with.cookie_name;
-    sign_in_path_ = at->path;
-    if (sign_in_path_.ends_with('/')) sign_in_path_.pop_back();
-    sign_in_path_ += "/en/user/sign_in/";
+    root_ = at->path;
+    if (root_.ends_with('/')) root_.pop_back();
 }
 
 inline std::optional<std::string_view> session_cookie::read(const http::request& request) const noexcept {
@@ -8128,7 +8754,18 @@ inline void session_cookie::clear(http::response& response) const {
 }
 
 inline std::string session_cookie::sign_in_url(std::string_view return_to) const {
-    std::string url = sign_in_path_;
+    std::string_view language;
+    if (return_to.starts_with(root_ + "/")) {
+        const auto path = return_to.substr(root_.size() + 1);
+        language = path.substr(0, path.find('/'));
+        const auto page = path.substr(language.size(), path.find('?') - language.size());
+        const bool is_ours = page.starts_with("/user/") || page.ends_with("/oauth/") || page.ends_with("/oauth");
+        if (!web::is_language_tag(language) || !is_ours) language = {};
+    }
+    // Without a language the page redirects to the reader's.
+    std::string url = root_;
+    if (!language.empty()) url.append("/").append(language);
+    url.append("/user/sign_in/");
     return url.append("?").append(return_to_name).append("=").append(percent_encode(return_to));
 }
 
@@ -8254,7 +8891,7 @@ inline void html_writer::escape(std::string_view text) {
 
 }  // namespace tollgate
 
-// <tollgate/web/texts.hpp>
+// <tollgate/web/detail/consent_texts.hpp>
 
 namespace tollgate::inline v0 {
 
@@ -8271,17 +8908,27 @@ struct message_texts {
     return filled;
 }
 
+/// The same for two places. What stands in the first one is not read for a second place.
+[[nodiscard]] inline std::string fill_in(std::string_view texts, std::string_view first, std::string_view second) {
+    const auto at = texts.find("{}");
+    if (at == std::string_view::npos) return std::string{texts};
+    return std::string{texts.substr(0, at)}.append(first).append(fill_in(texts.substr(at + 2), second));
+}
+
 /// The consent page and its error pages. `{}` is the application's name unless a comment says otherwise.
 struct consent_texts {
     std::string_view title = "Authorize {}?";
-    std::string_view asks = "{} requests access to your account.";
-    std::string_view scopes = "It will be able to:";
-    std::string_view website = "Website stated by the application: {}";    ///< the website
+    std::string_view asks = "{} requests access to your account at {}.";  ///< and the operator
+    std::string_view scopes = "This application will be able to:";
+    std::string_view website = "Website stated by the application: {}";  ///< the website
     std::string_view unproved =
         "Any program can claim to be this application. Continue only if you have just started it yourself.";
-    std::string_view leads_to = "Either choice will redirect you to {}.";  ///< the host of the redirect URL
-    std::string_view allow = "Allow";
-    std::string_view deny = "Deny";
+    std::string_view signed_in_as = "You are signed in as {}.";  ///< the login
+    std::string_view other_user = "Not you?";                    ///< a button that signs out
+    std::string_view allow = "Authorize {}";
+    std::string_view deny = "Cancel";
+    std::string_view leads_to = "Either way you return to {}.";  ///< the host of the redirect URL
+    std::string_view revocable = "You can revoke access at any time in your account settings.";
 
     std::string_view sign_in = "Sign in to continue";  ///< where sign-in and consent share a page
 
@@ -8314,16 +8961,23 @@ struct device_texts {
     std::string_view malformed = "A code has 8 letters, such as BCDF-GHJK.";
     std::string_view unknown = "This code is wrong, has expired or was already used. Check your device for the current one.";
     std::string_view too_many = "Too many wrong codes. Try again in {}.";  ///< a duration
-    std::string_view asks = "A device with {} requests access to your account.";
+    std::string_view asks = "A device with {} requests access to your account at {}.";  ///< and the operator
     /// The address of the device, and when it asked.
     std::string_view warning =
         "The request came from the address {}, {}. Continue only if you started it yourself just now, on a device that is "
-        "with you. If somebody sent you the code or this link, deny: they would get access to your account.";
+        "with you. If someone sent you the code or this link, cancel: they would get access to your account.";
     std::string_view code_shown = "Your device must show this code: {}";
     message_texts approved{"The device is connected", "You can return to your device. It continues within a few seconds."};
     message_texts denied{"Access denied", "The device did not get access to your account."};
     message_texts answered{"This code was already used", "Return to your device, and start again there if necessary."};
 };
+
+}  // namespace tollgate
+
+// <tollgate/web/detail/webhook_texts.hpp>
+
+// The texts of webhooks and their deliveries; texts.hpp has all others.
+namespace tollgate::inline v0 {
 
 /// How a delivery attempt ended.
 struct attempt_texts {
@@ -8365,21 +9019,102 @@ struct delivery_texts {
     std::string_view older = "Older";
     std::string_view last_attempts = "The last {} attempts.";  ///< a number
     std::string_view waiting = "Pending";
+    std::string_view retrying = "Retrying";
     std::string_view delivered = "Delivered";
     std::string_view given_up = "Failed";
     std::string_view held = "Held";
-    std::string_view next_attempt = "Next attempt: {}.";
+    std::string_view next_attempt = "Next attempt at {}.";
+    std::string_view next_retry = "Retrying, next attempt at {}.";
     std::string_view no_attempt = "No attempts yet.";
     std::string_view send_again = "Send again";
-    std::string_view sent_again = "The delivery was queued again. Reload this page in a moment to see the result.";
+    std::string_view sent_again = "The delivery was queued again.";
     std::string_view not_while_disabled = "A disabled webhook cannot send. Enable it first, then send again.";
+
+    std::string_view filter = "Filter by result";
+    std::string_view all = "All";
+    std::string_view none_in_state = "There are no deliveries with this result.";
+    std::string_view test = "Send test event";
+    std::string_view tested = "A test event with the name ping was queued.";
+    std::string_view see_result = "See the result";  ///< a link, in the notice that something was queued
+    std::string_view resend_failed = "Send all failed again";
+    std::string_view resend_since = "Failed in the last";
+    std::string_view hour = "hour";
+    std::string_view day = "24 hours";
+    std::string_view week = "7 days";
+    std::string_view month = "30 days";
+    std::string_view resent = "Queued again: {} deliveries, at most 1000 at a time.";  ///< a number
+    std::string_view resent_none = "No delivery failed in that time.";
 
     attempt_texts attempts = {};
     std::string_view milliseconds = "{} ms";  ///< a number
     std::string_view seconds = "{} s";        ///< a number
+    std::string_view request = "Request";
+    std::string_view request_cut = "Request (truncated)";
     std::string_view answer = "Response body";
     std::string_view answer_cut = "Response body (truncated)";
 };
+
+/// The page of webhooks.
+struct webhook_texts {
+    std::string_view link = "Webhooks";
+    std::string_view title = "Webhooks";
+    std::string_view about =
+        "A webhook notifies your server of events in an account: each event is sent as a signed POST request to your "
+        "URL.";
+    std::string_view no_accounts = "Webhooks belong to an account, and you have no accounts yet.";
+    std::string_view none = "You have no webhooks yet.";
+    std::string_view none_here = "This account has no webhooks.";
+    std::string_view choose = "Account to show";
+    std::string_view choose_about = "You have too many accounts to list on one page.";
+    std::string_view choose_button = "Show";
+    std::string_view add = "New webhook";
+    std::string_view account = "Account";
+    std::string_view event = "Event";
+    std::string_view next_step = "Continue";
+    std::string_view all_accounts = "Webhooks of all accounts";
+    std::string_view edit = "Edit";
+    std::string_view edit_title = "Edit webhook";
+    std::string_view edit_about =
+        "Pending deliveries are sent to the new URL. The new event applies to what happens from now on.";
+    std::string_view save = "Save changes";
+    std::string_view edited = "The changes were saved.";
+    std::string_view event_of_other_service = "The service {} does not have this event.";
+    std::string_view target_url = "URL";
+    std::string_view target_url_hint = "Events are sent to this URL, such as https://example.com/hooks.";
+    std::string_view target_url_missing = "Enter the URL to send events to.";
+    // Refusals of `public_targets`; those of other target rules are shown as they are.
+    std::string_view target_has_user_info = "The URL must not have a user name or password.";
+    std::string_view target_has_fragment = "The URL must not have a fragment.";
+    std::string_view target_is_private = "The URL must point to a public address.";
+    std::string_view button = "Create webhook";
+    std::string_view source = "Created by";
+    std::string_view by_api = "API";
+    std::string_view by_hand = "Settings page";
+    std::string_view too_many =
+        "The account has reached the maximum number of webhooks for this event. Delete one, then try again.";
+    std::string_view made_title = "Your new webhook";
+    std::string_view renewed_title = "New signing secret";
+    std::string_view made_about = "Events will be sent to {}. Verify their signatures with this secret.";
+    std::string_view renewed_about =
+        "Deliveries are signed with this secret from now on. For 24 hours they are signed with the previous secret, "
+        "too, so that you can switch without losing events.";
+    std::string_view secret = "Signing secret";
+    std::string_view back = "Back to webhooks";
+    std::string_view renew = "New secret";
+    std::string_view renew_warning =
+        "A new signing secret will be generated for {}. The current one stays valid for 24 hours.";
+    std::string_view renew_button = "Generate a new secret";
+    std::string_view remove = "Delete";
+    std::string_view remove_warning = "Events will no longer be sent to {}. This cannot be undone.";
+    std::string_view remove_button = "Delete this webhook";
+    std::string_view removed = "The webhook was deleted.";
+};
+
+}  // namespace tollgate
+
+// <tollgate/web/texts.hpp>
+
+namespace tollgate::inline v0 {
 
 /// How long to wait. `{}` is the number.
 struct duration_texts {
@@ -8394,12 +9129,12 @@ struct duration_texts {
 /// The sign-in and sign-out pages.
 struct sign_in_texts {
     std::string_view title = "Sign in";
-    std::string_view login = "Login";
+    std::string_view login = "Username";
     std::string_view password = "Password";
     std::string_view button = "Sign in";
-    std::string_view login_missing = "Enter your login.";
+    std::string_view login_missing = "Enter your username.";
     std::string_view password_missing = "Enter your password.";
-    std::string_view refused = "Incorrect login or password.";
+    std::string_view refused = "Incorrect username or password.";
     std::string_view throttled = "Too many failed attempts. Try again in {}.";
     duration_texts durations = {};
     std::string_view out_title = "Sign out";
@@ -8425,6 +9160,9 @@ struct form_texts {
     std::string_view last_used = "Last used";
     std::string_view never = "Never";
     std::string_view shown_once = "Copy the secret now. You will not be able to see it again.";
+    std::string_view copy = "Copy";
+    std::string_view copied = "Copied";
+    std::string_view cancel = "Cancel";
 };
 
 /// The page of personal tokens.
@@ -8433,18 +9171,17 @@ struct token_texts {
     std::string_view title = "Personal API tokens";
     std::string_view about =
         "A personal token lets your own scripts and tools call the API as you. Create one token per program, with only "
-        "the scopes it needs.";
+        "the permissions it needs.";
     std::string_view none = "You have no tokens yet.";
     std::string_view add = "New token";
     std::string_view description = "Description";
     std::string_view description_hint = "What the token is for, such as \"nightly backup\". Only you see it.";
     std::string_view description_missing = "Enter a description.";
-    std::string_view scopes = "Scopes";
-    std::string_view scopes_missing = "Select at least one scope.";
+    std::string_view scopes = "Permissions";
+    std::string_view scopes_missing = "Select at least one permission.";
     std::string_view button = "Create token";
     std::string_view username = "Token username";
     std::string_view secret = "Token secret";
-    std::string_view may = "Scopes";
     std::string_view too_many = "You have reached the maximum number of tokens. Revoke an unused one, then try again.";
     std::string_view expires = "Expires";
     std::string_view expires_hint = "Programs that use the token fail after that day, until you generate a new secret here.";
@@ -8554,51 +9291,6 @@ struct authorization_texts {
     std::string_view revoked = "Access was revoked.";
 };
 
-/// The page of webhooks.
-struct webhook_texts {
-    std::string_view link = "Webhooks";
-    std::string_view title = "Webhooks";
-    std::string_view about =
-        "A webhook notifies your server of events in an account: each event is sent as a signed POST request to your "
-        "URL.";
-    std::string_view no_accounts = "Webhooks belong to an account, and you have no accounts yet.";
-    std::string_view none = "You have no webhooks yet.";
-    std::string_view none_here = "This account has no webhooks.";
-    std::string_view choose = "Account to show";
-    std::string_view choose_about = "You have too many accounts to list on one page.";
-    std::string_view choose_button = "Show";
-    std::string_view add = "New webhook";
-    std::string_view account = "Account";
-    std::string_view event = "Event";
-    std::string_view event_hint = "Select an event of the account's service.";
-    std::string_view event_of_other_service = "The service {} does not have this event.";
-    std::string_view target_url = "URL";
-    std::string_view target_url_hint = "Events are sent to this URL, such as https://example.com/hooks.";
-    std::string_view target_url_missing = "Enter the URL to send events to.";
-    std::string_view button = "Create webhook";
-    std::string_view source = "Created by";
-    std::string_view by_api = "API";
-    std::string_view by_hand = "Settings page";
-    std::string_view too_many =
-        "The account has reached the maximum number of webhooks for this event. Delete one, then try again.";
-    std::string_view made_title = "Your new webhook";
-    std::string_view renewed_title = "New signing secret";
-    std::string_view made_about = "Events will be sent to {}. Verify their signatures with this secret.";
-    std::string_view renewed_about =
-        "Deliveries are signed with this secret from now on. For 24 hours they are signed with the previous secret, "
-        "too, so that you can switch without losing events.";
-    std::string_view secret = "Signing secret";
-    std::string_view back = "Back to webhooks";
-    std::string_view renew = "New secret";
-    std::string_view renew_warning =
-        "A new signing secret will be generated for {}. The current one stays valid for 24 hours.";
-    std::string_view renew_button = "Generate a new secret";
-    std::string_view remove = "Delete";
-    std::string_view remove_warning = "Events will no longer be sent to {}. This cannot be undone.";
-    std::string_view remove_button = "Delete this webhook";
-    std::string_view removed = "The webhook was deleted.";
-};
-
 /// The page of recent activity. `{}` is what `activity::subject` is.
 struct activity_texts {
     std::string_view link = "Activity";
@@ -8613,9 +9305,11 @@ struct activity_texts {
 
     std::string_view signed_in = "Signed in";
     std::string_view token_created = "Created the token {}";
+    std::string_view token_renewed = "Generated a new secret for the token {}";
     std::string_view token_revoked = "Revoked the token {}";
     std::string_view application_registered = "Registered the application {}";
     std::string_view client_secret_replaced = "Generated a new secret for the application {}";
+    std::string_view client_secret_removed = "Removed the older secret of the application {}";
     std::string_view application_deleted = "Deleted the application {}";
     std::string_view access_granted = "Authorized the application {}";
     std::string_view access_revoked = "Revoked the access of the application {}";
@@ -8624,6 +9318,12 @@ struct activity_texts {
     std::string_view hook_secret_replaced = "Generated a new secret for webhook {}";
     std::string_view hook_enabled = "Enabled webhook {}";
     std::string_view delivery_resent = "Sent delivery {} again";
+    std::string_view application_changed = "Changed the application {}";
+    std::string_view hook_changed = "Changed webhook {}";
+    std::string_view hook_tested = "Sent a test event to webhook {}";
+    std::string_view deliveries_resent = "Sent the failed deliveries of webhook {} again";
+    std::string_view session_ended = "Signed out another session";
+    std::string_view other_sessions_ended = "Signed out everywhere else";
     std::string_view user_added = "Created the account with the login {}";
     std::string_view user_disabled = "Disabled the account";
     std::string_view user_enabled = "Enabled the account";
@@ -8635,14 +9335,95 @@ struct activity_texts {
     std::string_view event_reported = "Reported the event {}";
 };
 
+/// The overview. `{}` is a number unless a comment says otherwise.
+struct overview_texts {
+    std::string_view link = "Overview";
+    std::string_view title = "Your account";
+    std::string_view balance = "Balance";
+    std::string_view accounts = "Accounts";
+    std::string_view no_accounts = "You have no accounts yet.";
+    std::string_view account = "Account";
+    std::string_view service = "Service";
+    std::string_view id = "ID";
+    std::string_view role = "Role";
+    std::string_view administrator = "Administrator";
+    std::string_view member = "Member";
+    std::string_view webhooks = "Webhooks";
+    std::string_view more_accounts = "and {} more";
+    std::string_view access = "What has access";
+    std::string_view no_access = "No token or application has access to your account.";
+    std::string_view token = "Personal token";
+    std::string_view application = "Application";
+    std::string_view name = "Name";
+    std::string_view type = "Type";
+    std::string_view all_tokens = "Manage tokens ({})";
+    std::string_view all_applications = "Manage authorized applications ({})";
+    std::string_view activity = "Recent activity";
+    std::string_view all_activity = "All activity";
+    std::string_view no_activity = "Recent activity cannot be shown at the moment.";
+};
+
+/// Dates. `day` gets the day, the month and the year, in this order; the others a number.
+struct date_texts {
+    std::array<std::string_view, 12> months = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                               "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    std::string_view day = "{} {} {}";
+    std::string_view just_now = "Just now";
+    std::string_view minute_ago = "1 minute ago";
+    std::string_view minutes_ago = "{} minutes ago";
+    std::string_view hour_ago = "1 hour ago";
+    std::string_view hours_ago = "{} hours ago";
+    std::string_view day_ago = "1 day ago";
+    std::string_view days_ago = "{} days ago";
+};
+
+/// The page of sessions and the password. `{}` is a number unless a comment says otherwise.
+struct security_texts {
+    std::string_view link = "Security";
+    std::string_view title = "Security";
+    std::string_view about = "Where you are signed in, and your password.";
+    std::string_view sessions = "Sessions";
+    std::string_view sessions_about =
+        "You are signed in on these browsers. Sign out of those that you do not use or do not recognize; in the latter case change "
+        "your password, too.";
+    std::string_view browser = "Browser";
+    std::string_view unknown_browser = "Unknown browser";
+    std::string_view browser_on = "{} on {}";  ///< a browser, an operating system
+    std::string_view current = "This session";
+    std::string_view signed_in = "Signed in";
+    std::string_view last_seen = "Last seen";
+    std::string_view where = "From";
+    std::string_view unknown_place = "Unknown";
+    std::string_view end = "Sign out";
+    std::string_view end_others = "Sign out everywhere else";
+    std::string_view ended = "The session was signed out.";
+    std::string_view others_ended = "All other sessions were signed out.";
+    std::string_view password = "Password";
+    std::string_view password_about = "A new password signs you out everywhere else.";
+    std::string_view current_password = "Current password";
+    std::string_view new_password = "New password";
+    std::string_view new_password_hint = "At least {} characters.";
+    std::string_view repeated_password = "Repeat new password";
+    std::string_view change_password = "Change password";
+    std::string_view too_short = "Use at least {} characters.";
+    std::string_view different = "The two new passwords are different.";
+    std::string_view refused = "This is not your current password.";
+    std::string_view throttled = "Too many failed attempts. Try again in {}.";  ///< a duration
+    std::string_view password_changed = "Your password was changed, and all other sessions were signed out.";
+};
+
 /// What surrounds every page's content.
 struct frame_texts {
-    std::string_view language = "en";  ///< of all texts (BCP 47)
+    std::string_view language = "en";            ///< of all texts (BCP 47); the segment of paths that names it
+    std::string_view language_name = "English";  ///< in that language
+    std::string_view languages = "Language";
     std::string_view site_name = "Your account";
+    std::string_view operator_name = {};  ///< who runs the site, on pages of consent; empty: the host of auth_url
     std::string_view skip = "Skip to content";
     std::string_view navigation = "Settings";
     std::string_view signed_in_as = "Signed in as {}";
     std::string_view sign_out = "Sign out";
+    std::string_view documentation = "Documentation";
     std::string_view error_title = "Error: {}";
 };
 
@@ -8672,7 +9453,7 @@ struct scope_texts {
     std::string_view balance = "View your balance";
 };
 
-/// Every text of every page. All are plain text; pages escape them.
+/// Every text of every page in one language: English, unless replaced. All are plain text; pages escape them.
 ///
 ///     page_texts texts;
 ///     texts.frame.site_name = "Example";
@@ -8682,6 +9463,7 @@ struct page_texts {
     frame_texts frame;
     error_texts errors;
     form_texts forms;
+    date_texts dates;
     scope_texts scopes;
     sign_in_texts sign_in;
     consent_texts consent;
@@ -8692,7 +9474,12 @@ struct page_texts {
     webhook_texts webhooks;
     delivery_texts deliveries;
     activity_texts activity;
+    overview_texts overview;
+    security_texts security;
 };
+
+/// The same in German.
+[[nodiscard]] TOLLGATE_DECL page_texts german_texts();
 
 }  // namespace tollgate
 
@@ -8705,6 +9492,7 @@ struct page_link {
     std::string_view url;
     std::string_view text;
     bool current = false;  ///< this is the link of the current page
+    std::string_view language = {};  ///< of the text and the target, if they have one of their own (BCP 47)
 };
 
 /// The width of a page's content.
@@ -8716,12 +9504,21 @@ enum class page_shape : std::uint8_t {
 /// What surrounds a page's content. Views, valid during the call. All are plain text and must be escaped, which
 /// `html_writer` does.
 struct page_frame {
+    const frame_texts* texts = nullptr;  ///< in the page's language; never null for a theme
     std::string_view title = {};  ///< the page's subject, which its content has as a heading
     bool has_errors = false;      ///< the page reports errors in a form, which the title should say first
     page_shape shape = page_shape::wide;
     std::string_view style_url = {};  ///< the style sheet
+    std::string_view icon_url = {};   ///< the site's icon, an SVG image
+    bool has_secret = false;          ///< the page shows a secret to copy
+    std::string_view script_url = {};  ///< shows the buttons that copy, on a page with a secret; otherwise empty
     std::string_view home_url = {};   ///< the target of the site's name
+    std::string_view documentation_url = {};  ///< of the API; empty for none
     std::span<const page_link> navigation = {};
+    /// This page below its language, with its query: `/user/settings/tokens/`. Empty if it cannot be requested again.
+    std::string_view path = {};
+    /// This page in each of the theme's languages; empty if there is no other language.
+    std::span<const page_link> languages = {};
     std::string_view login = {};  ///< who is signed in; empty for no one
     /// Where a form with `form_token` signs out; empty if sign-out is elsewhere.
     std::string_view sign_out_url = {};
@@ -8731,16 +9528,21 @@ struct page_frame {
 
 /// How pages look, and what they say.
 ///
-/// Thread rule: callable from many threads at once. Nothing here blocks. No page runs a script or loads anything from
-/// other hosts: the content security policy is not the theme's, and allows images and the style sheet of this site
-/// alone.
+/// A theme that also has `std::string icon() const`, an SVG document, gives the site another icon than the default one: it is
+/// served at `page_frame::icon_url` and at `/favicon.ico`. Called once, when a handler is constructed.
+///
+/// Thread rule: callable from many threads at once. Nothing here blocks. Pages load nothing from other hosts: the
+/// content security policy is not the theme's, and allows images and the style sheet of this site alone, and the script at
+/// `page_frame::script_url` on the pages that have one, which work without it.
 ///
 /// Exemplar:
 ///
 ///     struct bare_theme {
 ///         page_texts wording;
-///         const page_texts& texts() const noexcept { return wording; }
-///         std::string scope_text(std::string_view scope, const service_catalog&) const { return std::string{scope}; }
+///         std::span<const page_texts> texts() const noexcept { return {&wording, 1}; }
+///         std::string scope_text(std::string_view scope, const service_catalog&, const page_texts&) const {
+///             return std::string{scope};
+///         }
 ///         std::string style_sheet() const { return "body { max-width: 40rem; margin: 2rem auto; }"; }
 ///         void begin_page(html_writer& html, const page_frame& frame) const {
 ///             html.add("<!doctype html><html lang=\"en\"><title>{}</title>", frame.title);
@@ -8750,12 +9552,14 @@ struct page_frame {
 ///     };
 template <class T>
 concept page_theme = requires(const T& t, std::string_view scope, const service_catalog& services, html_writer& html,
-                              const page_frame& frame) {
-    // All texts. The same object as long as the theme lives.
+                              const page_frame& frame, const page_texts& texts) {
+    // All texts, one set for each language: at least one, and the first for readers who prefer no other. `frame.language`
+    // is the segment of paths that names it, so each has its own. The same objects as long as the theme lives.
     { t.texts() }
-    noexcept->std::same_as<const page_texts&>;
-    // A description of what a scope permits. Called once per scope, when a handler is constructed.
-    { t.scope_text(scope, services) } -> std::same_as<std::string>;
+    noexcept->std::same_as<std::span<const page_texts>>;
+    // A description of what a scope permits, in the language of `texts`, which is one of the sets. Called once per scope
+    // and language, when a handler is constructed.
+    { t.scope_text(scope, services, texts) } -> std::same_as<std::string>;
     // CSS of all pages. Called once, when a handler is constructed.
     { t.style_sheet() } -> std::same_as<std::string>;
     // Everything before a page's content: the start of the document, its head and the page header. The content is flow
@@ -8771,20 +9575,30 @@ concept page_theme = requires(const T& t, std::string_view scope, const service_
 
 namespace tollgate::inline v0 {
 
-/// The default theme: light or dark by the system's setting, from a width of 320 pixels on, and usable without its
-/// style sheet.
+/// The default theme: English and German, light or dark by the system's setting, from a width of 320 pixels on, and usable
+/// without its style sheet.
 ///
 ///     plain_theme theme;
-///     theme.wording.frame.site_name = "Example";
+///     theme.languages = {french_texts(), page_texts{}};  // your own, and English
+///     for (page_texts& each : theme.languages) each.frame.site_name = "Example";
+///     theme.logo_url = "/images/logo.svg";
 ///
 /// A custom theme may derive from it and replace a part: the texts, the style sheet, or the frame.
 struct plain_theme {
-    page_texts wording = {};
+    /// The text sets, the default one first.
+    std::vector<page_texts> languages = {page_texts{}, german_texts()};
+    /// An image beside the site's name, 1.5 times as high as its letters: a URL of this site or a `data:` URL, which the content
+    /// security policy of the pages allows. Empty: the icon.
+    std::string logo_url = {};
+    std::string icon_svg = {};  ///< the icon of browser tabs, an SVG document; empty: a plain one
 
     /// The contract `page_theme`.
-    [[nodiscard]] const page_texts& texts() const noexcept { return wording; }
-    [[nodiscard]] TOLLGATE_DECL std::string scope_text(std::string_view scope, const service_catalog& services) const;
+    [[nodiscard]] std::span<const page_texts> texts() const noexcept { return languages; }
+    [[nodiscard]] TOLLGATE_DECL std::string scope_text(std::string_view scope, const service_catalog& services,
+                                                       const page_texts& texts) const;
     [[nodiscard]] TOLLGATE_DECL std::string style_sheet() const;
+    /// `icon_svg` or the default one; an optional function of `page_theme`.
+    [[nodiscard]] TOLLGATE_DECL std::string icon() const;
     TOLLGATE_DECL void begin_page(html_writer& html, const page_frame& frame) const;
     TOLLGATE_DECL void end_page(html_writer& html, const page_frame& frame) const;
 };
@@ -8797,8 +9611,7 @@ static_assert(page_theme<plain_theme>);
 
 namespace tollgate::inline v0::http {
 
-/// Bounds of one response. The parser keeps at most `line_bytes_max` and `kept_bytes_max` bytes, whatever the server
-/// sends.
+/// Bounds of one response. The parser never keeps more than `line_bytes_max` and `kept_bytes_max` bytes.
 struct response_settings {
     std::size_t line_bytes_max = 8 * 1024;  ///< of the status line, and of a field line
     /// Of all sections together, including those of interim responses and trailers.
@@ -9061,6 +9874,10 @@ struct hook_dispatch_settings {
     std::size_t slow_attempts_max = 1024;  ///< of these, to hosts whose last attempt was slow
     std::size_t per_host_max = 8;          ///< at once to one host, by all dispatchers of the store
     std::size_t per_slow_host_max = 2;     ///< the same for a slow or unknown host
+    /// Attempts that one hook gets in a minute, which begins with the first of them; what is beyond waits for the next one.
+    /// 0: no bound, the default, because it delays every receiver, also one that keeps up. How much a receiver gets at once is
+    /// bounded by `per_host_max` anyway, and one that wants less answers 429 or 503 with `Retry-After`.
+    std::size_t per_hook_minute_max = 0;
     std::size_t data_bytes_max = 64 * 1024 * 1024;  ///< of the data of all deliveries in flight
     std::size_t claim_max = 256;  ///< hooks and deliveries per store call, so that the first are sent early
 
@@ -9433,6 +10250,13 @@ public:
     [[nodiscard]] bool empty() const noexcept { return faults_.empty(); }
     [[nodiscard]] const std::vector<fault>& all() const noexcept { return faults_; }
 
+    /// Whether a field has an error. The others are about the whole form.
+    [[nodiscard]] bool has_fields() const noexcept {
+        for (const fault& each : faults_)
+            if (!each.field.empty()) return true;
+        return false;
+    }
+
     /// Null for a field without errors.
     [[nodiscard]] const fault* find(std::string_view field) const noexcept {
         for (const fault& each : faults_)
@@ -9492,12 +10316,14 @@ struct form_target {
     std::vector<std::pair<std::string_view, std::string>> hidden = {};
 };
 
-/// A button that asks for confirmation before it submits, without a script.
+/// A button that asks for confirmation before it submits: a popover of HTML, which Escape and a button close without a script.
+/// Browsers without popovers show it from the start.
 struct confirmation {
     std::string_view label;   ///< of the button that opens the confirmation
     std::string_view about;   ///< the affected object, for screen readers
     std::string warning;      ///< what will happen
     std::string_view button;  ///< of the button that submits
+    bool is_removal = false;  ///< nothing replaces what the action ends
     std::string_view typed_name = {};  ///< the field that the user must fill in; omitted if empty
     std::string typed_label = {};
 };
@@ -9519,15 +10345,16 @@ TOLLGATE_DECL void write_checkboxes(html_writer& html, const choice_field& field
 TOLLGATE_DECL void write_select(html_writer& html, const choice_field& field, std::span<const choice_group> groups,
                                 const form_faults& faults, const form_texts& texts);
 
-TOLLGATE_DECL void write_confirmation(html_writer& html, const confirmation& action, const form_target& to);
+/// The hidden fields of `to` tell it from all others of the page.
+TOLLGATE_DECL void write_confirmation(html_writer& html, const confirmation& action, const form_target& to, const form_texts& texts);
 
-/// A read-only text to copy.
+/// A read-only text to copy. The button to copy it is hidden until the script of the page shows it.
 struct copyable_text {
     std::string_view name;  ///< unique on the page
     std::string_view label;
     std::string_view text;
 };
-TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& text);
+TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& text, const form_texts& texts);
 
 /// The status to refuse a posted form with by its head alone, whether its body has arrived or not: 413 and 415 as `read_form`.
 [[nodiscard]] TOLLGATE_DECL std::optional<http::status> check_form_head(const http::request& request) noexcept;
@@ -9542,20 +10369,31 @@ TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& t
 
 namespace tollgate::inline v0::web {
 
+/// A file that pages load.
+struct page_asset {
+    std::string path;
+    std::string_view field_lines;  ///< its header fields, each with its line end
+    std::string body;
+};
+
 /// What all pages below one `auth_url` share.
 struct page_site {
-    std::string root;       ///< the URL's path without a trailing slash: empty, or such as `/account`
-    std::string origin;     ///< `https://example.com`, as browsers send it
-    bool secure = true;     ///< whether it is https
-    std::string style_url;  ///< the style sheet's path; it changes with the content, so browsers may cache it forever
-    std::string style_sheet;
+    std::string root;    ///< the URL's path without a trailing slash: empty, or such as `/account`
+    std::string origin;  ///< `https://example.com`, as browsers send it
+    bool secure = true;  ///< whether it is https
+    // Paths that change with the content, so that browsers may cache it forever.
+    std::string style_url;
+    std::string icon_url;
+    std::string script_url;
+    std::vector<page_asset> assets;  ///< these, and the icon where browsers look for it: `/favicon.ico`
+    std::string authority;  ///< `example.com`, with a port if it is not the default one
 
-    /// Empty if `auth_url` is not an absolute http or https URL, or has a query, fragment or user info.
-    [[nodiscard]] static TOLLGATE_DECL std::optional<page_site> make(std::string_view auth_url,
-                                                                     std::string style_sheet);
+    /// `icon`: an SVG document. Empty if `auth_url` is not an absolute http or https URL, or has a query, fragment or user info.
+    [[nodiscard]] static TOLLGATE_DECL std::optional<page_site> make(std::string_view auth_url, std::string style_sheet,
+                                                                     std::string icon = {});
 
-    /// Answers a request for the style sheet; false for any other path.
-    [[nodiscard]] TOLLGATE_DECL bool answer_style_sheet(const http::request& request, http::response& response) const;
+    /// Answers a request for an asset; false for any other path.
+    [[nodiscard]] TOLLGATE_DECL bool answer_asset(const http::request& request, http::response& response) const;
 };
 
 /// Whether a browser sent this on behalf of another site: by `Sec-Fetch-Site` (Fetch Metadata), or, if that is missing,
@@ -9575,8 +10413,10 @@ enum class page_reach : std::uint8_t {
 /// Pages that lead to other sites omit `form-action`, because browsers apply it to all redirects after a form, and
 /// `Cross-Origin-Opener-Policy`, because it would cut the connection to the window of the application that opened the
 /// page.
+///
+/// A page with a script allows scripts of this site.
 TOLLGATE_DECL void add_page_fields(http::response& response, const page_site& site,
-                                   page_reach reach = page_reach::this_site);
+                                   page_reach reach = page_reach::this_site, bool has_script = false);
 
 /// 303 to a path of this site or a URL of another one. An internal error, and no response, if the URL cannot be in a
 /// header field.
@@ -9614,13 +10454,20 @@ private:
 
 TOLLGATE_DECL void write_message(html_writer& html, const message_texts& message);
 
-/// A date for readers and programs: `<time datetime="2026-11-21T14:05:00Z">21 Nov 2026</time>`.
-TOLLGATE_DECL void write_day(html_writer& html, instant at);
+/// A date for readers and programs, the time in a tooltip:
+/// `<time datetime="2026-11-21T14:05:00Z" title="21 Nov 2026, 14:05:00 UTC">21 Nov 2026</time>`.
+TOLLGATE_DECL void write_day(html_writer& html, instant at, const date_texts& texts);
 
 /// `21 Nov 2026, 14:05:09 UTC`
-[[nodiscard]] TOLLGATE_DECL std::string moment_text(instant at);
+[[nodiscard]] TOLLGATE_DECL std::string moment_text(instant at, const date_texts& texts);
 /// The same in a `<time>`.
-TOLLGATE_DECL void write_moment(html_writer& html, instant at);
+TOLLGATE_DECL void write_moment(html_writer& html, instant at, const date_texts& texts);
+
+/// `3 hours ago`, in a `<time>` with the time as a tooltip; the date after 30 days.
+TOLLGATE_DECL void write_age(html_writer& html, instant at, instant now, const date_texts& texts);
+
+/// What scopes permit, each with its name.
+TOLLGATE_DECL void write_scopes(html_writer& html, const scope_set& scopes, const scope_text_list& texts);
 
 /// `Theme` if it satisfies `page_theme`; otherwise a default, so that the static_assert of the handler is the only
 /// error message.
@@ -9633,40 +10480,171 @@ template <class Theme>
     else return {};
 }
 
-/// Renders the pages of one site in one theme. Immutable after construction: any thread.
+/// The theme's icon, or the default one.
+template <class Theme>
+[[nodiscard]] std::string icon_of(const Theme& theme) {
+    if constexpr (requires { { theme.icon() } -> std::same_as<std::string>; }) return theme.icon();
+    else return plain_theme{}.icon();
+}
+
+/// The pages in one language.
+struct page_language {
+    const page_texts* texts;  ///< the theme's
+    scope_text_list scopes;
+    std::string root;  ///< of its pages: `/account/de`
+};
+
+/// Where a path leads.
+struct page_place {
+    const page_language* language;  ///< null if the path names none
+    std::string_view path;          ///< below the language's root, or the site's
+};
+
+template <class Theme>
+class localized_pages;
+
+/// The pages of one site in one theme and its languages. Immutable after construction: any thread.
 template <class Theme>
     requires page_theme<policy_type<Theme>>
 class page_renderer {
 public:
-    /// `reach` applies to all pages for which no other is given. Throws std::invalid_argument if auth_url is not an
-    /// absolute http or https URL.
+    /// `reach` applies to all pages for which no other is given; `documentation_url` is where all pages link to, unless it is
+    /// empty. Throws std::invalid_argument if auth_url is not an absolute http or https URL.
     page_renderer(std::string_view auth_url, const service_catalog& services, Theme theme,
-                  page_reach reach = page_reach::this_site)
-        : theme_{std::move(theme)}, site_{make_site(auth_url)}, scopes_{list_scopes(services)}, reach_{reach} {}
+                  page_reach reach = page_reach::this_site, std::string documentation_url = {})
+        : theme_{std::move(theme)},
+          site_{make_site(auth_url)},
+          reach_{reach},
+          documentation_url_{std::move(documentation_url)} {
+        add_languages(services);
+    }
+
+    // Its languages refer to its theme.
+    page_renderer(const page_renderer&) = delete;
+    page_renderer& operator=(const page_renderer&) = delete;
 
     [[nodiscard]] const page_site& site() const noexcept { return site_; }
-    [[nodiscard]] const page_texts& texts() const noexcept { return policy(theme_).texts(); }
-    [[nodiscard]] const scope_text_list& scopes() const noexcept { return scopes_; }
+    [[nodiscard]] const policy_type<Theme>& theme() const noexcept { return policy(theme_); }
+    [[nodiscard]] page_reach reach() const noexcept { return reach_; }
+
+    [[nodiscard]] std::string_view documentation_url() const noexcept { return documentation_url_; }
+
+    /// At least one; the first is for readers who prefer no other.
+    [[nodiscard]] const std::vector<page_language>& languages() const noexcept { return languages_; }
+    /// Their tags, in the same order.
+    [[nodiscard]] std::span<const std::string_view> language_tags() const noexcept { return tags_; }
+
+    /// Empty for a path outside of the site.
+    [[nodiscard]] std::optional<page_place> find(std::string_view path) const noexcept {
+        for (const page_language& each : languages_)
+            if (is_below(path, each.root)) return page_place{&each, path.substr(each.root.size())};
+        if (!is_below(path, site_.root)) return std::nullopt;
+        return page_place{nullptr, path.substr(site_.root.size())};
+    }
+
+    /// The language that the path names, or else the one that the reader's browser prefers.
+    [[nodiscard]] const page_language& language_of(const http::request& request) const noexcept {
+        if (const auto at = find(request.target.path); at && at->language != nullptr) return *at->language;
+        return languages_[accepted_language(request.fields.find("Accept-Language"), tags_).value_or(0)];
+    }
+
+    [[nodiscard]] localized_pages<Theme> in(const page_language& language) const noexcept { return {*this, language}; }
+
+private:
+    page_site make_site(std::string_view auth_url) const {
+        auto made = page_site::make(auth_url, policy(theme_).style_sheet(), icon_of(policy(theme_)));
+        if (!made)
+            throw std::invalid_argument{"tollgate: '" + std::string{auth_url} +
+                                        "' is not an absolute http or https URL"};
+        return std::move(*made);
+    }
+
+    void add_languages(const service_catalog& services) {
+        for (const page_texts& texts : theme().texts()) {
+            const auto tag = texts.frame.language;
+            if (!is_language_tag(tag) || std::find(tags_.begin(), tags_.end(), tag) != tags_.end())
+                throw std::invalid_argument{"tollgate: a theme has texts for the language '" + std::string{tag} +
+                                            "', which is no language tag, or twice there"};
+            tags_.push_back(tag);
+            languages_.push_back({&texts, {}, std::string{site_.root}.append("/").append(tag)});
+            for (auto& scope : services.scopes()) {
+                auto text = theme().scope_text(scope, services, texts);
+                languages_.back().scopes.add(std::move(scope), std::move(text));
+            }
+        }
+        if (languages_.empty()) throw std::invalid_argument{"tollgate: a theme has no texts"};
+    }
+
+    [[nodiscard]] static bool is_below(std::string_view path, std::string_view root) noexcept {
+        return path.starts_with(root) && (path.size() == root.size() || path[root.size()] == '/');
+    }
+
+    Theme theme_;
+    page_site site_;
+    std::vector<page_language> languages_;
+    std::vector<std::string_view> tags_;
+    page_reach reach_;
+    std::string documentation_url_;
+};
+
+/// Renders the pages in one language: what answers one request. Refers to the renderer.
+template <class Theme>
+class localized_pages {
+public:
+    localized_pages(const page_renderer<Theme>& renderer, const page_language& language) noexcept
+        : renderer_{&renderer}, language_{&language} {}
+
+    [[nodiscard]] const page_site& site() const noexcept { return renderer_->site(); }
+    [[nodiscard]] const page_texts& texts() const noexcept { return *language_->texts; }
+    [[nodiscard]] const scope_text_list& scopes() const noexcept { return language_->scopes; }
+
+    /// Who runs the site.
+    [[nodiscard]] std::string_view operator_name() const noexcept {
+        const auto named = texts().frame.operator_name;
+        return named.empty() ? std::string_view{site().authority} : named;
+    }
+
+    /// The path of a page: `/account/de/user/settings/tokens/` of `/user/settings/tokens/`.
+    [[nodiscard]] std::string url(std::string_view path) const { return std::string{language_->root}.append(path); }
+
+    /// A path of this site, with its query, in this language; any other text as it is.
+    [[nodiscard]] std::string translate(std::string_view target) const {
+        const auto end = target.find('?');
+        const auto at = renderer_->find(target.substr(0, end));
+        if (!at || at->language == nullptr) return std::string{target};
+        auto made = url(at->path);
+        return end == std::string_view::npos ? made : made.append(target.substr(end));
+    }
+
+    /// The other way round: what is below the language of a path in this language.
+    [[nodiscard]] std::string path_of(std::string_view url) const { return std::string{url.substr(language_->root.size())}; }
 
     /// A whole page: `write(html)` writes the content between the parts of the theme.
     template <class Write>
     void answer(http::response& response, page_frame frame, Write&& write) const {
-        answer(response, frame, std::forward<Write>(write), reach_);
+        answer(response, frame, std::forward<Write>(write), renderer_->reach());
     }
     template <class Write>
     void answer(http::response& response, page_frame frame, Write&& write, page_reach reach) const {
-        const auto home_url = site_.root + "/";
-        frame.style_url = site_.style_url;
+        const auto home_url = url("/");
+        const auto urls = urls_in_other_languages(frame.path);
+        const auto links = links_to(urls);
+        frame.texts = &texts().frame;
+        frame.style_url = site().style_url;
+        frame.icon_url = site().icon_url;
         frame.home_url = home_url;
+        frame.documentation_url = renderer_->documentation_url();
+        frame.languages = links;
         // Without TLS browsers omit Sec-Fetch-Site, and with no-referrer their Origin is `null`, so that forms of this
         // site could not be told from those of others.
-        if (!site_.secure) frame.referrer_policy = "same-origin";
-        add_page_fields(response, site_, reach);
+        if (!site().secure) frame.referrer_policy = "same-origin";
+        if (frame.has_secret) frame.script_url = site().script_url;
+        add_page_fields(response, site(), reach, frame.has_secret);
         response.body().clear();
         html_writer html{response.body()};
-        policy(theme_).begin_page(html, frame);
+        renderer_->theme().begin_page(html, frame);
         write(html);
-        policy(theme_).end_page(html, frame);
+        renderer_->theme().end_page(html, frame);
     }
 
     /// An error page. The frame, except for the title and shape, is the caller's.
@@ -9677,7 +10655,7 @@ public:
         response.set_status(status);
         answer(response, frame, [&](html_writer& html) {
             write_message(html, message);
-            html.add("<p><a href=\"{}/\">{}</a></p>\n", site_.root, texts().errors.home);
+            html.add("<p><a href=\"{}\">{}</a></p>\n", url("/"), texts().errors.home);
         });
     }
 
@@ -9687,27 +10665,24 @@ public:
     }
 
 private:
-    page_site make_site(std::string_view auth_url) const {
-        auto made = page_site::make(auth_url, policy(theme_).style_sheet());
-        if (!made)
-            throw std::invalid_argument{"tollgate: '" + std::string{auth_url} +
-                                        "' is not an absolute http or https URL"};
-        return std::move(*made);
+    /// One for each language; empty if the page has no path.
+    [[nodiscard]] std::vector<std::string> urls_in_other_languages(std::string_view path) const {
+        std::vector<std::string> urls;
+        if (path.empty() || renderer_->languages().size() < 2) return urls;
+        for (const page_language& each : renderer_->languages()) urls.push_back(std::string{each.root}.append(path));
+        return urls;
     }
-
-    scope_text_list list_scopes(const service_catalog& services) const {
-        scope_text_list made;
-        for (auto& scope : services.scopes()) {
-            auto text = policy(theme_).scope_text(scope, services);
-            made.add(std::move(scope), std::move(text));
+    [[nodiscard]] std::vector<page_link> links_to(const std::vector<std::string>& urls) const {
+        std::vector<page_link> links;
+        for (std::size_t i = 0; i < urls.size(); ++i) {
+            const page_language& to = renderer_->languages()[i];
+            links.push_back({urls[i], to.texts->frame.language_name, &to == language_, to.texts->frame.language});
         }
-        return made;
+        return links;
     }
 
-    Theme theme_;
-    page_site site_;
-    scope_text_list scopes_;
-    page_reach reach_;
+    const page_renderer<Theme>* renderer_;
+    const page_language* language_;
 };
 
 }  // namespace tollgate::web
@@ -9721,8 +10696,24 @@ namespace tollgate::inline v0::oauth {
 [[nodiscard]] TOLLGATE_DECL std::variant<parameters, http::status> read_page_request(const http::request& request,
                                                                                      const web::page_site& site);
 
-/// The user's decision on a consent form.
-enum class decision : std::uint8_t { allow, deny, none };
+/// The same for a page that is shown and takes a form; none once `pages` has answered: OPTIONS, another method, or what
+/// could not be read.
+template <class Pages>
+[[nodiscard]] std::optional<parameters> read_page_or_answer(const http::request& request, const Pages& pages, http::response& response) {
+    if (request.method != http::method::get && request.method != http::method::head && request.method != http::method::post) {
+        response.add("Allow", "GET, HEAD, POST, OPTIONS");
+        if (request.method == http::method::options) response.set_status(http::status::no_content);
+        else pages.answer_status(response, http::refused_method_status(request.method));
+        return std::nullopt;
+    }
+    auto read = read_page_request(request, pages.site());
+    if (auto* sent = std::get_if<parameters>(&read)) return std::move(*sent);
+    pages.answer_status(response, std::get<http::status>(read));
+    return std::nullopt;
+}
+
+/// What the user chose on a consent form; `other_user`: to sign in as somebody else.
+enum class decision : std::uint8_t { allow, deny, other_user, none };
 [[nodiscard]] TOLLGATE_DECL decision read_decision(const parameters& sent);
 
 /// The error page of a failure.
@@ -9760,12 +10751,22 @@ inline constexpr std::string_view decision_name = "decision";
 
 struct consent_view {
     const page_texts& texts;
+    std::string_view operator_name;  ///< of the site
     const web::scope_text_list& scopes;
     const authorization_request& request;
     std::string_view url;         ///< of this page
     std::string_view form_token;
     const sign_in_part* sign_in;  ///< null if signed in
+    std::string_view login = {};  ///< as whom
+    bool can_sign_out = false;
 };
+
+/// Who asks, and for what: on this page and on that of a device. `asks` begins it.
+TOLLGATE_DECL void write_client(html_writer& html, const page_texts& texts, const application& client, std::string_view asks,
+                                const scope_set& scopes, const web::scope_text_list& scope_texts);
+/// As whom one is signed in, and the buttons.
+TOLLGATE_DECL void write_decision(html_writer& html, const consent_texts& texts, std::string_view client_name,
+                                  std::string_view login, bool can_sign_out);
 
 [[nodiscard]] TOLLGATE_DECL std::string consent_title(const consent_view& view);
 TOLLGATE_DECL void write_consent(html_writer& html, const consent_view& view);
@@ -9807,7 +10808,8 @@ struct oauth_settings {
 
     /// Requests of one address to the authorization pages: far more than people make.
     quota page_requests{3000, std::chrono::minutes{10}};
-    /// Refreshes with one refresh token: as many access tokens of it may exist (`limits::access_tokens_per_grant_max`).
+    /// Refreshes of one user's grant to one application, with all of its refresh tokens together: as many access tokens
+    /// of it may exist (`limits::access_tokens_per_grant_max`).
     quota refreshes{1000, std::chrono::hours{1}};
 
     /// Failed client authentications per address; the same windows as the API's anonymous requests.
@@ -9825,10 +10827,7 @@ struct oauth_settings {
 
 namespace tollgate::inline v0::oauth {
 
-/// The locale in the paths of pages.
-inline constexpr std::string_view page_locale = "en";
-
-// Below {auth_url}, as published. Each is also served without the trailing slash.
+// Below {auth_url}, as published. Each is also served without the trailing slash, and pages in every language.
 inline constexpr std::string_view authorization_path = "/en/user/oauth/";
 inline constexpr std::string_view token_path = "/user/oauth_token/";
 inline constexpr std::string_view revocation_path = "/user/oauth_revoke/";
@@ -9852,13 +10851,13 @@ enum class endpoint : std::uint8_t {
 /// The pattern of an endpoint's path, for logs and metrics; empty for `none`.
 [[nodiscard]] constexpr std::string_view route_of(endpoint which) noexcept {
     switch (which) {
-        case endpoint::authorization: return authorization_path;
-        case endpoint::one_page: return "/en/{service}/oauth/";
+        case endpoint::authorization: return "/{language}/user/oauth/";
+        case endpoint::one_page: return "/{language}/{service}/oauth/";
         case endpoint::token: return token_path;
         case endpoint::revocation: return revocation_path;
         case endpoint::introspection: return introspection_path;
         case endpoint::device_authorization: return device_authorization_path;
-        case endpoint::device_page: return device_page_path;
+        case endpoint::device_page: return "/{language}/user/device/";
         case endpoint::metadata: return metadata_path;
         case endpoint::none: break;
     }
@@ -9869,12 +10868,15 @@ enum class endpoint : std::uint8_t {
 class paths {
 public:
     /// `root` is the path of {auth_url}, without a trailing slash.
-    TOLLGATE_DECL paths(const oauth_settings& settings, std::string_view root);
+    TOLLGATE_DECL paths(const oauth_settings& settings, std::string_view root,
+                        const std::vector<web::page_language>& languages);
 
     [[nodiscard]] TOLLGATE_DECL endpoint find(std::string_view path) const noexcept;
 
     /// Whether an unknown path below it is answered with a page.
-    [[nodiscard]] bool is_page_path(std::string_view path) const noexcept { return path.starts_with(pages_); }
+    [[nodiscard]] bool is_page_path(std::string_view path) const noexcept {
+        return std::any_of(pages_.begin(), pages_.end(), [&](const std::string& each) { return path.starts_with(each); });
+    }
 
     /// As `http::mount` takes them.
     [[nodiscard]] TOLLGATE_DECL std::vector<std::string> mounts() const;
@@ -9885,7 +10887,7 @@ private:
         endpoint what;
     };
     std::vector<entry> entries_;
-    std::string pages_;
+    std::vector<std::string> pages_;
 };
 
 /// The state of one request to an authorization server.
@@ -9987,7 +10989,7 @@ using exchange_request = std::variant<code_exchange, refresh_exchange, device_ex
 [[nodiscard]] TOLLGATE_DECL failure invalid_code(redemption_result why);
 [[nodiscard]] TOLLGATE_DECL failure invalid_refresh_token();
 [[nodiscard]] TOLLGATE_DECL failure unknown_device_code();
-/// What a device is told while its user has not approved it: pending, denied or expired.
+/// The error for a device that its user has not approved: pending, denied or expired.
 [[nodiscard]] TOLLGATE_DECL failure unapproved_device_code(const device_code& waiting, instant now);
 
 /// Removes up to twice as many expired rows as were added, so that a store stays bounded without a background thread. A
@@ -10231,21 +11233,15 @@ struct authorization_page {
     Sessions& sessions;
     Store& store;
     Policies& policies;
-    const web::page_renderer<Theme>& pages;
+    web::localized_pages<Theme> pages;
     pipeline::observed_request observed;
 
     static constexpr bool signs_in = sign_in_source<Sessions>;
 
     void answer(const http::request& request, request_context& context, http::response& response) const {
-        if (request.method != http::method::get && request.method != http::method::head &&
-            request.method != http::method::post) {
-            response.add("Allow", "GET, HEAD, POST, OPTIONS");
-            if (request.method == http::method::options) return response.set_status(http::status::no_content);
-            return pages.answer_status(response, http::refused_method_status(request.method));
-        }
-        auto read = read_page_request(request, pages.site());
-        if (const auto* status = std::get_if<http::status>(&read)) return pages.answer_status(response, *status);
-        const auto& sent = std::get<parameters>(read);
+        const auto read = read_page_or_answer(request, pages, response);
+        if (!read) return;
+        const parameters& sent = *read;
         // A form without any token was not made by this site.
         if (request.method == http::method::post && !sent.holds(web::form_token_name))
             return pages.answer_status(response, http::status::forbidden);
@@ -10274,7 +11270,8 @@ private:
         }
         // Forms of this site carry valid parameters only.
         if (request.method == http::method::post) return pages.answer_status(response, http::status::forbidden);
-        redirect_to(sessions.sign_in_url(std::string{request.target.path}.append("?").append(request.target.query)), response);
+        const auto back = std::string{request.target.path}.append("?").append(request.target.query);
+        redirect_to(sessions.sign_in_url(pages.translate(back)), response);
     }
 
     /// A request with a valid redirect URL.
@@ -10286,11 +11283,12 @@ private:
         http::response& response;
 
         [[nodiscard]] bool on_one_page() const noexcept { return context.which == endpoint::one_page; }
-        /// Where the browser returns to after signing in.
-        [[nodiscard]] std::string return_to() const {
-            return std::string{request.target.path}.append("?").append(to_query(authorization));
-        }
     };
+
+    /// Where the browser returns to after signing in.
+    [[nodiscard]] std::string return_to(const authorization_call& call) const {
+        return pages.translate(std::string{call.request.target.path}.append("?").append(to_query(call.authorization)));
+    }
 
     /// The secret of a browser that is not signed in, so that the form with sign-in has a token, too. It is in a cookie, which
     /// other sites can neither read nor set. Empty if there is none.
@@ -10354,7 +11352,7 @@ private:
     void request_sign_in(const authorization_call& call) const {
         if constexpr (signs_in)
             if (call.on_one_page()) return show_sign_in(call, {}, {}, http::status::ok);
-        redirect_to(sessions.sign_in_url(call.return_to()), call.response);
+        redirect_to(sessions.sign_in_url(return_to(call)), call.response);
     }
 
     void handle_form(const authorization_call& call) const {
@@ -10376,7 +11374,19 @@ private:
         switch (read_decision(call.sent)) {
             case decision::allow: return issue_code(call, derivation);
             case decision::deny: return deny(call);
+            case decision::other_user: return sign_out(call);
             case decision::none: return pages.answer_status(call.response, http::status::bad_request);
+        }
+    }
+
+    /// Ends the session and comes back to the same request.
+    void sign_out(const authorization_call& call) const {
+        if constexpr (signs_in) {
+            const auto ended = sessions.sign_out(call.request, call.context.now, call.response);
+            if (!ended) return answer_error_page(ended.error(), call.response);
+            redirect_to(sign_in_url(call), call.response);
+        } else {
+            pages.answer_status(call.response, http::status::bad_request);
         }
     }
 
@@ -10386,8 +11396,8 @@ private:
 
     [[nodiscard]] std::string sign_in_url(const authorization_call& call) const {
         if constexpr (signs_in)
-            if (call.on_one_page()) return call.return_to();
-        return sessions.sign_in_url(call.return_to());
+            if (call.on_one_page()) return return_to(call);
+        return sessions.sign_in_url(return_to(call));
     }
 
     /// A form with login and password: the session that it begins counts, not an earlier one.
@@ -10398,8 +11408,8 @@ private:
         const auto nonce = web::check_form_token({secret, sign_in_purpose, signed_text}, form_token);
         if (!nonce) return pages.answer_status(call.response, http::status::forbidden);
         const auto decided = read_decision(call.sent);
-        if (decided == decision::none) return pages.answer_status(call.response, http::status::bad_request);
         if (decided == decision::deny) return deny(call);
+        if (decided != decision::allow) return pages.answer_status(call.response, http::status::bad_request);
 
         const auto login = call.sent.find(web::login_name).value_or("");
         auto password = call.sent.find(web::password_name).value_or("");
@@ -10449,15 +11459,21 @@ private:
 
     void show(const authorization_call& call, page_frame frame, std::string_view form_token,
               const sign_in_part* sign_in) const {
+        const auto url = pages.translate(call.request.target.path);
+        const auto path = pages.path_of(return_to(call));
         const consent_view view{.texts = pages.texts(),
+                                .operator_name = pages.operator_name(),
                                 .scopes = pages.scopes(),
                                 .request = call.authorization,
-                                .url = call.request.target.path,
+                                .url = url,
                                 .form_token = form_token,
-                                .sign_in = sign_in};
+                                .sign_in = sign_in,
+                                .login = frame.login,
+                                .can_sign_out = signs_in};
         const auto title = consent_title(view);
         frame.title = title;
         frame.shape = page_shape::narrow;
+        frame.path = path;
         pages.answer(call.response, frame, [&](html_writer& html) { write_consent(html, view); });
     }
 
@@ -10637,6 +11653,9 @@ struct client_credentials {
 [[nodiscard]] TOLLGATE_DECL std::variant<client_credentials, failure> read_client_credentials(
     const http::request& request, const parameters& sent);
 
+/// Whether the Authorization field cannot hold valid credentials, so that the request fails whatever its body says.
+[[nodiscard]] TOLLGATE_DECL bool has_unusable_authorization(const http::request& request);
+
 /// Whether they can be valid: other texts are refused without a look-up.
 [[nodiscard]] TOLLGATE_DECL bool are_well_formed(const client_credentials& credentials) noexcept;
 
@@ -10675,12 +11694,13 @@ struct client_request {
 TOLLGATE_DECL void answer_invalid_client(const http::request& request, const request_context& context,
                                          http::response& response, std::string_view docs_url);
 
-/// What uses of a secret are counted by: refreshes, and the polls of a device.
+/// What the polls of a device are counted by, and what the refreshes of a grant are.
 [[nodiscard]] TOLLGATE_DECL limit_key key_of_secret(std::string_view secret);
+[[nodiscard]] TOLLGATE_DECL limit_key key_of_grant(application_id application, user_id user);
 TOLLGATE_DECL void answer_too_many(const verdict& window, instant now, http::response& response, std::string_view docs_url,
                                    std::string_view description);
 
-/// What introspection tells of a token (RFC 7662 section 2.2). `token`: null unless the caller may know of it.
+/// The introspection response for a token (RFC 7662 section 2.2). `token`: null unless the caller may ask about it.
 TOLLGATE_DECL void write_introspection(http::response& response, const oauth_token* token, std::string_view issuer);
 
 /// The endpoints that applications call: token (RFC 6749 section 3.2), revocation (RFC 7009), introspection (RFC 7662) and
@@ -10690,7 +11710,7 @@ struct client_endpoints {
     const oauth_settings& settings;
     Store& store;
     Policies& policies;
-    window_limiter& secret_limiter;  ///< its users stand for secrets
+    window_limiter& use_limiter;  ///< its users stand for grants and for device codes
     window_limiter& device_limiter;
     std::string_view docs_url;
     pipeline::observed_request observed;
@@ -10699,15 +11719,20 @@ struct client_endpoints {
         const auto read = authenticate(request, context, response, endpoint::token);
         if (!read) return;
         if (is_refresh(read->sent)) {
-            const auto key = key_of_secret(read->sent.find("refresh_token").value_or(""));
-            const auto window = secret_limiter.take(key, settings.refreshes, context.now);
-            if (!window.admitted)
-                return answer_too_many(
-                    window, context.now, response, docs_url,
-                    "Too many refreshes with this refresh token. Use the access tokens until they expire.");
+            // By the grant: neither a rotated token nor another authorization begins a new window.
+            const auto token = store.find_oauth_token(digest_of(read->sent.find("refresh_token").value_or("")));
+            if (!token) return answer_error(token.error(), response);
+            // Another application's attempt, which fails below, is not counted against this grant.
+            if (*token && (*token)->application == read->client.id) {
+                const auto key = key_of_grant((*token)->application, (*token)->user);
+                const auto window = use_limiter.take(key, settings.refreshes, context.now);
+                if (!window.admitted)
+                    return answer_too_many(window, context.now, response, docs_url,
+                                           "Too many refreshes. Use the access tokens until they expire.");
+            }
         }
         if (read->sent.find("grant_type") == device_grant_type && polls_too_soon(read->sent, context.now)) {
-            const failure why{error_code::slow_down, "The device asks too often. Wait for 5 seconds more each time."};
+            const failure why{error_code::slow_down, "The device polls too often. Wait 5 seconds longer each time."};
             return write_failure(response, {.why = why, .docs_url = docs_url});
         }
         auto judged = issue_tokens(read->sent, {read->client, settings, context.now}, store, policy(policies.random));
@@ -10720,7 +11745,7 @@ struct client_endpoints {
         remove_expired(store, policy(policies.observer), context.now, rows_added);
     }
 
-    /// 200 whether the token exists or not (section 2.2), and whatever token_type_hint says (section 2.1).
+    /// 200 whether the token exists or not (section 2.2); token_type_hint is ignored (section 2.1).
     void answer_revocation(const http::request& request, request_context& context, http::response& response) const {
         const auto read = authenticate(request, context, response, endpoint::revocation);
         if (!read) return;
@@ -10775,7 +11800,7 @@ struct client_endpoints {
         if (!read) return;
         const auto window = device_limiter.take(limit_key::of(context.client), settings.device_requests, context.now);
         if (!window.admitted)
-            return answer_too_many(window, context.now, response, docs_url, "Too many devices ask from this address.");
+            return answer_too_many(window, context.now, response, docs_url, "Too many device codes were requested from this address.");
         const auto wanted = read_device_request(read->sent, read->client, settings.services);
         if (const auto* why = std::get_if<failure>(&wanted))
             return write_failure(response, {.why = *why, .docs_url = docs_url});
@@ -10800,7 +11825,7 @@ private:
     [[nodiscard]] bool polls_too_soon(const parameters& sent, instant now) const {
         const auto code = sent.find("device_code");
         if (!code || !is_well_formed(secret_kind::device_code, *code)) return false;
-        return !secret_limiter.take(key_of_secret(*code), {1, settings.device_poll_interval - seconds{1}}, now).admitted;
+        return !use_limiter.take(key_of_secret(*code), {1, settings.device_poll_interval - seconds{1}}, now).admitted;
     }
 
     struct authenticated {
@@ -10832,7 +11857,7 @@ private:
             answer_error(client.error(), response);
             return std::nullopt;
         }
-        // A public client proves nothing, so it is not told what a token stands for.
+        // A public client is not authenticated, so it gets no information about tokens.
         if (*client && at == endpoint::introspection && (*client)->type == client_type::public_client) client->reset();
         if (!*client) {
             context.window =
@@ -10882,12 +11907,14 @@ TOLLGATE_DECL void write_device_form(html_writer& html, const device_form_view& 
 /// The request of a device, to be allowed or denied.
 struct device_request_view {
     const page_texts& texts;
+    std::string_view operator_name;  ///< of the site
     const web::scope_text_list& scopes;
     std::string_view url;
     std::string_view form_token;
     std::string_view user_code;
     const application& client;
     const device_code& request;
+    std::string_view login;  ///< as whom the user is signed in
 };
 TOLLGATE_DECL void write_device_request(html_writer& html, const device_request_view& view);
 
@@ -10902,25 +11929,19 @@ struct device_page {
     Sessions& sessions;
     Store& store;
     Policies& policies;
-    const web::page_renderer<Theme>& pages;
+    web::localized_pages<Theme> pages;
     window_limiter& limiter;  ///< of wrong codes
     pipeline::observed_request observed;
 
     void answer(const http::request& request, request_context& context, http::response& response) const {
-        if (request.method != http::method::get && request.method != http::method::head &&
-            request.method != http::method::post) {
-            response.add("Allow", "GET, HEAD, POST, OPTIONS");
-            if (request.method == http::method::options) return response.set_status(http::status::no_content);
-            return pages.answer_status(response, http::refused_method_status(request.method));
-        }
-        auto read = read_page_request(request, pages.site());
-        if (const auto* status = std::get_if<http::status>(&read)) return pages.answer_status(response, *status);
-        const auto& sent = std::get<parameters>(read);
+        const auto read = read_page_or_answer(request, pages, response);
+        if (!read) return;
+        const parameters& sent = *read;
         const auto who = sessions.session_of(request, context.now);
         if (!who) return answer_error(who.error(), response);
         if (!*who) return redirect_to_sign_in(sent, request, response);
         context.who = caller{(*who)->user, {}, credential_kind::other, {}};
-        const call with{request, sent, **who, context, context.now, response};
+        const call with{request, sent, **who, context, context.now, response, pages.translate(request.target.path)};
         if (request.method != http::method::post) return show_form(with, {});
         handle_form(with);
     }
@@ -10933,12 +11954,13 @@ private:
         const request_context& context;
         instant now;
         http::response& response;
+        std::string url;  ///< of this page
 
         [[nodiscard]] std::string typed() const { return sent.find(user_code_name).value_or("").substr(0, 64); }
     };
 
     void redirect_to_sign_in(const parameters& sent, const http::request& request, http::response& response) const {
-        std::string url{request.target.path};
+        auto url = pages.translate(request.target.path);
         if (const auto code = parse_user_code(sent.find(user_code_name).value_or("")))
             url.append("?").append(user_code_name).append("=").append(*code);
         if (const auto led = web::answer_see_other(response, pages.site(), sessions.sign_in_url(url)); !led)
@@ -10949,7 +11971,7 @@ private:
         const auto token = with.sent.find(web::form_token_name).value_or("");
         const auto code = parse_user_code(with.typed());
         const auto decided = read_decision(with.sent);
-        const bool decides = code && decided != decision::none;
+        const bool decides = code && (decided == decision::allow || decided == decision::deny);
         const web::form_binding binding = decides ? web::form_binding{with.who, device_decision_purpose, *code}
                                                   : web::form_binding{with.who, device_code_purpose, {}};
         if (!web::check_form_token(binding, token)) return pages.answer_status(with.response, http::status::forbidden);
@@ -10967,6 +11989,7 @@ private:
             return show_fault(with, pages.texts().device.unknown, http::status::unprocessable_content);
         }
         switch (decided) {
+            case decision::other_user:
             case decision::none: return show_request(with, *code, **found);
             case decision::deny: return deny(with, *code);
             case decision::allow: return allow(with, *code, **found);
@@ -10991,8 +12014,10 @@ private:
         const auto token = new_form_token(with, device_code_purpose, {});
         if (!token) return;
         const auto typed = with.typed();
-        const device_form_view view{pages.texts(), with.request.target.path, *token, typed, faults};
+        const device_form_view view{pages.texts(), with.url, *token, typed, faults};
+        const auto path = pages.path_of(with.url);
         auto frame = make_frame(with);
+        frame.path = path;
         frame.has_errors = !faults.empty();
         pages.answer(with.response, frame, [&](html_writer& html) { write_device_form(html, view); });
     }
@@ -11003,9 +12028,14 @@ private:
         if (!*client) return show_fault(with, pages.texts().device.unknown, http::status::unprocessable_content);
         const auto token = new_form_token(with, device_decision_purpose, code);
         if (!token) return;
-        const device_request_view view{pages.texts(), pages.scopes(), with.request.target.path, *token,
-                                       code,          **client,       request};
-        pages.answer(with.response, make_frame(with), [&](html_writer& html) { write_device_request(html, view); });
+        const device_request_view view{pages.texts(), pages.operator_name(), pages.scopes(), with.url,     *token,
+                                       code,          **client,              request,        with.who.login};
+        const auto path = pages.path_of(with.url).append("?").append(user_code_name).append("=").append(code);
+        const auto title = fill_in(pages.texts().consent.title, (*client)->name);
+        auto frame = make_frame(with);
+        frame.title = title;
+        frame.path = path;
+        pages.answer(with.response, frame, [&](html_writer& html) { write_device_request(html, view); });
     }
 
     void deny(const call& with, const std::string& code) const {
@@ -11076,8 +12106,9 @@ private:
 
 namespace tollgate::inline v0::oauth {
 
-/// Authorization server metadata (RFC 8414): a JSON object.
-[[nodiscard]] TOLLGATE_DECL std::string make_metadata(const oauth_settings& settings);
+/// Authorization server metadata (RFC 8414): a JSON object. `languages` are those of the pages.
+[[nodiscard]] TOLLGATE_DECL std::string make_metadata(const oauth_settings& settings,
+                                                      std::span<const std::string_view> languages);
 
 /// GET and HEAD with the metadata, OPTIONS with 204, anything else with 405.
 TOLLGATE_DECL void answer_metadata(const http::request& request, std::string_view metadata, std::string_view docs_url,
@@ -11105,9 +12136,9 @@ class authorization_server {
     static constexpr bool sessions_fit = session_source<Sessions>;
     static constexpr bool store_fits = oauth_store<Store>;
     static constexpr bool theme_fits = page_theme<policy_type<Theme>>;
-    static_assert(sessions_fit, "tollgate: this is no session_source; read tollgate/contract/session_source.hpp");
-    static_assert(store_fits, "tollgate: this is no oauth_store; read tollgate/contract/oauth_store.hpp");
-    static_assert(theme_fits, "tollgate: this is no page_theme; read tollgate/web/page_theme.hpp");
+    static_assert(session_source<Sessions>, "tollgate: this is no session_source; read tollgate/contract/session_source.hpp");
+    static_assert(oauth_store<Store>, "tollgate: this is no oauth_store; read tollgate/contract/oauth_store.hpp");
+    static_assert(page_theme<policy_type<Theme>>, "tollgate: this is no page_theme; read tollgate/web/page_theme.hpp");
     static constexpr bool fits = sessions_fit && store_fits && theme_fits;
 
     static constexpr bool knows_active_users =
@@ -11127,12 +12158,12 @@ public:
           store_{store},
           policies_{std::move(policies)},
           pages_{settings_.auth_url, settings_.services, web::fit_theme(std::move(theme)),
-                 web::page_reach::other_sites},
-          paths_{settings_, pages_.site().root} {
+                 web::page_reach::other_sites, settings_.documentation_url},
+          paths_{settings_, pages_.site().root, pages_.languages()} {
         while (settings_.auth_url.ends_with('/')) settings_.auth_url.pop_back();
         docs_url_ = settings_.documentation_url.empty() ? settings_.auth_url + std::string{oauth::metadata_path}
                                                         : settings_.documentation_url;
-        metadata_ = oauth::make_metadata(settings_);
+        metadata_ = oauth::make_metadata(settings_, pages_.language_tags());
     }
 
     // The endpoints refer to members.
@@ -11170,7 +12201,7 @@ public:
     /// The paths for `http::site`.
     [[nodiscard]] std::vector<std::string> mounts() const {
         auto all = paths_.mounts();
-        all.push_back(pages_.site().style_url);
+        for (const auto& each : pages_.site().assets) all.push_back(each.path);
         return all;
     }
 
@@ -11191,6 +12222,10 @@ private:
     void respond(const http::request& request, http::response& response, const pipeline::request_start& start) noexcept;
     void answer(const http::request& request, oauth::request_context& context, http::response& response);
     void dispatch(const http::request& request, oauth::request_context& context, http::response& response);
+    void answer_page(const http::request& request, oauth::request_context& context, http::response& response);
+    void redirect_to_language(const http::request& request,
+                              const web::localized_pages<web::fitting_theme<Theme>>& pages, http::response& response) const;
+    [[nodiscard]] const web::page_language& language_of(const http::request& request) const;
     void answer_not_found(const http::request& request, http::response& response) const;
     void answer_exception(std::string_view what, const http::request& request, oauth::request_context& context,
                           http::response& response) noexcept;
@@ -11216,9 +12251,12 @@ private:
         }
     }
 
-    /// Whether a form for a page is refused whatever its body says: it is from another site, of another type, or one too many.
+    /// Whether a request is refused regardless of its body. A form for a page: it is from another site, of another type, or one
+    /// too many. A client's request: its Authorization field cannot be right.
     [[nodiscard]] bool is_refused_by_head(const http::request& request, oauth::endpoint where) const {
-        if (where != oauth::endpoint::authorization && where != oauth::endpoint::one_page) return false;
+        const bool is_form = where == oauth::endpoint::authorization || where == oauth::endpoint::one_page ||
+                             where == oauth::endpoint::device_page;
+        if (!is_form) return oauth::has_unusable_authorization(request);
         if (web::is_cross_site(request, pages_.site()) || web::check_form_head(request)) return true;
         const auto address =
             limit_key::of(http::client_address(request, settings_.trusted_proxies, settings_.client_named_by));
@@ -11243,7 +12281,7 @@ private:
     web::page_renderer<web::fitting_theme<Theme>> pages_;
     oauth::paths paths_;
     window_limiter page_limiter_{{.users = 64, .addresses = std::size_t{1} << 14}};
-    window_limiter secret_limiter_{{.users = std::size_t{1} << 16, .addresses = 64}};  // users stand for secrets
+    window_limiter use_limiter_{{.users = std::size_t{1} << 16, .addresses = 64}};  // users stand for grants and device codes
     window_limiter device_limiter_{{.users = std::size_t{1} << 14, .addresses = std::size_t{1} << 14}};
     std::string docs_url_;
     std::string metadata_;
@@ -11270,14 +12308,8 @@ template <class Sessions, class Store, class Policies, class Theme>
 void authorization_server<Sessions, Store, Policies, Theme>::dispatch(const http::request& request,
                                                                       oauth::request_context& context,
                                                                       http::response& response) {
-    const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, secret_limiter_, device_limiter_, docs_url_,
+    const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, use_limiter_, device_limiter_, docs_url_,
                                                                        observed(request, context)};
-    const oauth::authorization_page<Sessions, Store, Policies, web::fitting_theme<Theme>> page{.settings = settings_,
-                                                                                               .sessions = sessions_,
-                                                                                               .store = store_,
-                                                                                               .policies = policies_,
-                                                                                               .pages = pages_,
-                                                                                               .observed = observed(request, context)};
     switch (context.which) {
         case oauth::endpoint::token: return endpoints.answer_token(request, context, response);
         case oauth::endpoint::revocation: return endpoints.answer_revocation(request, context, response);
@@ -11292,31 +12324,74 @@ void authorization_server<Sessions, Store, Policies, Theme>::dispatch(const http
         case oauth::endpoint::metadata: return oauth::answer_metadata(request, metadata_, docs_url_, response);
         case oauth::endpoint::authorization:
         case oauth::endpoint::device_page:
-        case oauth::endpoint::one_page: {
-            const auto window = page_limiter_.take(limit_key::of(context.client), settings_.page_requests, context.now);
-            if (window.admitted && context.which == oauth::endpoint::device_page)
-                return oauth::device_page<Sessions, Store, Policies, web::fitting_theme<Theme>>{
-                    .settings = settings_,
-                    .sessions = sessions_,
-                    .store = store_,
-                    .policies = policies_,
-                    .pages = pages_,
-                    .limiter = device_limiter_,
-                    .observed = observed(request, context)}
-                    .answer(request, context, response);
-            if (window.admitted) return page.answer(request, context, response);
-            response.add("Retry-After", pipeline::seconds_until(window.resets_at, context.now));
-            return pages_.answer_status(response, http::status::too_many_requests);
-        }
+        case oauth::endpoint::one_page: return answer_page(request, context, response);
         case oauth::endpoint::none: return answer_not_found(request, response);
     }
 }
 
 template <class Sessions, class Store, class Policies, class Theme>
+void authorization_server<Sessions, Store, Policies, Theme>::answer_page(const http::request& request,
+                                                                         oauth::request_context& context,
+                                                                         http::response& response) {
+    const auto pages = pages_.in(language_of(request));
+    const auto window = page_limiter_.take(limit_key::of(context.client), settings_.page_requests, context.now);
+    if (!window.admitted) {
+        response.add("Retry-After", pipeline::seconds_until(window.resets_at, context.now));
+        return pages.answer_status(response, http::status::too_many_requests);
+    }
+    const auto at = pages_.find(request.target.path);
+    if (!at || at->language == nullptr) return redirect_to_language(request, pages, response);
+    if (context.which == oauth::endpoint::device_page)
+        return oauth::device_page<Sessions, Store, Policies, web::fitting_theme<Theme>>{
+            .settings = settings_,
+            .sessions = sessions_,
+            .store = store_,
+            .policies = policies_,
+            .pages = pages,
+            .limiter = device_limiter_,
+            .observed = observed(request, context)}
+            .answer(request, context, response);
+    oauth::authorization_page<Sessions, Store, Policies, web::fitting_theme<Theme>>{.settings = settings_,
+                                                                                    .sessions = sessions_,
+                                                                                    .store = store_,
+                                                                                    .policies = policies_,
+                                                                                    .pages = pages,
+                                                                                    .observed = observed(request, context)}
+        .answer(request, context, response);
+}
+
+/// From a path that names no language.
+template <class Sessions, class Store, class Policies, class Theme>
+void authorization_server<Sessions, Store, Policies, Theme>::redirect_to_language(
+    const http::request& request, const web::localized_pages<web::fitting_theme<Theme>>& pages, http::response& response) const {
+    if (request.method != http::method::get && request.method != http::method::head) {
+        response.add("Allow", "GET, HEAD, OPTIONS");
+        if (request.method == http::method::options) return response.set_status(http::status::no_content);
+        return pages.answer_status(response, http::refused_method_status(request.method));
+    }
+    auto url = pages.url(request.target.path.substr(pages_.site().root.size()));
+    if (!url.ends_with('/')) url.push_back('/');
+    if (request.target.has_query) url.append("?").append(request.target.query);
+    response.add("Vary", "Accept-Language");
+    if (!web::answer_see_other(response, pages_.site(), url)) pages.answer_status(response, http::status::bad_request);
+}
+
+/// What the application asks for with `ui_locales`, or else what the path or the browser says.
+template <class Sessions, class Store, class Policies, class Theme>
+const web::page_language& authorization_server<Sessions, Store, Policies, Theme>::language_of(const http::request& request) const {
+    if (request.target.query.find("ui_locales=") != std::string_view::npos)
+        if (const auto query = http::parse_form(request.target.query))
+            if (const auto found = web::ui_language(query->value_of("ui_locales"), pages_.language_tags()))
+                return pages_.languages()[*found];
+    return pages_.language_of(request);
+}
+
+template <class Sessions, class Store, class Policies, class Theme>
 void authorization_server<Sessions, Store, Policies, Theme>::answer_not_found(const http::request& request,
                                                                               http::response& response) const {
-    if (pages_.site().answer_style_sheet(request, response)) return;
-    if (paths_.is_page_path(request.target.path)) return pages_.answer_status(response, http::status::not_found);
+    if (pages_.site().answer_asset(request, response)) return;
+    if (paths_.is_page_path(request.target.path))
+        return pages_.in(pages_.language_of(request)).answer_status(response, http::status::not_found);
     pipeline::write_error(response, http::status::not_found, "Not Found", docs_url_, pipeline::about_errors);
 }
 
@@ -11345,7 +12420,8 @@ void authorization_server<Sessions, Store, Policies, Theme>::answer_exception(st
         const auto why = internal_error(std::string{"thrown: "}.append(what));
         observed(request, context).report(policies_, why);
         response.clear();
-        if (is_page(request, context)) pages_.answer_status(response, http::status::internal_server_error);
+        if (is_page(request, context))
+            pages_.in(pages_.language_of(request)).answer_status(response, http::status::internal_server_error);
         else oauth::write_server_error(response, why, docs_url_);
         finish(request, context, response);
     } catch (...) {
@@ -11484,45 +12560,53 @@ enum class page : std::uint8_t {
     authorizations,
     webhooks,
     activity,
-    start,  ///< redirects to the settings
+    overview,
+    security,
+    start,  ///< redirects to the overview
     none,
 };
 
-/// A page's path below the site's root, with a trailing slash.
+/// The placeholder for the language in the pattern of a path.
+inline constexpr std::string_view language_pattern = "/{language}";
+
+/// The pattern of a page's path below the site's root, with a trailing slash: for logs and metrics.
 struct page_path {
-    std::string_view path;
+    std::string_view pattern;
     page which;
+
+    /// Below the language.
+    [[nodiscard]] constexpr std::string_view path() const noexcept { return pattern.substr(language_pattern.size()); }
 };
 
 inline constexpr std::array page_paths = {
-    page_path{"/", page::start},
-    page_path{"/en/", page::start},
-    page_path{"/en/user/", page::start},
-    page_path{"/en/user/settings/", page::start},
-    page_path{"/en/user/sign_in/", page::sign_in},
-    page_path{"/en/user/sign_out/", page::sign_out},
-    page_path{"/en/user/settings/tokens/", page::tokens},
-    page_path{"/en/user/settings/applications/", page::applications},
-    page_path{"/en/user/settings/authorizations/", page::authorizations},
-    page_path{"/en/user/settings/webhooks/", page::webhooks},
-    page_path{"/en/user/settings/activity/", page::activity},
+    page_path{"/{language}/", page::start},
+    page_path{"/{language}/user/", page::overview},
+    page_path{"/{language}/user/settings/", page::start},
+    page_path{"/{language}/user/sign_in/", page::sign_in},
+    page_path{"/{language}/user/sign_out/", page::sign_out},
+    page_path{"/{language}/user/settings/tokens/", page::tokens},
+    page_path{"/{language}/user/settings/applications/", page::applications},
+    page_path{"/{language}/user/settings/authorizations/", page::authorizations},
+    page_path{"/{language}/user/settings/webhooks/", page::webhooks},
+    page_path{"/{language}/user/settings/activity/", page::activity},
+    page_path{"/{language}/user/settings/security/", page::security},
 };
 
-/// The path of a page below the site's root.
-[[nodiscard]] constexpr std::string_view path_of(page which) noexcept {
-    std::string_view found = page_paths[0].path;
+/// The path of a page, or the first one of several.
+[[nodiscard]] constexpr const page_path& find_path(page which) noexcept {
     for (const page_path& each : page_paths)
-        if (each.which == which) found = each.path;
-    return found;
+        if (each.which == which) return each;
+    return page_paths[0];
 }
 
 struct page_match {
     page which = page::none;
     bool slash_missing = false;
+    bool language_missing = false;
 };
 
-/// The page of a path. Compared byte by byte, except for the trailing slash.
-[[nodiscard]] inline page_match find_page(std::string_view path, std::string_view root) noexcept;
+/// The page of a path below its language. Compared byte by byte, except for the trailing slash.
+[[nodiscard]] inline page_match find_page(std::string_view path) noexcept;
 
 /// Whether a text is a path (and query) of this site that browsers cannot read as another host. Visible ASCII only.
 [[nodiscard]] inline bool is_local_target(std::string_view text) noexcept;
@@ -11533,8 +12617,11 @@ struct page_view {
     const web::scope_text_list& scopes;
     std::string_view url;  ///< of this page; the target of its forms
     std::string_view form_token;
+    std::string_view root = {};  ///< of the pages in this language
     std::string_view done = {};  ///< the action that redirected here; empty for none
     instant now{};
+
+    [[nodiscard]] std::string url_of(page which) const { return std::string{root}.append(find_path(which).path()); }
 };
 
 /// The hidden field that names a form's action.
@@ -11551,7 +12638,8 @@ inline constexpr std::string_view shown_name = "shown";
 struct request_state {
     pipeline::request_start start;
     ip_address client;
-    std::string_view route{};        ///< the page's path; empty for one that is unknown
+    const web::page_language* language;  ///< of the response
+    std::string_view route{};        ///< the pattern of the page's path; empty for one that is unknown
     std::optional<caller> who{};     ///< the signed-in user, for the observer
     bool admitted = false;           ///< counted, and its session is known
     std::optional<session> signed_in{};  ///< empty on the sign-in page
@@ -11560,6 +12648,7 @@ struct request_state {
 /// A request with a session.
 struct page_context {
     page which;
+    const web::page_language& language;
     const http::request& request;
     const session& who;
     std::string_view form_token;     ///< for the forms of the response
@@ -11570,6 +12659,48 @@ struct page_context {
     instant now;
 };
 
+/// All forms share one purpose: each is bound to the session only.
+[[nodiscard]] inline web::form_binding form_binding_of(const session& who) noexcept { return {who, "account pages"}; }
+
+/// Responds with a page of a signed-in user: with navigation and sign-out.
+template <class Pages, class Write>
+void answer_page(const Pages& pages, http::response& response, const page_context& context, page_frame frame, Write&& write) {
+    const auto localized = pages.renderer().in(context.language);
+    const page_texts& texts = localized.texts();
+    struct entry {
+        page which;
+        std::string_view text;
+    };
+    const entry entries[] = {{page::overview, texts.overview.link},
+                             {page::tokens, texts.tokens.link},
+                             {page::applications, texts.applications.link},
+                             {page::authorizations, texts.authorizations.link},
+                             {page::webhooks, texts.webhooks.link},
+                             {page::activity, texts.activity.link},
+                             {page::security, texts.security.link}};
+    std::array<std::string, std::size(entries)> urls;
+    std::vector<page_link> links;
+    for (const entry& each : entries) {
+        if (!pages.is_served(each.which)) continue;
+        auto& url = urls[links.size()] = pages.url_of(each.which, context.language);
+        links.push_back({url, each.text, context.which == each.which});
+    }
+    const auto sign_out_url = Pages::signs_in ? pages.url_of(page::sign_out, context.language) : std::string{};
+    // A secret that is shown once would be lost in another language.
+    std::string path;
+    frame.has_secret = context.query.find(shown_name) != nullptr;
+    if (!frame.has_secret) {
+        path = find_path(context.which).path();
+        if (context.request.target.has_query) path.append("?").append(context.request.target.query);
+    }
+    frame.navigation = links;
+    frame.path = path;
+    frame.login = context.who.login;
+    frame.sign_out_url = sign_out_url;
+    frame.form_token = context.form_token;
+    localized.answer(response, frame, std::forward<Write>(write));
+}
+
 /// What the handlers of pages are called with. Lives for the duration of the call.
 template <class Pages>
 class page_call {
@@ -11578,22 +12709,27 @@ public:
         : pages_{pages},
           context_{context},
           response_{response},
-          url_{pages.renderer().site().root + std::string{path_of(context.which)}} {}
+          url_{pages.url_of(context.which, context.language)} {}
 
     [[nodiscard]] auto& users() const noexcept { return pages_.users(); }
+    [[nodiscard]] auto& sessions() const noexcept { return pages_.sessions(); }
     [[nodiscard]] auto& store() const noexcept { return pages_.store(); }
     [[nodiscard]] const auto& settings() const noexcept { return pages_.settings(); }
     [[nodiscard]] const auto& random() const noexcept { return policy(pages_.policies().random); }
     [[nodiscard]] const auto& target_rule() const noexcept { return policy(pages_.policies().target_rule); }
-    [[nodiscard]] const page_texts& texts() const noexcept { return pages_.renderer().texts(); }
+    [[nodiscard]] const page_texts& texts() const noexcept { return *context_.language.texts; }
 
+    [[nodiscard]] const http::request& request() const noexcept { return context_.request; }
+    [[nodiscard]] const ip_address& client() const noexcept { return context_.client; }
+    [[nodiscard]] http::response& response() const noexcept { return response_; }
     [[nodiscard]] instant now() const noexcept { return context_.now; }
     [[nodiscard]] const session& who() const noexcept { return context_.who; }
     [[nodiscard]] const http::form_fields& form() const noexcept { return context_.form; }
     [[nodiscard]] const http::form_fields& query() const noexcept { return context_.query; }
 
     [[nodiscard]] page_view view() const noexcept {
-        return {texts(), pages_.renderer().scopes(), url_, context_.form_token, context_.query.value_of(done_name), context_.now};
+        return {texts(), context_.language.scopes, url_, context_.form_token, context_.language.root,
+                context_.query.value_of(done_name), context_.now};
     }
 
     /// Tells the observer what the user did.
@@ -11610,8 +12746,8 @@ public:
     template <class Write>
     void page_with_status(std::string_view title, http::status status, Write&& write) const {
         response_.set_status(status);
-        pages_.answer_page(response_, context_, {.title = title, .has_errors = status != http::status::ok},
-                           std::forward<Write>(write));
+        answer_page(pages_, response_, context_, {.title = title, .has_errors = status != http::status::ok},
+                    std::forward<Write>(write));
     }
 
     /// After an action, so that reloading does not repeat it.
@@ -11630,7 +12766,7 @@ public:
         claimed_.assign(context_.posted_token).append(sha256(context_.request.body).raw());
         if (pages_.used().claim(claimed_)) return true;
         claimed_.clear();
-        pages_.renderer().answer_status(response_, http::status::forbidden);
+        pages_.renderer().in(context_.language).answer_status(response_, http::status::forbidden);
         return false;
     }
     /// Redirects to a page that shows a new secret once, so that reloading does not create another one.
@@ -11670,12 +12806,11 @@ private:
     std::string url_;
 };
 
-inline page_match find_page(std::string_view path, std::string_view root) noexcept {
-    if (!path.starts_with(root)) return {};
-    path.remove_prefix(root.size());
+inline page_match find_page(std::string_view path) noexcept {
     for (const page_path& each : page_paths) {
-        if (path == each.path) return {each.which, false};
-        if (path == each.path.substr(0, each.path.size() - 1)) return {each.which, true};
+        const auto expected = each.path();
+        if (path == expected) return {each.which, false};
+        if (path == expected.substr(0, expected.size() - 1)) return {each.which, true};
     }
     return {};
 }
@@ -11696,9 +12831,15 @@ namespace tollgate::inline v0::pages {
 
 inline constexpr std::size_t activities_shown_max = 100;  // a page that a person still reads
 
+/// Whether the directory keeps what was done.
+template <class Call>
+inline constexpr bool shows_activity = activity_source<std::remove_reference_t<decltype(std::declval<Call&>().users())>>;
+
 /// `Created the token backup script`
 [[nodiscard]] TOLLGATE_DECL std::string describe(const activity& done, const activity_texts& texts);
 
+/// The table alone, or, without activities, a sentence.
+TOLLGATE_DECL void write_activity_table(html_writer& html, const page_view& view, std::span<const activity> activities);
 TOLLGATE_DECL void write_activities(html_writer& html, const page_view& view, std::span<const activity> activities);
 
 /// What was done to the user's account, if the directory keeps it.
@@ -11754,17 +12895,42 @@ TOLLGATE_DECL void end_row(html_writer& html);
 TOLLGATE_DECL void begin_cell(html_writer& html, std::string_view column);
 TOLLGATE_DECL void next_cell(html_writer& html, std::string_view column);
 
-/// As names.
-TOLLGATE_DECL void write_scope_codes(html_writer& html, const scope_set& scopes);
-/// As descriptions.
-TOLLGATE_DECL void write_scope_texts(html_writer& html, const scope_set& scopes, const web::scope_text_list& texts);
+/// A list of what can be changed: each item has a heading, buttons, and facts with labels.
+///
+///     begin_items(html, "Tokens");
+///     begin_item(html, "Nightly backup");
+///     begin_actions(html);
+///     web::write_confirmation(html, ...);
+///     begin_facts(html);
+///     begin_fact(html, "Created");
+///     web::write_day(html, ...);
+///     end_fact(html);
+///     end_item(html);
+///     end_items(html);
+TOLLGATE_DECL void begin_items(html_writer& html, std::string_view label);
+TOLLGATE_DECL void end_items(html_writer& html);
+/// `name` is the heading; of the third level in a part of a page that has its own.
+TOLLGATE_DECL void begin_item(html_writer& html, std::string_view name, bool is_nested = false);
+TOLLGATE_DECL void begin_actions(html_writer& html);
+TOLLGATE_DECL void begin_facts(html_writer& html);
+TOLLGATE_DECL void end_item(html_writer& html);
+TOLLGATE_DECL void begin_fact(html_writer& html, std::string_view label);
+/// One that needs the whole width.
+TOLLGATE_DECL void begin_long_fact(html_writer& html, std::string_view label);
+TOLLGATE_DECL void end_fact(html_writer& html);
 
-TOLLGATE_DECL void write_day_or_never(html_writer& html, const std::optional<instant>& at, const form_texts& texts);
+/// `3 hours ago`, or `Never`.
+TOLLGATE_DECL void write_last_use(html_writer& html, const page_view& view, const std::optional<instant>& at);
 
 /// A link for http and https URLs; otherwise text.
 TOLLGATE_DECL void write_web_link(html_writer& html, std::string_view url, std::string_view text);
 
-TOLLGATE_DECL void begin_form_section(html_writer& html, std::string_view heading);
+/// Errors that no field of the form below the list has: shown at the top, where the page begins.
+TOLLGATE_DECL void write_list_faults(html_writer& html, const page_view& view, const web::form_faults& faults);
+
+/// The form below a list, with a summary of the errors of its fields: the browser scrolls to the first of them.
+TOLLGATE_DECL void begin_form_section(html_writer& html, const page_view& view, std::string_view heading,
+                                      const web::form_faults& faults);
 TOLLGATE_DECL void end_form_section(html_writer& html);
 
 /// A new secret, and what belongs to it: shown once.
@@ -11901,6 +13067,7 @@ template <class Call>
     const auto updated = update_application(call.store(), of->id, std::move(wanted), typed.acts_for_owner);
     if (!updated) return updated.error();
     if (!*updated) return not_found();
+    call.report(activity_kind::application_changed, typed.name);
     return call.redirect_to({}, edit_done);
 }
 
@@ -11922,15 +13089,16 @@ template <class Call>
 
 template <class Call>
 [[nodiscard]] result<void> remove_older_secret(Call& call) {
-    const auto which = application_id::parse(call.form().value_of("application"));
-    if (!which) return not_found();
-    const auto removed = call.store().remove_older_secret(call.who().user, *which);
+    const auto of = find_own_application(call, call.form().value_of("application"));
+    if (!of) return of.error();
+    const auto removed = call.store().remove_older_secret(call.who().user, of->id);
     if (!removed) return removed.error();
     if (!*removed) return not_found();
+    call.report(activity_kind::client_secret_removed, of->name);
     return call.redirect_to({}, secret_removal_done);
 }
 
-/// One that has users is deleted by somebody who types its name.
+/// If the application has users, its owner must type its name to delete it.
 template <class Call>
 [[nodiscard]] result<void> delete_application(Call& call) {
     const auto of = find_own_application(call, call.form().value_of("application"));
@@ -11996,6 +13164,185 @@ template <class Call>
 
 }  // namespace tollgate::pages
 
+// <tollgate/pages/detail/overview_page.hpp>
+
+/// The first page after signing in.
+namespace tollgate::inline v0::pages {
+
+// A page that fits on a screen or two; each part leads to the page with all.
+inline constexpr std::size_t overview_accounts_max = 20;
+inline constexpr std::size_t overview_access_max = 8;
+inline constexpr std::size_t overview_activities_max = 5;
+
+/// A token or an application that can use the account now.
+struct access_holder {
+    std::string name;
+    bool is_token = false;
+    std::optional<instant> last_used_at = {};
+};
+
+struct account_overview {
+    balance owned;
+    std::vector<std::pair<service_name, account>> accounts = {};  ///< by service; the first `overview_accounts_max`
+    std::size_t accounts_count = 0;
+    std::vector<access_holder> access = {};  ///< the last used first; the first `overview_access_max`
+    std::size_t tokens_count = 0, grants_count = 0;
+    bool keeps_activities = false;
+    std::optional<std::vector<activity>> activities = {};  ///< none if they could not be read
+};
+
+TOLLGATE_DECL void write_overview(html_writer& html, const page_view& view, const account_overview& shown);
+
+template <class Call>
+[[nodiscard]] result<void> read_accounts(Call& call, account_overview& into) {
+    for (const service& at : call.settings().services.services()) {
+        auto accounts = call.users().accounts_of(call.who().user, at.name.view());
+        if (!accounts) return std::move(accounts).error();
+        into.accounts_count += accounts->size();
+        for (account& each : *accounts)
+            if (into.accounts.size() < overview_accounts_max) into.accounts.emplace_back(at.name, std::move(each));
+    }
+    return {};
+}
+
+template <class Call>
+[[nodiscard]] result<void> read_access(Call& call, account_overview& into) {
+    auto tokens = call.store().personal_tokens_of(call.who().user);
+    if (!tokens) return std::move(tokens).error();
+    for (personal_token& each : *tokens)
+        if (!each.expires_at || call.now() < *each.expires_at) {
+            into.access.push_back({std::move(each.description), true, each.last_used_at});
+            ++into.tokens_count;
+        }
+    auto grants = call.store().grants_of(call.who().user);
+    if (!grants) return std::move(grants).error();
+    into.grants_count = grants->size();
+    for (grant& each : *grants) into.access.push_back({std::move(each.application_name), false, each.last_used_at});
+    std::stable_sort(into.access.begin(), into.access.end(), [](const access_holder& a, const access_holder& b) {
+        return a.last_used_at && (!b.last_used_at || *a.last_used_at > *b.last_used_at);
+    });
+    if (into.access.size() > overview_access_max) into.access.resize(overview_access_max);
+    return {};
+}
+
+template <class Call>
+[[nodiscard]] result<void> show_overview(Call& call) {
+    const auto owned = call.users().balance_of(call.who().user);
+    if (!owned) return owned.error();
+    account_overview shown{.owned = *owned};
+    if (auto read = read_accounts(call, shown); !read) return read;
+    if (auto read = read_access(call, shown); !read) return read;
+    if constexpr (shows_activity<Call>) {
+        // Without them the rest is as useful; their own page reports the failure.
+        shown.keeps_activities = true;
+        if (auto activities = call.users().activity_of(call.who().user, overview_activities_max))
+            shown.activities = *std::move(activities);
+    }
+    call.page(call.texts().overview.title, {}, [&](html_writer& html) { write_overview(html, call.view(), shown); });
+    return {};
+}
+
+}  // namespace tollgate::pages
+
+// <tollgate/pages/detail/security_page.hpp>
+
+/// Where a user is signed in, and their password: each part if the session source has it.
+namespace tollgate::inline v0::pages {
+
+template <class Sessions>
+inline constexpr bool shows_security =
+    session_manager<std::remove_reference_t<Sessions>> || password_changer<std::remove_reference_t<Sessions>>;
+
+inline constexpr std::string_view session_ended_done = "session";
+inline constexpr std::string_view others_ended_done = "others";
+inline constexpr std::string_view password_changed_done = "password";
+
+struct security_view {
+    bool lists_sessions = false;
+    bool changes_password = false;
+    std::string login = {};
+    std::vector<listed_session> sessions = {};
+};
+
+/// `Firefox on Windows`, or `texts.unknown_browser`. A User-Agent says what it likes, so this is for recognition only.
+[[nodiscard]] TOLLGATE_DECL std::string browser_text(std::string_view user_agent, const security_texts& texts);
+
+TOLLGATE_DECL void write_security(html_writer& html, const page_view& view, const security_view& shown,
+                                  const web::form_faults& faults);
+
+/// The errors that show before the current password is checked.
+[[nodiscard]] TOLLGATE_DECL web::form_faults faults_of(const http::form_fields& typed, const page_texts& texts);
+
+template <class Call>
+[[nodiscard]] result<void> show_security(Call& call, const web::form_faults& faults = {},
+                                         http::status refused = http::status::unprocessable_content) {
+    using sessions = std::remove_reference_t<decltype(call.sessions())>;
+    security_view shown{.lists_sessions = session_manager<sessions>,
+                        .changes_password = password_changer<sessions>,
+                        .login = call.who().login};
+    if constexpr (session_manager<sessions>) {
+        auto listed = call.sessions().sessions_of(call.request(), call.who(), call.now());
+        if (!listed) return std::move(listed).error();
+        shown.sessions = *std::move(listed);
+    }
+    call.page_with_status(call.texts().security.title, faults.empty() ? http::status::ok : refused,
+                          [&](html_writer& html) { write_security(html, call.view(), shown, faults); });
+    return {};
+}
+
+template <class Call>
+[[nodiscard]] result<void> end_session(Call& call) {
+    const auto ended = call.sessions().end_session(call.who(), call.form().value_of("session"));
+    if (!ended) return ended.error();
+    if (!*ended) return not_found();
+    call.report(activity_kind::session_ended, {});
+    return call.redirect_to({}, session_ended_done);
+}
+
+template <class Call>
+[[nodiscard]] result<void> end_other_sessions(Call& call) {
+    if (auto ended = call.sessions().end_other_sessions(call.request(), call.who()); !ended) return ended;
+    call.report(activity_kind::other_sessions_ended, {});
+    return call.redirect_to({}, others_ended_done);
+}
+
+template <class Call>
+[[nodiscard]] result<void> change_password(Call& call) {
+    using enum password_change_answer::outcome;
+    const security_texts& texts = call.texts().security;
+    auto faults = faults_of(call.form(), call.texts());
+    if (!faults.empty()) return show_security(call, faults);
+    const password_change wanted{call.form().value_of("current_password"), call.form().value_of("new_password"), call.client()};
+    const auto done = call.sessions().change_password(call.request(), call.who(), wanted, call.now(), call.response());
+    if (!done) return done.error();
+    switch (done->result) {
+        case changed: break;
+        case refused: faults.add("current_password", texts.refused); return show_security(call, faults);
+        case throttled:
+            faults.add("current_password",
+                       fill_in(texts.throttled, web::duration_text(done->retry_after, call.texts().sign_in.durations)));
+            call.response().add("Retry-After", static_cast<std::uint64_t>((std::max)(done->retry_after.count(), seconds::rep{1})));
+            return show_security(call, faults, http::status::too_many_requests);
+    }
+    call.report(activity_kind::password_set, {});
+    return call.redirect_to({}, password_changed_done);
+}
+
+template <class Call>
+[[nodiscard]] result<void> post_to_security(Call& call) {
+    using sessions = std::remove_reference_t<decltype(call.sessions())>;
+    const auto action = call.form().value_of(action_name);
+    if constexpr (session_manager<sessions>) {
+        if (action == "end_session") return end_session(call);
+        if (action == "end_others") return end_other_sessions(call);
+    }
+    if constexpr (password_changer<sessions>)
+        if (action == "change_password") return change_password(call);
+    return not_found();
+}
+
+}  // namespace tollgate::pages
+
 // <tollgate/pages/detail/sign_in_page.hpp>
 
 namespace tollgate::inline v0::pages {
@@ -12003,7 +13350,7 @@ namespace tollgate::inline v0::pages {
 /// The submitted form without the password.
 struct sign_in_form {
     std::string login = {};
-    std::string return_to = {};  ///< a path of this site; empty: the settings
+    std::string return_to = {};  ///< a path of this site; empty: the overview
 
     [[nodiscard]] static TOLLGATE_DECL sign_in_form read(const http::form_fields& fields);
 };
@@ -12029,27 +13376,38 @@ TOLLGATE_DECL void write_sign_out(html_writer& html, const sign_out_view& view);
 
 /// A request to the sign-in page.
 struct sign_in_context {
+    const web::page_language& language;
     const http::request& request;
     const http::form_fields& sent;  ///< the posted form, or the query
     instant now;
 };
 
+/// To where the user came from, in the language that the sign-in page was read in.
 template <class Pages>
-[[nodiscard]] result<void> redirect_after_sign_in(const Pages& pages, const sign_in_form& typed,
-                                                  http::response& response) {
-    const auto settings = pages.url_of(page::tokens);
-    return web::answer_see_other(response, pages.renderer().site(),
-                                 typed.return_to.empty() ? settings : typed.return_to);
+[[nodiscard]] result<void> redirect_after_sign_in(const Pages& pages, const web::page_language& language,
+                                                  const sign_in_form& typed, http::response& response) {
+    const auto back = pages.renderer().in(language).translate(typed.return_to);
+    return web::answer_see_other(response, pages.renderer().site(), back.empty() ? pages.url_of(page::overview, language) : back);
 }
 
 template <class Pages>
-void answer_sign_in(const Pages& pages, const sign_in_view& view, const sign_in_form& typed,
-                    const web::form_faults& faults, http::response& response) {
+void answer_sign_in(const Pages& pages, const web::page_language& language, const sign_in_form& typed,
+                    const web::form_faults& faults, http::response& response, bool signed_out = false) {
+    const auto localized = pages.renderer().in(language);
     // The page to return to may redirect to an application.
     const auto reach = typed.return_to.empty() ? web::page_reach::this_site : web::page_reach::other_sites;
-    pages.renderer().answer(
-        response, {.title = view.texts.sign_in.title, .has_errors = !faults.empty(), .shape = page_shape::narrow},
-        [&](html_writer& html) { write_sign_in(html, view, typed, faults); }, reach);
+    const std::string own_path{find_path(page::sign_in).path()};
+    const auto url = localized.url(own_path);
+    const auto path = typed.return_to.empty() ? own_path : own_path + "?return_to=" + percent_encode(typed.return_to);
+    localized.answer(response,
+                     {.title = localized.texts().sign_in.title,
+                      .has_errors = !faults.empty(),
+                      .shape = page_shape::narrow,
+                      .path = path},
+                     [&](html_writer& html) {
+                         write_sign_in(html, {localized.texts(), url, signed_out}, typed, faults);
+                     },
+                     reach);
 }
 
 /// The form; redirects if there is a session.
@@ -12058,17 +13416,14 @@ template <class Pages>
     const auto who = pages.sessions().session_of(context.request, context.now);
     if (!who) return who.error();
     const sign_in_form fresh{.return_to = sign_in_form::read(context.sent).return_to};
-    if (*who) return redirect_after_sign_in(pages, fresh, response);
-    const auto url = pages.url_of(page::sign_in);
-    answer_sign_in(pages, {pages.renderer().texts(), url, context.sent.value_of("signed_out") == "1"}, fresh, {},
-                   response);
+    if (*who) return redirect_after_sign_in(pages, context.language, fresh, response);
+    answer_sign_in(pages, context.language, fresh, {}, response, context.sent.value_of("signed_out") == "1");
     return {};
 }
 
 template <class Pages>
 [[nodiscard]] result<void> post_to_sign_in(Pages& pages, const sign_in_context& context, http::response& response) {
-    const page_texts& texts = pages.renderer().texts();
-    const auto url = pages.url_of(page::sign_in);
+    const page_texts& texts = *context.language.texts;
     const auto typed = sign_in_form::read(context.sent);
     const sign_in_attempt attempt{
         .login = typed.login,
@@ -12078,7 +13433,7 @@ template <class Pages>
     };
     if (const auto faults = web::faults_of(attempt, texts.sign_in); !faults.empty()) {
         response.set_status(http::status::unprocessable_content);
-        answer_sign_in(pages, {texts, url}, typed, faults, response);
+        answer_sign_in(pages, context.language, typed, faults, response);
         return {};
     }
     const auto tried = pages.sessions().sign_in(context.request, attempt, context.now, response);
@@ -12086,14 +13441,14 @@ template <class Pages>
     if (tried->who)
         report_activity(policy(pages.policies().observer),
                         {activity_kind::signed_in, tried->who->user, {}, attempt.client, context.now});
-    if (tried->result == sign_in_result::signed_in) return redirect_after_sign_in(pages, typed, response);
+    if (tried->result == sign_in_result::signed_in) return redirect_after_sign_in(pages, context.language, typed, response);
 
     const bool throttled = tried->result == sign_in_result::throttled;
     response.set_status(throttled ? http::status::too_many_requests : http::status::unprocessable_content);
     if (throttled)
         response.add("Retry-After",
                      static_cast<std::uint64_t>((std::max)(tried->retry_after.count(), seconds::rep{1})));
-    answer_sign_in(pages, {texts, url}, typed, web::faults_of(*tried, texts.sign_in), response);
+    answer_sign_in(pages, context.language, typed, web::faults_of(*tried, texts.sign_in), response);
     return {};
 }
 
@@ -12169,7 +13524,7 @@ template <class Call>
     const auto renewed = renew_personal_token(call.store(), call.who().user, *which, call.now(), call.random());
     if (!renewed) return renewed.error();
     if (!*renewed) return not_found();
-    call.report(activity_kind::token_created, (*renewed)->description);
+    call.report(activity_kind::token_renewed, (*renewed)->description);
     return redirect_to_token(call, **renewed);
 }
 
@@ -12242,11 +13597,25 @@ inline constexpr std::size_t attempts_shown_max = 12;
 inline constexpr std::string_view send_again_action = "send_again";
 inline constexpr std::string_view enable_action = "enable";
 inline constexpr std::string_view delivery_name = "delivery";
+inline constexpr std::string_view test_action = "test";
+inline constexpr std::string_view resend_failed_action = "resend_failed";
+inline constexpr std::string_view since_name = "since";    ///< `hour`, `day`, `week` or `month`
+inline constexpr std::string_view state_name = "state";    ///< query parameter: deliveries in this state, as `state_text`
 inline constexpr std::string_view before_name = "before";  ///< query parameter: deliveries older than this one
 
 /// Values of `done` after these actions.
 inline constexpr std::string_view sent_again_done = "sent_again";
 inline constexpr std::string_view enabled_done = "enabled";
+inline constexpr std::string_view tested_done = "tested";
+inline constexpr std::string_view resent_done = "resent_";  ///< followed by how many
+
+inline constexpr std::string_view test_event_name = "ping";
+
+/// The name of a state in a URL, and back.
+[[nodiscard]] TOLLGATE_DECL std::string_view state_text(delivery_state state) noexcept;
+[[nodiscard]] TOLLGATE_DECL std::optional<delivery_state> parse_state(std::string_view text) noexcept;
+/// The time that the value of `since_name` names.
+[[nodiscard]] TOLLGATE_DECL std::optional<seconds> parse_since(std::string_view text) noexcept;
 
 template <class Call>
 inline constexpr bool stores_deliveries = outbox<std::remove_reference_t<decltype(std::declval<Call&>().store())>>;
@@ -12257,6 +13626,7 @@ struct hook_history {
     std::vector<delivery> deliveries = {};
     std::vector<recorded_attempt> attempts = {};  ///< of those deliveries
     bool has_newer = false, has_older = false;
+    std::optional<delivery_state> only = std::nullopt;  ///< the state that the page is about
 };
 
 /// `Active`, `Failing` or `Disabled`.
@@ -12274,16 +13644,17 @@ TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, co
                                     std::string_view fault);
 
 template <class Call>
-[[nodiscard]] result<hook_history> read_history(Call& call, const named_hook& named,
-                                                std::optional<delivery_id> before) {
+[[nodiscard]] result<hook_history> read_history(Call& call, const named_hook& named, std::optional<delivery_id> before,
+                                                std::optional<delivery_state> only) {
     const auto hooks = call.store().hooks_of(named.account);
     if (!hooks) return hooks.error();
     const auto found =
         std::find_if(hooks->begin(), hooks->end(), [&](const hook& each) { return each.id == named.hook; });
     if (found == hooks->end()) return not_found();
-    auto deliveries = call.store().deliveries_of(named.account, named.hook, deliveries_shown_max + 1, before);
+    auto deliveries = call.store().deliveries_of(named.account, named.hook, deliveries_shown_max + 1, before, only);
     if (!deliveries) return std::move(deliveries).error();
     hook_history read{*found, std::move(*deliveries)};
+    read.only = only;
     read.has_newer = before.has_value();
     read.has_older = read.deliveries.size() > deliveries_shown_max;
     if (read.has_older) read.deliveries.pop_back();
@@ -12297,8 +13668,8 @@ template <class Call>
 
 template <class Call>
 [[nodiscard]] result<void> show_deliveries(Call& call, const named_hook& named, std::optional<delivery_id> before,
-                                           std::string_view fault) {
-    const auto history = read_history(call, named, before);
+                                           std::optional<delivery_state> only, std::string_view fault) {
+    const auto history = read_history(call, named, before, only);
     if (!history) return history.error();
     const auto title = fill_in(call.texts().deliveries.title, history->of.event);
     call.page_with_status(title, fault.empty() ? http::status::ok : http::status::conflict,
@@ -12314,8 +13685,55 @@ template <class Call>
         if (!named) return named.error();
         const auto text = call.query().value_of(before_name);
         const auto before = delivery_id::parse(text);
-        if (!before && !text.empty()) return not_found();
-        return show_deliveries(call, *named, before, {});
+        const auto state = call.query().value_of(state_name);
+        const auto only = parse_state(state);
+        if ((!before && !text.empty()) || (!only && !state.empty())) return not_found();
+        return show_deliveries(call, *named, before, only, {});
+    } else {
+        return not_found();
+    }
+}
+
+template <class Call>
+[[nodiscard]] result<void> refuse_while_disabled(Call& call, const named_hook& named) {
+    return show_deliveries(call, named, std::nullopt, std::nullopt, call.texts().deliveries.not_while_disabled);
+}
+
+/// Sends an event to one of the user's hooks, so that its owner sees what arrives.
+template <class Call>
+[[nodiscard]] result<void> send_test(Call& call) {
+    if constexpr (stores_deliveries<Call>) {
+        const auto named = require_hook(call, call.form());
+        if (!named) return named.error();
+        message_seed seed;
+        if (!call.random().fill(seed)) return internal_error("the random source failed");
+        const event ping{named->account, std::string{test_event_name},
+                         "{\"hook\": " + std::to_string(named->hook.value()) + "}", call.now()};
+        const auto sent = call.store().append_event_to(named->hook, ping, seed, call.now());
+        if (!sent && sent.error().kind == error_kind::conflict) return refuse_while_disabled(call, *named);
+        if (!sent) return sent.error();
+        if (!*sent) return not_found();
+        call.report(activity_kind::hook_tested, std::to_string(named->hook.value()));
+        return call.redirect_to(query_of(*named), tested_done);
+    } else {
+        return not_found();
+    }
+}
+
+/// Sends all of a hook's deliveries again that failed since then: at most `limits::resent_deliveries_max`.
+template <class Call>
+[[nodiscard]] result<void> resend_failed(Call& call) {
+    if constexpr (stores_deliveries<Call>) {
+        const auto named = require_hook(call, call.form());
+        if (!named) return named.error();
+        const auto since = parse_since(call.form().value_of(since_name));
+        if (!since) return not_found();
+        const auto sent = call.store().resend_given_up(named->account, named->hook, call.now() - *since,
+                                                       limits::resent_deliveries_max, call.now());
+        if (!sent && sent.error().kind == error_kind::conflict) return refuse_while_disabled(call, *named);
+        if (!sent) return sent.error();
+        if (*sent != 0) call.report(activity_kind::deliveries_resent, std::to_string(named->hook.value()));
+        return call.redirect_to(query_of(*named), std::string{resent_done} + std::to_string(*sent));
     } else {
         return not_found();
     }
@@ -12331,7 +13749,7 @@ template <class Call>
         if (!which) return not_found();
         const auto sent = call.store().resend(named->account, *which, call.now());
         if (!sent && sent.error().kind == error_kind::conflict)
-            return show_deliveries(call, *named, std::nullopt, call.texts().deliveries.not_while_disabled);
+            return refuse_while_disabled(call, *named);
         if (!sent) return sent.error();
         if (!*sent) return not_found();
         call.report(activity_kind::delivery_resent, std::to_string(which->value()));
@@ -12370,6 +13788,10 @@ struct account_hooks {
     std::vector<hook> hooks = {};
 };
 
+/// The query parameter that asks for the form of the named hook, and the value of `done` after it.
+inline constexpr std::string_view hook_edit_name = "edit";
+inline constexpr std::string_view hook_edit_done = "edited";
+
 /// How many accounts one page lists: each needs a store call.
 inline constexpr std::size_t accounts_shown_max = 100;
 
@@ -12402,6 +13824,9 @@ struct hook_form {
 
 TOLLGATE_DECL void write_hooks(html_writer& html, const page_view& view, const hook_list& list,
                                const service_catalog& services, const hook_form& typed, const web::form_faults& faults);
+
+TOLLGATE_DECL void write_hook_edit(html_writer& html, const page_view& view, const hook& of, const service& at,
+                                   const hook_form& typed, const web::form_faults& faults);
 
 /// The user's accounts of all services, without their hooks.
 template <class Call>
@@ -12440,9 +13865,35 @@ template <class Call>
     return {};
 }
 
-/// The list and the form of a new hook; or the deliveries of the hook in the query.
+/// The hook of the fields, if it is the user's; otherwise not_found.
+template <class Call>
+[[nodiscard]] result<hook> find_own_hook(Call& call, const http::form_fields& fields) {
+    const auto named = require_hook(call, fields);
+    if (!named) return named.error();
+    auto hooks = call.store().hooks_of(named->account);
+    if (!hooks) return std::move(hooks).error();
+    for (hook& each : *hooks)
+        if (each.id == named->hook) return std::move(each);
+    return not_found();
+}
+
+/// The form of a hook that is edited.
+template <class Call>
+[[nodiscard]] result<void> show_hook_edit(Call& call, const hook& of, const hook_form& typed, const web::form_faults& faults) {
+    const service& at = *call.settings().services.find(of.account.service);
+    call.page(call.texts().webhooks.edit_title, faults,
+              [&](html_writer& html) { write_hook_edit(html, call.view(), of, at, typed, faults); });
+    return {};
+}
+
+/// The list and the form of a new hook; or, for the hook in the query, its deliveries or the form to edit it.
 template <class Call>
 [[nodiscard]] result<void> show_hooks(Call& call) {
+    if (call.query().find(hook_edit_name) != nullptr) {
+        const auto of = find_own_hook(call, call.query());
+        if (!of) return of.error();
+        return show_hook_edit(call, *of, {account_text(of->account), of->event, of->target_url}, {});
+    }
     if (call.query().find(hook_name) != nullptr) return show_deliveries(call);
     auto list = list_accounts(call);
     if (!list) return std::move(list).error();
@@ -12490,6 +13941,30 @@ template <class Call>
 }
 
 template <class Call>
+[[nodiscard]] result<void> edit_hook(Call& call) {
+    const webhook_texts& texts = call.texts().webhooks;
+    const auto of = find_own_hook(call, call.form());
+    if (!of) return of.error();
+    const auto typed = hook_form::read(call.form());
+    const hook_list alone{.accounts = {{of->account, {}, {}}}};
+    auto faults = typed.faults(alone, call.settings().services, call.texts());
+    if (faults.find("target_url") == nullptr && typed.target_url != of->target_url)
+        if (const auto allowed = check_hook_target(call.target_rule(), typed.target_url); !allowed)
+            faults.add("target_url", target_fault(allowed.error().message, texts));
+    if (!faults.empty()) return show_hook_edit(call, *of, typed, faults);
+    const auto updated = call.store().update_hook(of->account, of->id, {typed.event, typed.target_url},
+                                                  call.settings().hooks_per_event_max);
+    if (!updated && updated.error().kind == error_kind::invalid) {
+        faults.add({}, texts.too_many);
+        return show_hook_edit(call, *of, typed, faults);
+    }
+    if (!updated) return updated.error();
+    if (!*updated) return not_found();
+    call.report(activity_kind::hook_changed, std::to_string(of->id.value()));
+    return call.redirect_to({}, hook_edit_done);
+}
+
+template <class Call>
 [[nodiscard]] result<void> delete_hook(Call& call) {
     const auto named = require_hook(call, call.form());
     if (!named) return named.error();
@@ -12518,9 +13993,73 @@ template <class Call>
     const auto action = call.form().value_of(action_name);
     if (action.empty()) return create_hook(call);
     if (action == "new_secret") return renew_secret_of_hook(call);
+    if (action == "edit") return edit_hook(call);
     if (action == "delete") return delete_hook(call);
+    if (action == test_action) return send_test(call);
+    if (action == resend_failed_action) return resend_failed(call);
     if (action == send_again_action) return send_again(call);
     if (action == enable_action) return enable_again(call);
+    return not_found();
+}
+
+}  // namespace tollgate::pages
+
+// <tollgate/pages/detail/dispatch.hpp>
+
+namespace tollgate::inline v0::pages {
+
+/// Signs out, or shows the form that does.
+template <class Pages>
+[[nodiscard]] result<void> answer_sign_out(Pages& pages, const page_context& context, http::response& response) {
+    if (context.request.method != http::method::post) {
+        const auto localized = pages.renderer().in(context.language);
+        const auto path = find_path(page::sign_out).path();
+        const auto url = localized.url(path);
+        const auto& texts = localized.texts();
+        localized.answer(response, {.title = texts.sign_in.out_title, .shape = page_shape::narrow, .path = path},
+                         [&](html_writer& html) { write_sign_out(html, {texts, url, context.form_token, context.who.login}); });
+        return {};
+    }
+    if (auto ended = pages.sessions().sign_out(context.request, context.now, response); !ended) return ended;
+    return web::answer_see_other(response, pages.renderer().site(), pages.url_of(page::sign_in, context.language) + "?signed_out=1");
+}
+
+/// Answers a request of a signed-in user, whose form, if any, is theirs.
+template <class Pages>
+[[nodiscard]] result<void> dispatch(Pages& pages, page_context context, http::response& response) {
+    const auto nonce = web::new_form_nonce(policy(pages.policies().random), context.now);
+    if (!nonce || context.who.secret.empty())
+        return internal_error("the session has no secret, or the random source failed");
+    const auto token = web::make_form_token(form_binding_of(context.who), *nonce);
+    context.form_token = token;
+    page_call<Pages> call{pages, context, response};
+    const bool posted = context.request.method == http::method::post;
+    if (!posted && context.query.find(shown_name) != nullptr) {
+        const auto text = call.open_secret();
+        const auto shown = text ? secret_view::parse(*text) : std::nullopt;
+        if (!shown) return call.redirect_to_page();
+        call.page(shown->title, {}, [&](html_writer& html) { write_secret(html, call.view(), *shown); });
+        return {};
+    }
+    switch (context.which) {
+        case page::overview: return show_overview(call);
+        case page::tokens: return posted ? post_to_tokens(call) : show_tokens(call);
+        case page::applications: return posted ? post_to_applications(call) : show_applications(call);
+        case page::authorizations: return posted ? post_to_authorizations(call) : show_authorizations(call);
+        case page::webhooks: return posted ? post_to_hooks(call) : show_hooks(call);
+        case page::activity:
+            if constexpr (shows_activity<page_call<Pages>>) return show_activities(call);
+            break;
+        case page::security:
+            if constexpr (shows_security<decltype(pages.sessions())>) return posted ? post_to_security(call) : show_security(call);
+            break;
+        case page::sign_out:
+            if constexpr (Pages::signs_in) return answer_sign_out(pages, context, response);
+            break;
+        case page::sign_in:
+        case page::start:
+        case page::none: break;
+    }
     return not_found();
 }
 
@@ -12534,6 +14073,7 @@ namespace tollgate::inline v0 {
 struct page_settings {
     std::string auth_url = {};      ///< without a trailing slash: `https://example.com`
     service_catalog services = {};  ///< their scopes, accounts and events
+    std::string documentation_url = {};  ///< of the API, which each page links to; empty: none
 
     /// Proxies that name their clients; of other peers the field is ignored.
     std::vector<ip_network> trusted_proxies = {};
@@ -12546,8 +14086,9 @@ struct page_settings {
     std::size_t hooks_per_event_max = limits::hooks_per_event_max;
 };
 
-/// The account settings: personal tokens, applications, authorizations and webhooks; if `Users` is an `activity_source`, recent
-/// activity; and, if `Sessions` has them, sign-in and sign-out. A handler for `server` or any other HTTP server.
+/// The account pages: an overview, personal tokens, applications, authorizations and webhooks; if `Users` is an
+/// `activity_source`, recent activity; and, if `Sessions` has them, sign-in and sign-out, the sessions and a change of
+/// password. A handler for `server` or any other HTTP server.
 ///
 ///     account_pages pages{settings, users, sessions, store};
 ///     http::site site{http::mounted("/v1", api), http::mounted(pages)};
@@ -12561,17 +14102,15 @@ class account_pages {
     static constexpr bool sessions_fit = session_source<Sessions>;
     static constexpr bool store_fits = token_store<Store> && oauth_store<Store> && hook_store<Store>;
     static constexpr bool theme_fits = page_theme<policy_type<Theme>>;
-    static_assert(users_fit, "tollgate: this is no user_directory; read tollgate/contract/user_directory.hpp");
-    static_assert(sessions_fit, "tollgate: this is no session_source; read tollgate/contract/session_source.hpp");
-    static_assert(
-        store_fits,
-        "tollgate: this is no token_store, oauth_store and hook_store; read tollgate/contract/token_store.hpp, "
-        "tollgate/contract/oauth_store.hpp and tollgate/contract/hook_store.hpp");
-    static_assert(theme_fits, "tollgate: this is no page_theme; read tollgate/web/page_theme.hpp");
+    static_assert(user_directory<Users>, "tollgate: this is no user_directory; read tollgate/contract/user_directory.hpp");
+    static_assert(session_source<Sessions>, "tollgate: this is no session_source; read tollgate/contract/session_source.hpp");
+    static_assert(token_store<Store>, "tollgate: this is no token_store; read tollgate/contract/token_store.hpp");
+    static_assert(oauth_store<Store>, "tollgate: this is no oauth_store; read tollgate/contract/oauth_store.hpp");
+    static_assert(hook_store<Store>, "tollgate: this is no hook_store; read tollgate/contract/hook_store.hpp");
+    static_assert(page_theme<policy_type<Theme>>, "tollgate: this is no page_theme; read tollgate/web/page_theme.hpp");
     static constexpr bool fits = users_fit && sessions_fit && store_fits && theme_fits;
 
     using renderer_type = web::page_renderer<web::fitting_theme<Theme>>;
-    using call = pages::page_call<account_pages>;
     using page = pages::page;
 
 public:
@@ -12598,13 +14137,13 @@ public:
                                             http::handler_state& state, http::thread_kind thread) noexcept {
         auto& known = state.get<pages::request_state>();
         if (known.start.at == instant{}) known = start(request);
-        const auto which = pages::find_page(request.target.path, renderer_.site().root).which;
+        const auto which = find(request).which;
         // A form is judged by its head, which needs the session, and then with its body.
         const bool posts = request.method == http::method::post && is_served(which) &&
                            request.body_state != http::body_state::pending;
         if (thread == http::thread_kind::io && may_block(request)) {
             state.set_waits_for(!posts                  ? http::work_kind::pages
-                                : which == page::sign_in ? http::work_kind::sign_in
+                                : checks_password(which) ? http::work_kind::sign_in
                                                          : http::work_kind::forms);
             return http::handle_step::needs_worker;
         }
@@ -12623,6 +14162,12 @@ public:
 
     /// The paths for `http::site`.
     [[nodiscard]] std::vector<std::string> mounts() const;
+    /// What all pages of a language are below: `/en`, `/de`.
+    [[nodiscard]] std::vector<std::string> language_roots() const {
+        std::vector<std::string> all;
+        for (const web::page_language& each : renderer_.languages()) all.push_back(each.root);
+        return all;
+    }
 
     /// The parts that the pages were made with.
     [[nodiscard]] Users& users() noexcept { return users_; }
@@ -12633,18 +14178,22 @@ public:
     [[nodiscard]] const renderer_type& renderer() const noexcept { return renderer_; }
     [[nodiscard]] web::used_once& used() noexcept { return used_; }
     /// The path of a page.
-    [[nodiscard]] std::string url_of(page which) const {
-        return renderer_.site().root + std::string{pages::path_of(which)};
+    [[nodiscard]] std::string url_of(page which, const web::page_language& language) const {
+        return renderer_.in(language).url(pages::find_path(which).path());
     }
 
-    /// A settings page with navigation and sign-out.
-    template <class Write>
-    void answer_page(http::response& response, const pages::page_context& context, page_frame frame,
-                     Write&& write) const;
+    /// Whether there is such a page: some depend on what users and sessions can do.
+    [[nodiscard]] bool is_served(page which) const noexcept {
+        if (which == page::activity) return activity_source<Users>;
+        if (which == page::security) return pages::shows_security<Sessions>;
+        return which != page::none && (signs_in || (which != page::sign_in && which != page::sign_out));
+    }
 
 private:
-    /// All forms share one purpose: each is bound to the session only.
-    [[nodiscard]] static web::form_binding binding_of(const session& who) noexcept { return {who, "account pages"}; }
+    /// Whether a form of this page may compute a slow password hash.
+    [[nodiscard]] static bool checks_password(page which) noexcept {
+        return which == page::sign_in || (which == page::security && password_changer<Sessions>);
+    }
 
     /// Empty if it is malformed.
     [[nodiscard]] static http::form_fields query_of(const http::request& request) {
@@ -12652,15 +14201,20 @@ private:
         return query ? std::move(*query) : http::form_fields{{}};
     }
 
-    [[nodiscard]] bool is_served(page which) const noexcept {
-        if (which == page::activity) return activity_source<Users>;
-        return which != page::none && (signs_in || (which != page::sign_in && which != page::sign_out));
+    [[nodiscard]] pages::page_match find(const http::request& request) const noexcept {
+        const auto at = renderer_.find(request.target.path);
+        if (!at) return {};
+        auto found = pages::find_page(at->path);
+        found.language_missing = at->language == nullptr;
+        return found;
     }
 
     [[nodiscard]] pages::request_state start(const http::request& request) const {
         return {pipeline::start_request(policies_),
-                http::client_address(request, settings_.trusted_proxies, settings_.client_named_by)};
+                http::client_address(request, settings_.trusted_proxies, settings_.client_named_by),
+                &renderer_.language_of(request)};
     }
+    [[nodiscard]] auto pages_for(const pages::request_state& state) const noexcept { return renderer_.in(*state.language); }
     [[nodiscard]] http::handle_step respond(const http::request& request, http::response& response,
                                             pages::request_state& state) noexcept;
     [[nodiscard]] http::handle_step answer(const http::request& request, http::response& response, pages::request_state& state);
@@ -12677,8 +14231,6 @@ private:
     [[nodiscard]] static pipeline::observed_request observed(const http::request& request, const pages::request_state& state) noexcept {
         return {state.start, request, state.client, state.route};
     }
-    [[nodiscard]] result<void> dispatch(pages::page_context context, http::response& response);
-    [[nodiscard]] result<void> sign_out(const pages::page_context& context, http::response& response);
     [[nodiscard]] result<void> redirect(http::response& response, std::string_view url) const {
         return web::answer_see_other(response, renderer_.site(), url);
     }
@@ -12704,25 +14256,32 @@ account_pages<Users, Sessions, Store, Policies, Theme>::account_pages(page_setti
       policies_{std::move(policies)},
       // If sign-in is elsewhere, a form of an expired session is redirected there.
       renderer_{settings_.auth_url, settings_.services, web::fit_theme(std::move(theme)),
-                signs_in ? web::page_reach::this_site : web::page_reach::other_sites} {}
+                signs_in ? web::page_reach::this_site : web::page_reach::other_sites, settings_.documentation_url} {}
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
 bool account_pages<Users, Sessions, Store, Policies, Theme>::may_block(const http::request& request) const noexcept {
-    const auto found = pages::find_page(request.target.path, renderer_.site().root);
-    if (!is_served(found.which) || found.which == page::start) return false;
+    const auto found = find(request);
+    if (!is_served(found.which) || found.which == page::start || found.language_missing) return false;
     constexpr bool always =
         http::handler_blocks<Users>() || http::handler_blocks<Sessions>() || http::handler_blocks<Store>();
-    return always || found.which == page::sign_in;
+    return always || checks_password(found.which);
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
 std::vector<std::string> account_pages<Users, Sessions, Store, Policies, Theme>::mounts() const {
     const auto& site = renderer_.site();
-    std::vector<std::string> all{site.root + "/", site.root + "/en/", site.root + "/en/user/",
-                                 site.root + "/en/user/settings", site.style_url};
-    if constexpr (signs_in) {
-        all.push_back(site.root + "/en/user/sign_in");
-        all.push_back(site.root + "/en/user/sign_out");
+    std::vector<std::string> all{site.root + "/"};
+    for (const auto& each : site.assets) all.push_back(each.path);
+    auto roots = language_roots();
+    for (const std::string& root : roots) all.push_back(root + "/");
+    roots.push_back(site.root);  // paths without a language
+    for (const std::string& root : roots) {
+        all.push_back(root + "/user/");
+        all.push_back(root + "/user/settings");
+        if constexpr (signs_in) {
+            all.push_back(root + "/user/sign_in");
+            all.push_back(root + "/user/sign_out");
+        }
     }
     return all;
 }
@@ -12773,9 +14332,10 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::
         try {
             if (refused.status == http::status::service_unavailable)
                 response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
-            renderer_.answer_message(
-                response, refused.status,
-                {web::message_for(refused.status, renderer_.texts().errors).heading, refused.reason});
+            // There is no request to tell the language.
+            const auto pages = renderer_.in(renderer_.languages().front());
+            pages.answer_message(response, refused.status,
+                                 {web::message_for(refused.status, pages.texts().errors).heading, refused.reason});
             pipeline::finish_refusal(policies_, refused, response);
         } catch (...) {
             response.clear();
@@ -12794,7 +14354,7 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::answer_error(const 
     response.clear();
     if (status == http::status::service_unavailable)
         response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
-    renderer_.answer_status(response, status);
+    pages_for(state).answer_status(response, status);
 }
 
 /// Everything that does not depend on the session.
@@ -12803,28 +14363,30 @@ http::handle_step account_pages<Users, Sessions, Store, Policies, Theme>::answer
                                                                                  http::response& response,
                                                                                  pages::request_state& state) {
     constexpr auto done = http::handle_step::done;
-    if (renderer_.site().answer_style_sheet(request, response)) return done;
-    const auto found = pages::find_page(request.target.path, renderer_.site().root);
+    if (renderer_.site().answer_asset(request, response)) return done;
+    const auto found = find(request);
     if (!is_served(found.which)) {
-        renderer_.answer_status(response, http::status::not_found);
+        pages_for(state).answer_status(response, http::status::not_found);
         return done;
     }
-    state.route = pages::path_of(found.which);
+    state.route = pages::find_path(found.which).pattern;
 
     const bool reads = request.method == http::method::get || request.method == http::method::head;
-    const bool takes_forms = found.which != page::start && found.which != page::activity;
+    const bool takes_forms = found.which != page::start && found.which != page::overview && found.which != page::activity &&
+                             !found.language_missing;
     if (!reads && !(takes_forms && request.method == http::method::post)) {
         if (takes_forms) response.add("Allow", "GET, HEAD, POST, OPTIONS");
         else response.add("Allow", "GET, HEAD, OPTIONS");
         if (request.method == http::method::options) response.set_status(http::status::no_content);
-        else renderer_.answer_status(response, http::refused_method_status(request.method));
+        else pages_for(state).answer_status(response, http::refused_method_status(request.method));
         return done;
     }
 
     std::string url;
-    if (found.which == page::start) url = url_of(page::tokens);
-    else if (reads && found.slash_missing) {
-        url = url_of(found.which);
+    if (found.language_missing) response.add("Vary", "Accept-Language");
+    if (found.which == page::start) url = url_of(page::overview, *state.language);
+    else if (reads && (found.slash_missing || found.language_missing)) {
+        url = url_of(found.which, *state.language);
         if (request.target.has_query) url.append("?").append(request.target.query);
     }
     if (url.empty()) {
@@ -12846,7 +14408,7 @@ result<http::handle_step> account_pages<Users, Sessions, Store, Policies, Theme>
         if (posted) {
             auto refused = web::check_form_head(request);
             if (web::is_cross_site(request, renderer_.site())) refused = http::status::forbidden;
-            if (refused) renderer_.answer_status(response, *refused);
+            if (refused) pages_for(state).answer_status(response, *refused);
             if (refused) return http::handle_step::done;
         }
         if (auto judged = admit(which, request, response, state); !judged) return std::move(judged).error();
@@ -12858,8 +14420,12 @@ result<http::handle_step> account_pages<Users, Sessions, Store, Policies, Theme>
         if (posted) return answer_form(which, request, response, state);
         const auto query = query_of(request);
         if constexpr (signs_in)
-            if (which == page::sign_in) return pages::show_sign_in(*this, {request, query, state.start.at}, response);
-        return dispatch({which, request, *state.signed_in, {}, {}, http::form_fields{{}}, query, state.client, state.start.at}, response);
+            if (which == page::sign_in)
+                return pages::show_sign_in(*this, {*state.language, request, query, state.start.at}, response);
+        return pages::dispatch(*this,
+                               {which, *state.language, request, *state.signed_in, {}, {}, http::form_fields{{}}, query,
+                                state.client, state.start.at},
+                               response);
     }();
     if (!done) return std::move(done).error();
     return http::handle_step::done;
@@ -12881,13 +14447,13 @@ result<void> account_pages<Users, Sessions, Store, Policies, Theme>::admit(page 
     const auto window = limiter_.take(key, settings_.requests, state.start.at);
     if (!window.admitted) {
         response.add("Retry-After", pipeline::seconds_until(window.resets_at, state.start.at));
-        renderer_.answer_status(response, http::status::too_many_requests);
+        pages_for(state).answer_status(response, http::status::too_many_requests);
         return {};
     }
     state.admitted = signs_in_here || state.signed_in.has_value();
     if (state.admitted) return {};
-    if (which == page::sign_out) return redirect(response, url_of(page::sign_in));
-    auto return_to = url_of(which);
+    if (which == page::sign_out) return redirect(response, url_of(page::sign_in, *state.language));
+    auto return_to = url_of(which, *state.language);
     if (request.method != http::method::post && request.target.has_query) return_to.append("?").append(request.target.query);
     return redirect(response, sessions_.sign_in_url(return_to));
 }
@@ -12899,91 +14465,20 @@ result<void> account_pages<Users, Sessions, Store, Policies, Theme>::answer_form
                                                                                  const pages::request_state& state) {
     auto read = web::read_form(request);
     const auto* refused = std::get_if<http::status>(&read);
-    if (refused != nullptr) renderer_.answer_status(response, *refused);
+    if (refused != nullptr) pages_for(state).answer_status(response, *refused);
     if (refused != nullptr) return {};
     const auto& form = std::get<http::form_fields>(read);
     if constexpr (signs_in)
-        if (which == page::sign_in) return pages::post_to_sign_in(*this, {request, form, state.start.at}, response);
+        if (which == page::sign_in) return pages::post_to_sign_in(*this, {*state.language, request, form, state.start.at}, response);
     const auto posted_token = form.value_of(web::form_token_name);
-    if (!web::check_form_token(binding_of(*state.signed_in), posted_token)) {
-        renderer_.answer_status(response, http::status::forbidden);
+    if (!web::check_form_token(pages::form_binding_of(*state.signed_in), posted_token)) {
+        pages_for(state).answer_status(response, http::status::forbidden);
         return {};
     }
-    return dispatch({which, request, *state.signed_in, {}, posted_token, form, query_of(request), state.client, state.start.at},
-                    response);
-}
-
-template <class Users, class Sessions, class Store, class Policies, class Theme>
-result<void> account_pages<Users, Sessions, Store, Policies, Theme>::dispatch(pages::page_context context,
-                                                                              http::response& response) {
-    const auto nonce = web::new_form_nonce(policy(policies_.random), context.now);
-    if (!nonce || context.who.secret.empty())
-        return internal_error("the session has no secret, or the random source failed");
-    const auto token = web::make_form_token(binding_of(context.who), *nonce);
-    context.form_token = token;
-    call here{*this, context, response};
-    const bool posted = context.request.method == http::method::post;
-    if (!posted && context.query.find(pages::shown_name) != nullptr) {
-        const auto text = here.open_secret();
-        const auto shown = text ? pages::secret_view::parse(*text) : std::nullopt;
-        if (!shown) return here.redirect_to_page();
-        here.page(shown->title, {}, [&](html_writer& html) { pages::write_secret(html, here.view(), *shown); });
-        return {};
-    }
-    switch (context.which) {
-        case page::sign_out:
-            if constexpr (signs_in) return sign_out(context, response);
-            break;
-        case page::tokens: return posted ? pages::post_to_tokens(here) : pages::show_tokens(here);
-        case page::applications: return posted ? pages::post_to_applications(here) : pages::show_applications(here);
-        case page::authorizations:
-            return posted ? pages::post_to_authorizations(here) : pages::show_authorizations(here);
-        case page::webhooks: return posted ? pages::post_to_hooks(here) : pages::show_hooks(here);
-        case page::activity:
-            if constexpr (activity_source<Users>) return pages::show_activities(here);
-            break;
-        case page::sign_in:
-        case page::start:
-        case page::none: break;
-    }
-    return not_found();
-}
-
-template <class Users, class Sessions, class Store, class Policies, class Theme>
-result<void> account_pages<Users, Sessions, Store, Policies, Theme>::sign_out(const pages::page_context& context,
-                                                                              http::response& response) {
-    const auto url = url_of(page::sign_out);
-    if (context.request.method != http::method::post) {
-        const auto& texts = renderer_.texts();
-        renderer_.answer(response, {.title = texts.sign_in.out_title, .shape = page_shape::narrow},
-                         [&](html_writer& html) {
-                             pages::write_sign_out(html, {texts, url, context.form_token, context.who.login});
-                         });
-        return {};
-    }
-    if (auto ended = sessions_.sign_out(context.request, context.now, response); !ended) return ended;
-    return redirect(response, url_of(page::sign_in) + "?signed_out=1");
-}
-
-template <class Users, class Sessions, class Store, class Policies, class Theme>
-template <class Write>
-void account_pages<Users, Sessions, Store, Policies, Theme>::answer_page(http::response& response,
-                                                                         const pages::page_context& context,
-                                                                         page_frame frame, Write&& write) const {
-    const auto& texts = renderer_.texts();
-    const std::string urls[] = {url_of(page::tokens), url_of(page::applications), url_of(page::authorizations),
-                                url_of(page::webhooks), url_of(page::activity)};
-    const page_link links[] = {{urls[0], texts.tokens.link, context.which == page::tokens},
-                               {urls[1], texts.applications.link, context.which == page::applications},
-                               {urls[2], texts.authorizations.link, context.which == page::authorizations},
-                               {urls[3], texts.webhooks.link, context.which == page::webhooks},
-                               {urls[4], texts.activity.link, context.which == page::activity}};
-    const auto sign_out_url = signs_in ? url_of(page::sign_out) : std::string{};
-    frame.navigation = std::span{links}.first(activity_source<Users> ? 5 : 4);
-    frame.login = context.who.login;
-    frame.sign_out_url = sign_out_url;
-    frame.form_token = context.form_token;
-    renderer_.answer(response, frame, std::forward<Write>(write));
+    return pages::dispatch(*this,
+                           {which, *state.language, request, *state.signed_in, {}, posted_token, form, query_of(request),
+                            state.client, state.start.at},
+                           response);
 }
 
 }  // namespace tollgate
@@ -13077,36 +14572,6 @@ static_assert(http::handler<api_documentation>);
 
 }  // namespace tollgate
 
-// <tollgate/api/detail/openapi.hpp>
-
-namespace tollgate::inline v0 {
-
-/// The API's description in OpenAPI 3.1, as JSON: every route with its parameters, bodies, required scopes, rate limit
-/// fields and refusals. Made from the table, so that it cannot say anything else than what is served.
-[[nodiscard]] TOLLGATE_DECL std::string make_openapi(const api_settings& settings, const route_table& routes);
-
-}  // namespace tollgate
-
-// <tollgate/api/routes.hpp>
-
-namespace tollgate::inline v0 {
-
-/// `/user/balance`
-[[nodiscard]] TOLLGATE_DECL route_table balance_routes();
-/// `/{service}/accounts`
-[[nodiscard]] TOLLGATE_DECL route_table account_list_routes();
-/// `/{service}/{account}/hooks` and `/{service}/hooks/{hook}`
-[[nodiscard]] TOLLGATE_DECL route_table hook_routes();
-/// `/testservice/...`: for clients that check whether they reach the API
-[[nodiscard]] TOLLGATE_DECL route_table demonstration_routes();
-/// `/openapi.json`
-[[nodiscard]] TOLLGATE_DECL route_table openapi_routes();
-
-/// The whole account API: all of the above. To leave one out, add up the others.
-[[nodiscard]] TOLLGATE_DECL route_table account_routes();
-
-}  // namespace tollgate
-
 // <tollgate/api/account_api.hpp>
 
 namespace tollgate::inline v0 {
@@ -13118,25 +14583,66 @@ inline constexpr bool all_authenticate_over = false;
 template <class... A, class Store>
 inline constexpr bool all_authenticate_over<std::tuple<A...>, Store> = (authenticator_over<policy_type<A>, Store> && ...);
 
+/// A member of an optional part that does not fit would be ignored in silence: it is refused, with its reason.
+template <class Users>
+consteval bool check_optional_members_of_directory() {
+    if constexpr (requires { &Users::cached_quota_of; })
+        static_assert(quota_cache<Users>, "tollgate: this is no quota_cache; read tollgate/contract/user_directory.hpp");
+    if constexpr (requires { &Users::cached_balance_of; })
+        static_assert(balance_cache<Users>, "tollgate: this is no balance_cache; read tollgate/contract/user_directory.hpp");
+    if constexpr (requires { &Users::has_account; })
+        static_assert(account_checker<Users>, "tollgate: this is no account_checker; read tollgate/contract/user_directory.hpp");
+    if constexpr (requires { &Users::activity_of; })
+        static_assert(activity_source<Users>, "tollgate: this is no activity_source; read tollgate/contract/user_directory.hpp");
+    return true;
+}
+
+template <class Store>
+consteval bool check_optional_members_of_store() {
+    if constexpr (requires { &Store::cached_personal_token; } || requires { &Store::cached_access_token; })
+        static_assert(credential_cache<Store>, "tollgate: this is no credential_cache; read tollgate/contract/token_store.hpp");
+    if constexpr (requires { &Store::record_personal_token_use; } || requires { &Store::record_access_token_use; })
+        static_assert(use_recorder<Store>, "tollgate: this is no use_recorder; read tollgate/contract/token_store.hpp");
+    if constexpr (requires { &Store::create_hook; } || requires { &Store::hooks_of; } || requires { &Store::delete_hook; })
+        static_assert(hook_store<Store>, "tollgate: this is no hook_store; read tollgate/contract/hook_store.hpp");
+    return true;
+}
+
+/// The webhooks of a store, if it has any.
+template <class Store>
+[[nodiscard]] hook_store_ref hooks_of(Store& store) noexcept {
+    if constexpr (hook_store<Store>) return store;
+    else return {};
+}
+
 }  // namespace pipeline
+
+/// `/user/balance`
+[[nodiscard]] TOLLGATE_DECL route_table balance_routes();
+/// `/{service}/accounts`
+[[nodiscard]] TOLLGATE_DECL route_table account_list_routes();
 
 /// Everything under `{base_url}`: a handler, to be hosted by `server` or by any other HTTP server.
 ///
-///     account_api api{settings, users, store};
-///     account_api api{settings, users, store, default_policies().with_limiter(night_limiter{})};
-///     account_api api{settings, users, store, default_policies(), account_routes() + my_routes};
+///     account_api api{settings, users, store, account_routes()};
+///     account_api api{settings, users, store, account_routes() + my_routes};
+///     account_api api{settings, users, store, default_policies().with_limiter(night_limiter{}), account_routes()};
+///
+/// `account_routes()` of <tollgate/api/routes.hpp> are all routes of the library; `balance_routes()` and `account_list_routes()` compile
+/// faster, without webhooks and the JSON parser. Only the routes of webhooks need a `hook_store`; a `token_store` is enough for the others.
 ///
 /// Users and store are the integrator's and must outlive it. Thread rule: `handle` may be called from many threads at once.
 /// Blocking: exactly if the users, the store or the limiter block.
 template <class Users, class Store, class Policies = decltype(default_policies())>
 class account_api {
     static constexpr bool users_fit = user_directory<Users>;
-    static constexpr bool store_fits = token_store<Store> && hook_store<Store>;
+    static constexpr bool store_fits = token_store<Store>;
     static constexpr bool authenticators_fit =
         pipeline::all_authenticate_over<decltype(Policies::authenticators), Store>;
-    static_assert(users_fit, "tollgate: this is no user_directory; read tollgate/contract/user_directory.hpp");
-    static_assert(store_fits, "tollgate: this is no token_store and hook_store; read tollgate/contract/token_store.hpp and "
-                              "tollgate/contract/hook_store.hpp");
+    static_assert(user_directory<Users>, "tollgate: this is no user_directory; read tollgate/contract/user_directory.hpp");
+    static_assert(token_store<Store>, "tollgate: this is no token_store; read tollgate/contract/token_store.hpp");
+    static_assert(!users_fit || pipeline::check_optional_members_of_directory<Users>());
+    static_assert(!store_fits || pipeline::check_optional_members_of_store<Store>());
     static_assert(!store_fits || authenticators_fit,
                   "tollgate: one of these is no authenticator over this store; read tollgate/contract/authenticator.hpp");
     static constexpr bool fits = users_fit && store_fits && authenticators_fit;
@@ -13151,10 +14657,14 @@ public:
     static constexpr bool blocking =
         http::handler_blocks<Users>() || http::handler_blocks<Store>() || http::handler_blocks<policy_type<decltype(Policies::limiter)>>();
 
-    /// Throws std::invalid_argument for a base_url or auth_url that is not an absolute URL, and for two routes with the same
-    /// method and path.
-    account_api(api_settings settings, Users& users, Store& store, Policies policies = default_policies(),
-                route_table table = account_routes());
+    /// Throws std::invalid_argument for a base_url or auth_url that is not an absolute URL, for two routes with the same
+    /// method and path, and for a route that needs a scope which no service declares, or webhooks where the store has none.
+    account_api(api_settings settings, Users& users, Store& store, Policies policies, route_table table);
+
+    /// The same with the default policies.
+    account_api(api_settings settings, Users& users, Store& store, route_table table)
+        requires std::same_as<Policies, decltype(default_policies())>
+        : account_api{std::move(settings), users, store, default_policies(), std::move(table)} {}
 
     // Routes and endpoints point into it.
     account_api(const account_api&) = delete;
@@ -13170,6 +14680,7 @@ public:
         auto& judged = state.get<pipeline::judgement>();
         const http::handle_step step = judge(request, response, judged, thread);
         state.set_waits_for(judged.waits_for);
+        state.set_body_bytes_max(judged.body_bytes_max);
         return step;
     }
 
@@ -13180,7 +14691,7 @@ public:
         return response;
     }
 
-    /// The API's OpenAPI 3.1 description: what `{base_url}/openapi.json` answers with.
+    /// The API's OpenAPI 3.1 description: what `{base_url}/openapi.json` answers with. Empty without `openapi_routes()`.
     [[nodiscard]] const std::string& openapi() const noexcept { return openapi_; }
 
     /// To share them with other handlers, `policies().by_reference()`.
@@ -13223,13 +14734,15 @@ account_api<Users, Store, Policies>::account_api(api_settings settings, Users& u
       patterns_{pipeline::patterns_of(table_)},
       root_{path_of(settings_.base_url)},
       docs_url_{documentation_url_of(settings_)},
-      context_{users_, store_, policy(policies_.target_rule), policy(policies_.random), policy(policies_.observer), settings_,
-               openapi_} {
+      context_{users_, pipeline::hooks_of(store_), policy(policies_.target_rule), policy(policies_.random), policy(policies_.observer),
+               settings_, openapi_} {
     for (const auto* url : {&settings_.base_url, &settings_.auth_url})
         if (!url->starts_with("https://") && !url->starts_with("http://"))
             throw std::invalid_argument{"tollgate: '" + *url + "' is no absolute http or https URL"};
+    pipeline::check_routes(table_, settings_.services, hook_store<Store>);
     policy(policies_.router).build(patterns_);
-    openapi_ = make_openapi(settings_, table_);
+    for (const route& each : table_)
+        if (each.describe != nullptr) openapi_ = each.describe(settings_, table_);
 }
 
 template <class Users, class Store, class Policies>
@@ -13282,6 +14795,22 @@ void account_api<Users, Store, Policies>::respond_thrown(std::string_view what, 
 
 }  // namespace tollgate
 
+// <tollgate/api/routes.hpp>
+
+namespace tollgate::inline v0 {
+
+/// `/{service}/{account}/hooks` and `/{service}/hooks/{hook}`
+[[nodiscard]] TOLLGATE_DECL route_table hook_routes();
+/// `/testservice/...`: for clients that check whether they reach the API
+[[nodiscard]] TOLLGATE_DECL route_table demonstration_routes();
+/// `/openapi.json`
+[[nodiscard]] TOLLGATE_DECL route_table openapi_routes();
+
+/// The whole account API: all of the above, `balance_routes()` and `account_list_routes()`. To leave one out, add up the others.
+[[nodiscard]] TOLLGATE_DECL route_table account_routes();
+
+}  // namespace tollgate
+
 // <tollgate/api/account_service.hpp>
 
 namespace tollgate::inline v0 {
@@ -13320,7 +14849,7 @@ struct account_service_settings {
     page_settings pages = {};
 };
 
-/// Stands for the sessions of a service without people: API and documentation only.
+/// The sessions of a service without sign-in: API and documentation only.
 struct no_sessions {};
 
 namespace service_detail {
@@ -13371,10 +14900,11 @@ concept is_policy_set = requires(Policies& policies) { service_detail::take_poli
     from.trusted_proxies = api.trusted_proxies;
     from.client_named_by = api.client_named_by;
     from.hooks_per_event_max = api.hooks_per_event_max;
+    from.documentation_url = api.documentation_url;
     return from;
 }
 
-// What answers beside the API. An API that every path leads to comes first on a site, because it gets most requests, and last,
+// The handlers besides the API. An API that is mounted at every path comes first on a site, because it gets most requests, and last,
 // for paths that belong to nothing else.
 template <class Api>
 struct parts_without_people {
@@ -13398,18 +14928,18 @@ struct parts_with_people {
           oauth{std::move(oauth_part), sessions, store, api.policies().by_reference(), std::ref(policy(theme))},
           documentation{api.settings(), api.table(), oauth.settings()},
           pages{std::move(page_part), users, sessions, store, api.policies().by_reference(), std::ref(policy(theme))},
-          // Below /en a path that does not exist is answered by a page.
+          // Below a language a path that does not exist is answered by a page.
           site{http::mounted(std::string{api.root()}, api),
                http::mounted(documentation.root(), documentation),
                http::mounted(oauth),
                http::mounted(pages),
-               http::mounted(path_of(api.settings().auth_url) + "/en", pages),
+               http::mount<Pages>{pages.language_roots(), {}, pages},
                http::mounted("", api)} {}
 
     void add_mounts(std::vector<std::string>& to) const {
         for (auto& each : oauth.mounts()) to.push_back(std::move(each));
         for (auto& each : pages.mounts()) to.push_back(std::move(each));
-        to.push_back(path_of(oauth.settings().auth_url) + "/en");
+        for (auto& each : pages.language_roots()) to.push_back(std::move(each));
     }
 
     Theme theme;
@@ -13541,85 +15071,121 @@ account_service(account_service_settings, Users&, Store&, Sessions&, Policies = 
 
 }  // namespace tollgate
 
-// <tollgate/store/detail/errors.hpp>
+// <tollgate/store/detail/memory/applications.hpp>
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::memory {
 
-/// Thrown by the constructors of stores that could not be opened. `what()` is for the operator and names the file or
-/// server.
-class store_error : public std::runtime_error {
+/// The verbs of `application_store`, in memory, except for what is deleted together with an application.
+///
+/// Thread rule: callers hold the lock of the store's OAuth part.
+class applications {
 public:
-    using std::runtime_error::runtime_error;
+    explicit applications(std::size_t applications_max) : applications_max_{applications_max} {}
+
+    TOLLGATE_DECL result<application_id> create(const new_application& made, std::size_t applications_per_user_max);
+    [[nodiscard]] TOLLGATE_DECL std::optional<application> find(std::string_view client_id) const;
+    /// Null if there is none.
+    [[nodiscard]] TOLLGATE_DECL const application* find(application_id id) const noexcept;
+    [[nodiscard]] TOLLGATE_DECL std::vector<application> of(user_id owner) const;
+    TOLLGATE_DECL bool update(user_id owner, application_id id, const application_change& changed);
+    TOLLGATE_DECL bool add_secret(user_id owner, application_id id, const digest& secret) noexcept;
+    TOLLGATE_DECL bool remove_older_secret(user_id owner, application_id id) noexcept;
+    TOLLGATE_DECL bool remove(user_id owner, application_id id) noexcept;
+
+private:
+    /// Ordered, not hashed: clients choose the keys.
+    struct by_text {
+        using is_transparent = void;
+        bool operator()(std::string_view a, std::string_view b) const noexcept { return a < b; }
+    };
+
+    /// Null when the owner has no such application.
+    [[nodiscard]] TOLLGATE_DECL application* find_of(user_id owner, application_id id) noexcept;
+
+    const std::size_t applications_max_;
+    std::int64_t last_id_ = 0;
+    std::map<application_id, application> rows_;
+    std::map<client_id_text, application_id, by_text> by_client_id_;
+    std::set<std::pair<user_id, application_id>> of_owner_;
 };
 
-namespace detail {
+}  // namespace tollgate::memory
 
-/// Runs a store's verb and turns exceptions of the standard library, usually std::bad_alloc, into an error
-/// (unavailable). Verbs leave nothing half done when an exception is thrown.
-template <class Verb>
-[[nodiscard]] std::invoke_result_t<Verb&> without_exceptions(Verb&& verb) noexcept {
-    try {
-        return verb();
-    } catch (...) {
-        error why{error_kind::unavailable, {}, {}};
-        try {
-            why = unavailable("out of memory or another resource of the process");
-        } catch (...) {  // out of memory for the text, too: the kind suffices
-        }
-        return why;
+// <tollgate/store/detail/memory/device_codes.hpp>
+
+namespace tollgate::inline v0::memory {
+
+/// Device codes, in memory. They are few, so look-ups scan all of them.
+///
+/// Thread rule: callers hold the lock of the store's OAuth part.
+class device_codes {
+public:
+    device_codes(std::size_t codes_max, const applications& known) : codes_max_{codes_max}, applications_{known} {}
+
+    result<void> create(const new_device_code& made) {
+        if (applications_.find(made.application) == nullptr) return not_found();
+        if (find_row(made.device_digest) != rows_.end() || find_row(made.user_digest) != rows_.end())
+            return error{error_kind::conflict, "This device code exists already.", {}};
+        if (rows_.size() >= codes_max_ && sweep_expired(made.created_at, 1) == 0)
+            return unavailable("The memory store holds " + std::to_string(codes_max_) +
+                               " device codes, the maximum (memory_settings::device_codes_max).");
+        rows_.push_back({made, device_code_state::pending});
+        const auto is_sibling = [&](const row& each) { return each.made.application == made.application; };
+        if (static_cast<std::size_t>(std::count_if(rows_.begin(), rows_.end(), is_sibling)) >
+            limits::device_codes_per_application_max)
+            rows_.erase(std::find_if(rows_.begin(), rows_.end(), is_sibling));
+        return {};
     }
-}
 
-/// Gives a conflict the text `message`, which names the existing object; other errors are returned unchanged.
-[[nodiscard]] inline error describe_conflict(error why, const char* message) {
-    if (why.kind == error_kind::conflict) why.message = message;
-    return why;
-}
+    [[nodiscard]] std::optional<device_code> find(const digest& code) const {
+        const auto found = find_row(code);
+        if (found == rows_.end()) return std::nullopt;
+        const new_device_code& is = found->made;
+        return device_code{is.device_digest,  is.application, applications_.find(is.application)->client_id, is.scopes,
+                           is.requested_from, is.created_at,  is.expires_at,                                 found->state};
+    }
 
-}  // namespace detail
+    bool answer(const digest& user_code, device_code_state given) noexcept {
+        for (row& each : rows_)
+            if (each.made.user_digest == user_code && each.state == device_code_state::pending) {
+                each.state = given;
+                return true;
+            }
+        return false;
+    }
 
-// Errors that all stores report in the same words.
+    void forget_of(application_id application) noexcept {
+        std::erase_if(rows_, [&](const row& each) { return each.made.application == application; });
+    }
 
-[[nodiscard]] inline error personal_token_exists(error why) {
-    return detail::describe_conflict(std::move(why), "A personal token of this username exists already.");
-}
+    std::size_t sweep_expired(instant now, std::size_t rows_max) noexcept {
+        std::size_t swept = 0;
+        std::erase_if(rows_, [&](const row& each) {
+            const bool goes = swept < rows_max && each.made.expires_at <= now;
+            swept += goes ? 1 : 0;
+            return goes;
+        });
+        return swept;
+    }
 
-[[nodiscard]] inline error application_exists(error why) {
-    return detail::describe_conflict(std::move(why), "An application of this client_id exists already.");
-}
+private:
+    struct row {
+        new_device_code made;
+        device_code_state state;
+    };
 
-[[nodiscard]] inline error token_exists(error why) {
-    return detail::describe_conflict(std::move(why), "This token exists already.");
-}
+    [[nodiscard]] std::vector<row>::const_iterator find_row(const digest& code) const noexcept {
+        return std::find_if(rows_.begin(), rows_.end(), [&](const row& each) {
+            return each.made.device_digest == code || each.made.user_digest == code;
+        });
+    }
 
-[[nodiscard]] inline error session_exists(error why) {
-    return detail::describe_conflict(std::move(why), "This session exists already.");
-}
+    const std::size_t codes_max_;
+    const applications& applications_;
+    std::vector<row> rows_;  // oldest first
+};
 
-[[nodiscard]] inline error too_many_personal_tokens(std::size_t tokens_per_user_max) {
-    return invalid("You have " + std::to_string(tokens_per_user_max) + " personal tokens, as many as you may.");
-}
-
-[[nodiscard]] inline error too_many_applications(std::size_t applications_per_user_max) {
-    return invalid("You have " + std::to_string(applications_per_user_max) + " applications, as many as you may.");
-}
-
-[[nodiscard]] inline error too_many_hooks(std::size_t hooks_per_event_max) {
-    return invalid("This account has " + std::to_string(hooks_per_event_max) +
-                   " webhooks for this event, as many as it may.");
-}
-
-/// The scopes of a code and those granted before exceed a scope_set.
-[[nodiscard]] inline error too_many_scopes() {
-    return invalid("Together with what you granted this application before, these are more scopes than can be kept.");
-}
-
-/// A delivery of a disabled hook cannot be sent again.
-[[nodiscard]] inline error hook_is_disabled() {
-    return {error_kind::conflict, "This webhook is disabled. Enable it first.", {}};
-}
-
-}  // namespace tollgate
+}  // namespace tollgate::memory
 
 // <tollgate/store/detail/memory/dated_digest.hpp>
 
@@ -13647,7 +15213,7 @@ inline void move_in_time(digests_by_time& all, const dated_digest& from, instant
 
 }  // namespace tollgate::memory
 
-// <tollgate/store/detail/keyed_hash.hpp>
+// <tollgate/base/detail/keyed_hash.hpp>
 
 namespace tollgate::inline v0 {
 
@@ -13657,14 +15223,19 @@ class keyed_hash {
 public:
     /// Draws a key from the system; throws as std::random_device does.
     TOLLGATE_DECL keyed_hash();
+    /// With a key that is random, or fixed in tests.
+    explicit constexpr keyed_hash(const std::array<std::uint64_t, 3>& key) noexcept : keys_{key} {}
 
     [[nodiscard]] std::size_t operator()(std::string_view text) const noexcept {
         std::uint64_t state = keys_[0];
-        const char* next = text.data();
-        std::size_t left = text.size();
-        for (; left > block_bytes; next += block_bytes, left -= block_bytes) state = absorb(state, next);
-        char last[block_bytes]{};
-        if (left != 0) std::memcpy(last, next, left);
+        if (text.size() < block_bytes) {
+            char only[block_bytes]{};
+            if (!text.empty()) std::memcpy(only, text.data(), text.size());
+            return finish(absorb(state, only), text.size());
+        }
+        // The last block ends where the text does, and so may overlap the one before.
+        const char* const last = text.data() + text.size() - block_bytes;
+        for (const char* next = text.data(); next < last; next += block_bytes) state = absorb(state, next);
         return finish(absorb(state, last), text.size());
     }
 
@@ -13686,7 +15257,7 @@ private:
         return fold(texts[0] ^ keys_[1], texts[1] ^ state);
     }
 
-    /// Adds the size, so that the zero padding of a block differs from zeros in the text.
+    /// Adds the size, so that padding and overlaps differ from such bytes in the text.
     [[nodiscard]] std::size_t finish(std::uint64_t state, std::size_t size_bytes) const noexcept {
         return fold(state ^ keys_[2], keys_[1] ^ size_bytes);
     }
@@ -13705,13 +15276,43 @@ private:
 #endif
     }
 
-    std::uint64_t keys_[3];
+    std::array<std::uint64_t, 3> keys_{};
 };
 
 inline keyed_hash::keyed_hash() {
     std::random_device system;
     for (std::uint64_t& key : keys_) key = std::uint64_t{system()} << 32 | system();
 }
+
+}  // namespace tollgate
+
+// <tollgate/base/detail/short_mutex.hpp>
+
+namespace tollgate::inline v0 {
+
+/// A mutex that is held for a few dozen instructions: to lock and unlock std::mutex costs 60 more. One that
+/// finds it locked sleeps until it is unlocked ("mutex 2" of Ulrich Drepper, Futexes Are Tricky, 2011). For `std::scoped_lock`.
+class short_mutex {
+public:
+    void lock() noexcept {
+        std::uint32_t seen = is_free;
+        if (!state_.compare_exchange_strong(seen, is_held, std::memory_order_acquire, std::memory_order_relaxed)) [[unlikely]]
+            wait();
+    }
+    void unlock() noexcept {
+        if (state_.exchange(is_free, std::memory_order_release) == is_awaited) [[unlikely]] state_.notify_one();
+    }
+
+private:
+    enum : std::uint32_t { is_free, is_held, is_awaited };  // awaited: held, and others sleep
+
+    /// Who has slept takes it as awaited, because it cannot know whether others still sleep.
+    void wait() noexcept {
+        while (state_.exchange(is_awaited, std::memory_order_acquire) != is_free) state_.wait(is_awaited, std::memory_order_relaxed);
+    }
+
+    std::atomic<std::uint32_t> state_ = is_free;
+};
 
 }  // namespace tollgate
 
@@ -13758,7 +15359,7 @@ public:
         shard& in = shards_[index(hash)];
         const std::scoped_lock lock{in.mutex};
         if (in.find(key, hash) != nullptr) return false;
-        auto made = std::make_unique<node>(node{key, hash, std::move(row), nullptr});
+        auto made = std::make_unique<node>(node{hash, nullptr, key, std::move(row)});
         if (in.rows == in.buckets.size()) in.grow();
         in.link(std::move(made));
         ++in.rows;
@@ -13784,15 +15385,15 @@ private:
     static constexpr std::size_t shard_bits = 6;
     static constexpr std::size_t buckets_min = 8;
 
-    struct node {
-        Key key;
+    struct node {  // what a look-up compares comes first: of large rows, it is in one cache line
         std::size_t hash;
-        Row row;
         std::unique_ptr<node> next;  // in the same bucket, which contains one row on average
+        Key key;
+        Row row;
     };
 
     struct alignas(64) shard {
-        mutable std::mutex mutex;
+        mutable short_mutex mutex;
         std::vector<std::unique_ptr<node>> buckets;  // empty, or a power of two
         std::size_t rows = 0;
 
@@ -13830,6 +15431,29 @@ private:
 };
 
 }  // namespace tollgate
+
+// <tollgate/store/detail/memory/stored_credential.hpp>
+
+namespace tollgate::inline v0::memory {
+
+/// A credential in as few bytes as it has. A `token_credential` has room for the longest scopes: with a hundred thousand of them, a
+/// look-up would wait for memory longer than all else takes.
+struct stored_credential {
+    user_id user;
+    digest secret_digest;
+    std::optional<instant> expires_at;
+    std::optional<instant> last_used_at;
+    std::string scopes;
+    std::optional<application_id> application;
+    std::optional<token_id> token;
+
+    [[nodiscard]] std::optional<token_credential> get() const noexcept {
+        return std::optional<token_credential>{std::in_place, user,         secret_digest, scope_set::from_text(scopes), expires_at,
+                                               application,   last_used_at, known_quota{}, token};
+    }
+};
+
+}  // namespace tollgate::memory
 
 // <tollgate/store/detail/memory/user_shares.hpp>
 
@@ -13908,7 +15532,7 @@ public:
     [[nodiscard]] result<std::optional<token_credential>> find(const digest& token) const {
         using found = result<std::optional<token_credential>>;
         return by_digest_.with(token, [](const row* kept) -> found {
-            return kept == nullptr ? std::nullopt : std::optional{kept->credential};
+            return kept == nullptr ? std::nullopt : kept->credential.get();
         });
     }
 
@@ -13933,9 +15557,8 @@ public:
     TOLLGATE_DECL std::size_t sweep_expired(instant now, std::size_t rows_max) noexcept;
 
 private:
-    /// The credential as it is returned: copying touches only its used bytes, assembling it would touch all.
     struct row {
-        token_credential credential;
+        stored_credential credential;
         std::optional<refresh_token_id> made_with;
         instant created_at;
     };
@@ -13964,122 +15587,6 @@ private:
     sharded_table<digest, row> by_digest_;  // the tokens; the following only locate them
     digests_by_time by_end_;
     std::map<grant_parties, digests_by_time> between_;
-};
-
-}  // namespace tollgate::memory
-
-// <tollgate/store/detail/memory/applications.hpp>
-
-namespace tollgate::inline v0::memory {
-
-/// The verbs of `application_store`, in memory, except for what is deleted together with an application.
-///
-/// Thread rule: callers hold the lock of the store's OAuth part.
-class applications {
-public:
-    explicit applications(std::size_t applications_max) : applications_max_{applications_max} {}
-
-    TOLLGATE_DECL result<application_id> create(const new_application& made, std::size_t applications_per_user_max);
-    [[nodiscard]] TOLLGATE_DECL std::optional<application> find(std::string_view client_id) const;
-    /// Null if there is none.
-    [[nodiscard]] TOLLGATE_DECL const application* find(application_id id) const noexcept;
-    [[nodiscard]] TOLLGATE_DECL std::vector<application> of(user_id owner) const;
-    TOLLGATE_DECL bool update(user_id owner, application_id id, const application_change& changed);
-    TOLLGATE_DECL bool add_secret(user_id owner, application_id id, const digest& secret) noexcept;
-    TOLLGATE_DECL bool remove_older_secret(user_id owner, application_id id) noexcept;
-    TOLLGATE_DECL bool remove(user_id owner, application_id id) noexcept;
-
-private:
-    /// Ordered, not hashed: clients choose the keys.
-    struct by_text {
-        using is_transparent = void;
-        bool operator()(std::string_view a, std::string_view b) const noexcept { return a < b; }
-    };
-
-    /// Null when the owner has no such application.
-    [[nodiscard]] TOLLGATE_DECL application* find_of(user_id owner, application_id id) noexcept;
-
-    const std::size_t applications_max_;
-    std::int64_t last_id_ = 0;
-    std::map<application_id, application> rows_;
-    std::map<client_id_text, application_id, by_text> by_client_id_;
-    std::set<std::pair<user_id, application_id>> of_owner_;
-};
-
-}  // namespace tollgate::memory
-
-// <tollgate/store/detail/memory/device_codes.hpp>
-
-namespace tollgate::inline v0::memory {
-
-/// Device codes, in memory. They are few: looked through from end to end.
-///
-/// Thread rule: whoever calls holds the lock of the store's OAuth part.
-class device_codes {
-public:
-    device_codes(std::size_t codes_max, const applications& known) : codes_max_{codes_max}, applications_{known} {}
-
-    result<void> create(const new_device_code& made) {
-        if (applications_.find(made.application) == nullptr) return not_found();
-        if (find_row(made.device_digest) != rows_.end() || find_row(made.user_digest) != rows_.end())
-            return error{error_kind::conflict, "This device code exists already.", {}};
-        if (rows_.size() >= codes_max_ && sweep_expired(made.created_at, 1) == 0)
-            return unavailable("The memory store holds " + std::to_string(codes_max_) +
-                               " device codes, as many as it may (memory_settings::device_codes_max).");
-        rows_.push_back({made, device_code_state::pending});
-        const auto is_sibling = [&](const row& each) { return each.made.application == made.application; };
-        if (static_cast<std::size_t>(std::count_if(rows_.begin(), rows_.end(), is_sibling)) >
-            limits::device_codes_per_application_max)
-            rows_.erase(std::find_if(rows_.begin(), rows_.end(), is_sibling));
-        return {};
-    }
-
-    [[nodiscard]] std::optional<device_code> find(const digest& code) const {
-        const auto found = find_row(code);
-        if (found == rows_.end()) return std::nullopt;
-        const new_device_code& is = found->made;
-        return device_code{is.device_digest,  is.application, applications_.find(is.application)->client_id, is.scopes,
-                           is.requested_from, is.created_at,  is.expires_at,                                 found->state};
-    }
-
-    bool answer(const digest& user_code, device_code_state given) noexcept {
-        for (row& each : rows_)
-            if (each.made.user_digest == user_code && each.state == device_code_state::pending) {
-                each.state = given;
-                return true;
-            }
-        return false;
-    }
-
-    void forget_of(application_id application) noexcept {
-        std::erase_if(rows_, [&](const row& each) { return each.made.application == application; });
-    }
-
-    std::size_t sweep_expired(instant now, std::size_t rows_max) noexcept {
-        std::size_t swept = 0;
-        std::erase_if(rows_, [&](const row& each) {
-            const bool goes = swept < rows_max && each.made.expires_at <= now;
-            swept += goes ? 1 : 0;
-            return goes;
-        });
-        return swept;
-    }
-
-private:
-    struct row {
-        new_device_code made;
-        device_code_state state;
-    };
-
-    [[nodiscard]] std::vector<row>::const_iterator find_row(const digest& code) const noexcept {
-        return std::find_if(rows_.begin(), rows_.end(), [&](const row& each) {
-            return each.made.device_digest == code || each.made.user_digest == code;
-        });
-    }
-
-    const std::size_t codes_max_;
-    const applications& applications_;
-    std::vector<row> rows_;  // oldest first
 };
 
 }  // namespace tollgate::memory
@@ -14214,6 +15721,8 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<account_ref> account_of(const service_name& service, hook_id id) const;
     TOLLGATE_DECL bool replace_secret(const account_ref& account, hook_id id, const std::string& secret,
                                       instant old_valid_until);
+    TOLLGATE_DECL result<bool> update(const account_ref& account, hook_id id, const hook_change& changed,
+                                      std::size_t hooks_per_event_max);
     TOLLGATE_DECL bool remove(const account_ref& account, hook_id id);
 
     /// Null if the account has no such hook.
@@ -14248,20 +15757,28 @@ public:
     outbox(std::size_t bytes_max, hooks& listening) : bytes_max_{bytes_max}, hooks_{listening} {}
 
     TOLLGATE_DECL result<std::size_t> append(const event& happened, const message_seed& seed, instant now);
+    TOLLGATE_DECL result<bool> append_to(hook_id to, const event& happened, const message_seed& seed, instant now);
     [[nodiscard]] TOLLGATE_DECL due_hook_page list_due_hooks(instant now, std::size_t rows_max) const;
     [[nodiscard]] TOLLGATE_DECL delivery_backlog backlog(instant now, std::size_t rows_max) const;
     TOLLGATE_DECL std::vector<due_delivery> lease(std::span<const lease_request> requests, const lease_time& time);
     TOLLGATE_DECL std::vector<completion> complete(std::span<const attempt_result> ended, instant now);
     [[nodiscard]] TOLLGATE_DECL std::vector<delivery> deliveries_of(const account_ref& account, hook_id of,
                                                                     std::size_t rows_max,
-                                                                    std::optional<delivery_id> before) const;
+                                                                    std::optional<delivery_id> before,
+                                                                    std::optional<delivery_state> state) const;
     [[nodiscard]] TOLLGATE_DECL std::vector<recorded_attempt> attempts_of(const account_ref& account, hook_id of,
                                                                           std::size_t rows_max,
                                                                           std::optional<delivery_id> made_for) const;
     TOLLGATE_DECL result<bool> resend(const account_ref& account, delivery_id id, instant now);
+    TOLLGATE_DECL result<std::size_t> resend_given_up(const account_ref& account, hook_id of, instant since,
+                                                      std::size_t rows_max, instant now);
     TOLLGATE_DECL bool enable_hook(const account_ref& account, hook_id id, instant now) noexcept;
     TOLLGATE_DECL std::size_t sweep(instant ended_before, std::size_t rows_max) noexcept;
 
+    /// The memory that `retarget` needs; may throw.
+    TOLLGATE_DECL void prepare_target(const std::string& target_url) { host_of(target_url); }
+    /// Moves the deliveries of the hook, if any, to this host. Precondition: `prepare_target` was called for it.
+    TOLLGATE_DECL void retarget(const std::string& to, std::optional<hook_id> changed) noexcept;
     /// Stops deliveries to a deleted hook. If it has many, some are removed now and the rest in sweeps.
     TOLLGATE_DECL void forget(hook_id deleted) noexcept;
 
@@ -14333,6 +15850,8 @@ private:
         hook_rows* next_deleted = nullptr;
     };
 
+    TOLLGATE_DECL result<std::size_t> append_to(const std::vector<hook_id>& listening, const event& happened,
+                                                const message_seed& seed, instant now);
     TOLLGATE_DECL host& host_of(const std::string& target_url);
     TOLLGATE_DECL hook_rows& rows_of(hook_id id);
     TOLLGATE_DECL void forget_unless_used(hook_id id) noexcept;
@@ -14384,6 +15903,117 @@ private:
 
 }  // namespace tollgate::memory
 
+// <tollgate/store/detail/memory/sessions.hpp>
+
+namespace tollgate::inline v0::memory {
+
+/// The verbs of `session_store`, in memory.
+class sessions {
+public:
+    explicit sessions(std::size_t sessions_max) : sessions_max_{sessions_max} {}
+
+    TOLLGATE_DECL result<void> create(const stored_session& made);
+    [[nodiscard]] TOLLGATE_DECL result<std::optional<stored_session>> find(const digest& cookie) const;
+    TOLLGATE_DECL result<void> touch(const digest& cookie, instant now);
+    TOLLGATE_DECL result<bool> end(const digest& cookie);
+    [[nodiscard]] TOLLGATE_DECL result<std::vector<stored_session>> of(user_id user) const;
+    TOLLGATE_DECL result<void> end_all_of(user_id user, const std::optional<digest>& kept);
+    TOLLGATE_DECL result<std::size_t> sweep(instant created_before, instant seen_before, std::size_t rows_max);
+
+private:
+    TOLLGATE_DECL void remove(const digest& cookie) noexcept;
+
+    const std::size_t sessions_max_;
+
+    mutable std::mutex mutex_;
+    std::unordered_map<digest, stored_session> rows_;
+    digests_by_time by_creation_;
+    digests_by_time by_last_sight_;
+    std::unordered_map<user_id, digests_by_time> of_user_;  // by when they were last seen
+};
+
+}  // namespace tollgate::memory
+
+// <tollgate/store/detail/errors.hpp>
+
+namespace tollgate::inline v0 {
+
+/// Thrown by the constructors of stores that could not be opened. `what()` is for the operator and names the file or
+/// server.
+class store_error : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+namespace detail {
+
+/// Runs a store's verb and turns exceptions of the standard library, usually std::bad_alloc, into an error
+/// (unavailable). Verbs leave nothing half done when an exception is thrown.
+template <class Verb>
+[[nodiscard]] std::invoke_result_t<Verb&> without_exceptions(Verb&& verb) noexcept {
+    try {
+        return verb();
+    } catch (...) {
+        error why{error_kind::unavailable, {}, {}};
+        try {
+            why = unavailable("out of memory or another resource of the process");
+        } catch (...) {  // out of memory for the text, too: the kind suffices
+        }
+        return why;
+    }
+}
+
+/// Gives a conflict the text `message`, which names the existing object; other errors are returned unchanged.
+[[nodiscard]] inline error describe_conflict(error why, const char* message) {
+    if (why.kind == error_kind::conflict) why.message = message;
+    return why;
+}
+
+}  // namespace detail
+
+// Errors that all stores report in the same words.
+
+[[nodiscard]] inline error personal_token_exists(error why) {
+    return detail::describe_conflict(std::move(why), "A personal token of this username exists already.");
+}
+
+[[nodiscard]] inline error application_exists(error why) {
+    return detail::describe_conflict(std::move(why), "An application of this client_id exists already.");
+}
+
+[[nodiscard]] inline error token_exists(error why) {
+    return detail::describe_conflict(std::move(why), "This token exists already.");
+}
+
+[[nodiscard]] inline error session_exists(error why) {
+    return detail::describe_conflict(std::move(why), "This session exists already.");
+}
+
+[[nodiscard]] inline error too_many_personal_tokens(std::size_t tokens_per_user_max) {
+    return invalid("You have " + std::to_string(tokens_per_user_max) + " personal tokens, which is the maximum.");
+}
+
+[[nodiscard]] inline error too_many_applications(std::size_t applications_per_user_max) {
+    return invalid("You have " + std::to_string(applications_per_user_max) + " applications, which is the maximum.");
+}
+
+[[nodiscard]] inline error too_many_hooks(std::size_t hooks_per_event_max) {
+    return invalid("This account has " + std::to_string(hooks_per_event_max) +
+                   " webhooks for this event, which is the maximum.");
+}
+
+/// The scopes of a code and those granted before exceed a scope_set.
+[[nodiscard]] inline error too_many_scopes() {
+    return invalid("Together with the scopes that you already granted to this application, these are too many scopes.");
+}
+
+/// A delivery of a disabled hook cannot be sent again.
+[[nodiscard]] inline error hook_is_disabled() {
+    return {error_kind::conflict, "This webhook is disabled. Enable it first.", {}};
+}
+
+}  // namespace tollgate
+
 // <tollgate/store/detail/memory/personal_tokens.hpp>
 
 namespace tollgate::inline v0::memory {
@@ -14396,7 +16026,7 @@ public:
     [[nodiscard]] result<std::optional<token_credential>> find(std::string_view username) const {
         using found = result<std::optional<token_credential>>;
         return by_username_.with(username, [](const row* kept) -> found {
-            return kept == nullptr ? std::nullopt : std::optional{kept->credential};
+            return kept == nullptr ? std::nullopt : kept->credential.get();
         });
     }
     TOLLGATE_DECL result<token_id> create(const new_personal_token& made, std::size_t tokens_per_user_max);
@@ -14413,10 +16043,8 @@ public:
     }
 
 private:
-    /// The credential as it is returned: copying touches only its used bytes, assembling it would touch all.
     struct row {
-        token_id id;
-        token_credential credential;
+        stored_credential credential;
         std::string description;
         instant created_at;
         std::string last_used_from = {};
@@ -14434,43 +16062,13 @@ private:
 
 }  // namespace tollgate::memory
 
-// <tollgate/store/detail/memory/sessions.hpp>
-
-namespace tollgate::inline v0::memory {
-
-/// The verbs of `session_store`, in memory.
-class sessions {
-public:
-    explicit sessions(std::size_t sessions_max) : sessions_max_{sessions_max} {}
-
-    TOLLGATE_DECL result<void> create(const stored_session& made);
-    [[nodiscard]] TOLLGATE_DECL result<std::optional<stored_session>> find(const digest& cookie) const;
-    TOLLGATE_DECL result<void> touch(const digest& cookie, instant now);
-    TOLLGATE_DECL result<bool> end(const digest& cookie);
-    TOLLGATE_DECL result<void> end_all_of(user_id user);
-    TOLLGATE_DECL result<std::size_t> sweep(instant created_before, instant seen_before, std::size_t rows_max);
-
-private:
-    TOLLGATE_DECL void remove(const digest& cookie) noexcept;
-
-    const std::size_t sessions_max_;
-
-    mutable std::mutex mutex_;
-    std::unordered_map<digest, stored_session> rows_;
-    digests_by_time by_creation_;
-    digests_by_time by_last_sight_;
-    std::unordered_map<user_id, digests_by_time> of_user_;  // by when they were last seen
-};
-
-}  // namespace tollgate::memory
-
-// <tollgate/store/memory.hpp>
+// <tollgate/store/memory_tokens.hpp>
 
 namespace tollgate::inline v0 {
 
-/// How many rows a `memory_store` takes before it refuses more with an error (unavailable). Expired rows are removed
-/// first. A row is about 1 to 4 kB. One user may have a quarter of the access tokens, codes and refresh tokens; other
-/// rows are bounded per user by `limits`.
+/// How many rows a `memory_store` or a `memory_token_store` takes before it refuses more with an error (unavailable).
+/// Expired rows are removed first. A row is about 1 to 4 kB. One user may have a quarter of the access tokens, codes and refresh
+/// tokens; other rows are bounded per user by `limits`.
 struct memory_settings {
     std::size_t personal_tokens_max = 100'000;
     std::size_t access_tokens_max = 100'000;
@@ -14487,20 +16085,20 @@ struct memory_settings {
     std::size_t outbox_bytes_max = 256 * 1024 * 1024;
 };
 
-/// The store in memory, for tests, demonstrations, and programs that keep their data elsewhere; also the reference
-/// implementation of every verb. Nothing survives the process.
+/// The tokens in memory, and nothing else: for an API without webhooks and OAuth. It compiles faster than `memory_store`, which has
+/// all contracts.
 ///
 /// Thread rule: any thread. Non-blocking: locks are held only to copy a row. `find_...` do not allocate.
-class memory_store {
+class memory_token_store {
 public:
     /// No call blocks.
     static constexpr bool blocking = false;
 
-    /// An empty store.
-    TOLLGATE_DECL explicit memory_store(const memory_settings& settings = {});
-    TOLLGATE_DECL ~memory_store();
-    memory_store(const memory_store&) = delete;
-    memory_store& operator=(const memory_store&) = delete;
+    /// An empty store. Of the settings, those of personal and access tokens apply.
+    explicit memory_token_store(const memory_settings& settings = {})
+        : access_{settings.access_tokens_max}, personal_{settings.personal_tokens_max} {}
+    memory_token_store(const memory_token_store&) = delete;
+    memory_token_store& operator=(const memory_token_store&) = delete;
 
     /// See `credential_source`.
     result<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept {
@@ -14528,9 +16126,7 @@ public:
     }
 
     /// See `credential_source`.
-    result<std::optional<token_credential>> find_access_token(const digest& token) noexcept {
-        return access_.find(token);
-    }
+    result<std::optional<token_credential>> find_access_token(const digest& token) noexcept { return access_.find(token); }
     /// See `token_store`.
     result<void> create_access_token(const new_access_token& made) noexcept {
         return in_oauth([&] { return access_.create(made, std::nullopt); });
@@ -14539,6 +16135,52 @@ public:
     result<bool> revoke_access_token(const digest& token) noexcept {
         return in_oauth([&]() -> result<bool> { return access_.revoke(token); });
     }
+    /// See `use_recorder`.
+    result<void> record_access_token_use(const digest& token, instant now) noexcept {
+        return in_oauth([&]() -> result<void> {
+            (void)access_.record_use(token, now);
+            return {};
+        });
+    }
+
+protected:
+    /// Runs a verb with the lock of the access tokens and, in `memory_store`, all OAuth tables. Reading a credential does not need it.
+    template <class Verb>
+    std::invoke_result_t<Verb&> in_oauth(Verb&& verb) noexcept {
+        return detail::without_exceptions([&] {
+            const std::scoped_lock lock{oauth_mutex_};
+            return verb();
+        });
+    }
+
+    /// For `memory_store`, whose grants own access tokens.
+    memory::access_tokens access_;
+
+private:
+    memory::personal_tokens personal_;
+    std::mutex oauth_mutex_;
+};
+
+static_assert(token_store<memory_token_store> && use_recorder<memory_token_store>);
+
+}  // namespace tollgate
+
+// <tollgate/store/memory.hpp>
+
+namespace tollgate::inline v0 {
+
+/// The store in memory, for tests, demonstrations, and programs that keep their data elsewhere; also the reference
+/// implementation of every verb. Nothing survives the process.
+///
+/// Thread rule: any thread. Non-blocking: locks are held only to copy a row. `find_...` do not allocate.
+class memory_store : public memory_token_store {
+public:
+    /// An empty store.
+    TOLLGATE_DECL explicit memory_store(const memory_settings& settings = {});
+    TOLLGATE_DECL ~memory_store();
+
+    // The verbs of `token_store` are those of `memory_token_store`, but a use of an access token is a use of its grant, too.
+
     /// See `use_recorder`.
     result<void> record_access_token_use(const digest& token, instant now) noexcept {
         return in_oauth([&]() -> result<void> {
@@ -14672,8 +16314,12 @@ public:
         return detail::without_exceptions([&] { return sessions_.end(cookie); });
     }
     /// See `session_store`.
-    result<void> end_sessions_of(user_id user) noexcept {
-        return detail::without_exceptions([&] { return sessions_.end_all_of(user); });
+    result<std::vector<stored_session>> sessions_of(user_id user) noexcept {
+        return detail::without_exceptions([&] { return sessions_.of(user); });
+    }
+    /// See `session_store`.
+    result<void> end_sessions_of(user_id user, const std::optional<digest>& kept = std::nullopt) noexcept {
+        return detail::without_exceptions([&] { return sessions_.end_all_of(user, kept); });
     }
     /// See `session_store`.
     result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) noexcept {
@@ -14698,6 +16344,16 @@ public:
         return in_hooks([&]() -> result<bool> { return hooks_.replace_secret(account, id, secret, old_valid_until); });
     }
     /// See `hook_store`.
+    result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
+                             std::size_t hooks_per_event_max) noexcept {
+        return in_hooks([&]() -> result<bool> {
+            outbox_.prepare_target(changed.target_url);
+            auto done = hooks_.update(account, id, changed, hooks_per_event_max);
+            outbox_.retarget(delivery_host(changed.target_url), done && *done ? std::optional{id} : std::nullopt);
+            return done;
+        });
+    }
+    /// See `hook_store`.
     result<bool> delete_hook(const account_ref& account, hook_id id) noexcept {
         return in_hooks([&]() -> result<bool> {
             if (hooks_.find(account, id) == nullptr) return false;
@@ -14710,6 +16366,10 @@ public:
     /// See `event_sink`.
     result<std::size_t> append_event(const event& happened, const message_seed& seed, instant now) noexcept {
         return in_hooks([&] { return outbox_.append(happened, seed, now); });
+    }
+    /// See `outbox`.
+    result<bool> append_event_to(hook_id to, const event& happened, const message_seed& seed, instant now) noexcept {
+        return in_hooks([&] { return outbox_.append_to(to, happened, seed, now); });
     }
     /// See `outbox`.
     result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept {
@@ -14729,9 +16389,10 @@ public:
     }
     /// See `outbox`.
     result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of, std::size_t rows_max,
-                                                 std::optional<delivery_id> before = {}) noexcept {
+                                                 std::optional<delivery_id> before = {},
+                                                 std::optional<delivery_state> state = {}) noexcept {
         return in_hooks(
-            [&]() -> result<std::vector<delivery>> { return outbox_.deliveries_of(account, of, rows_max, before); });
+            [&]() -> result<std::vector<delivery>> { return outbox_.deliveries_of(account, of, rows_max, before, state); });
     }
     /// See `outbox`.
     result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id of,
@@ -14746,6 +16407,11 @@ public:
         return in_hooks([&] { return outbox_.resend(account, id, now); });
     }
     /// See `outbox`.
+    result<std::size_t> resend_given_up(const account_ref& account, hook_id of, instant since, std::size_t rows_max,
+                                        instant now) noexcept {
+        return in_hooks([&] { return outbox_.resend_given_up(account, of, since, rows_max, now); });
+    }
+    /// See `outbox`.
     result<bool> enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
         return in_hooks([&]() -> result<bool> { return outbox_.enable_hook(account, id, now); });
     }
@@ -14755,15 +16421,6 @@ public:
     }
 
 private:
-    /// Runs a verb with the lock shared by all OAuth tables; reading a credential does not need it.
-    template <class Verb>
-    std::invoke_result_t<Verb&> in_oauth(Verb&& verb) noexcept {
-        return detail::without_exceptions([&] {
-            const std::scoped_lock lock{oauth_mutex_};
-            return verb();
-        });
-    }
-
     /// Runs a verb with the lock shared by hooks and deliveries.
     template <class Verb>
     std::invoke_result_t<Verb&> in_hooks(Verb&& verb) noexcept {
@@ -14773,21 +16430,17 @@ private:
         });
     }
 
-    memory::personal_tokens personal_;
     memory::sessions sessions_;
 
     std::mutex hooks_mutex_;
     memory::hooks hooks_;
     memory::outbox outbox_;
 
-    std::mutex oauth_mutex_;
-    memory::access_tokens access_;
     memory::applications applications_;
     memory::grants grants_;
     memory::device_codes device_codes_;
 };
 
-static_assert(token_store<memory_store> && use_recorder<memory_store>);
 static_assert(hook_store<memory_store>);
 static_assert(oauth_store<memory_store>);
 static_assert(session_store<memory_store>);
@@ -14812,7 +16465,7 @@ struct server_statistics {
 
 namespace server_detail {
 
-/// What `server::statistics` reports. Each is added to by whoever does it; none is waited for.
+/// What `server::statistics` reports. Each thread counts its own events; no lock is needed.
 struct server_counters {
     std::atomic<std::size_t> connections{0};
     std::atomic<std::uint64_t> connections_accepted{0};
@@ -14842,7 +16495,7 @@ namespace tollgate::inline v0 {
 
 /// An address to listen on: an IPv4 or IPv6 address as text, and a port; port 0 selects a free one. Or `unix:` and the path of a
 /// Unix domain socket, with port 0: its file is created with mode `server_settings::unix_socket_mode` and removed at the end; a file
-/// left by a crash is replaced if nobody listens at it. The peer of its connections is 127.0.0.1: to let the proxy behind it name
+/// left by a crash is replaced if no process listens on it. The peer of its connections is 127.0.0.1: to let the proxy behind it name
 /// its clients, name that address as a trusted proxy.
 struct listen_address {
     std::string address;
@@ -14875,8 +16528,8 @@ struct server_settings {
     std::string address = "127.0.0.1";  ///< reachable from other machines only on request
     std::uint16_t port = 8080;
     std::vector<listen_address> more_addresses = {};
-    /// Sockets that are bound and listening already, instead of all addresses: of a program that starts this one, such as systemd.
-    /// The server closes its descriptors at the end, and the sockets go on accepting for whoever else holds them.
+    /// Sockets that are already bound and listening, used instead of all addresses: passed by the program that starts this one, such as
+    /// systemd. The server closes its descriptors at the end; other processes that hold the sockets can still accept.
     std::vector<int> listening_sockets = {};
     unsigned unix_socket_mode = 0660;  ///< of the file of a Unix domain socket: its owner and group may connect
     tls_settings tls = {};
@@ -14983,6 +16636,8 @@ public:
     /// earlier deadline.
     TOLLGATE_DECL void stop(milliseconds deadline = seconds{10});
 
+    /// Reads certificate, key and ticket keys as `start` does. An error names the file and says what is wrong with it.
+    static TOLLGATE_DECL result<void> check_tls(const tls_settings& settings);
     /// Reads certificate, key and ticket keys again, for new connections. After an error the old ones stay in use.
     TOLLGATE_DECL result<void> reload_certificates();
 
@@ -15116,7 +16771,7 @@ struct reconnecting_pool_settings {
 
 /// The connections of one process to one server or file, opened on demand. The most recently used one is lent first,
 /// because its caches are warm. `Connection` has `bool is_sound() noexcept`: whether the connection looks usable
-/// without a round trip.
+/// without a round trip. It is asked when a connection is returned and when it is lent again; one that is not is closed.
 ///
 /// Thread rule: any thread. Blocking. Outlives its leases.
 template <class Connection>
@@ -15340,11 +16995,12 @@ auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max, bool i
 template <class Connection>
 void reconnecting_pool<Connection>::put(std::unique_ptr<Connection> returned, std::uint64_t generation,
                                         bool is_probe, bool is_reserved) noexcept {
+    const bool is_sound = returned->is_sound();
     {
         const std::scoped_lock lock{mutex_};
         count_lent(is_reserved, false);
         if (is_probe) close_breaker();
-        if (generation == generation_) idle_.push_back({std::move(returned), generation});
+        if (is_sound && generation == generation_) idle_.push_back({std::move(returned), generation});
         else --opened_;
     }
     // One that waits without a reservation may not be allowed to take it.
@@ -15571,8 +17227,9 @@ public:
     /// Prepares for the first byte of a message.
     TOLLGATE_DECL void start() noexcept;
 
-    /// Continues with the message that starts at `bytes[0]`. Fills `into`, which the first step clears.
-    [[nodiscard]] TOLLGATE_DECL parse_step step(std::span<char> bytes, request& into) noexcept;
+    /// Continues with the message that starts at `bytes[0]`. Fills `into`, which the first step clears. Flattened, because calls
+    /// between its parts would take a tenth of its time.
+    [[nodiscard, gnu::flatten]] TOLLGATE_DECL parse_step step(std::span<char> bytes, request& into) noexcept;
 
     /// After `complete`: the length of the message in bytes.
     [[nodiscard]] std::size_t consumed() const noexcept { return at_; }
@@ -15584,6 +17241,9 @@ public:
     /// After `head_complete` or `complete`: whether another message may follow on this connection (RFC 9112
     /// section 9.3).
     [[nodiscard]] bool keep_alive() const noexcept { return keep_alive_; }
+
+    /// After `head_complete`: a lower bound for this message's chunked body; a declared length is known to the host already.
+    void bound_body(std::size_t bytes_max) noexcept { body_bytes_max_ = (std::min)(body_bytes_max_, bytes_max); }
 
     /// After `head_complete`: whether the client waits for `100 Continue` before it sends the body (RFC 9110 section
     /// 10.1.1) and has not started to send it anyway.
@@ -15599,7 +17259,8 @@ private:
         nothing, method, target, version, fields, known_length, chunked, complete, refused,
     };
 
-    // Each reads its part and moves to the next stage; `needs_more` means that the part is incomplete.
+    // Each reads its part and moves to the next stage; `needs_more` means that the part is incomplete. What few requests need is
+    // compiled out of line.
     [[nodiscard]] parse_step begin(std::string_view bytes, request& into) noexcept;
     [[nodiscard]] parse_step read_method(std::string_view bytes, request& into) noexcept;
     [[nodiscard]] parse_step read_target(std::string_view bytes, request& into) noexcept;
@@ -15630,6 +17291,7 @@ private:
     std::size_t seen_ = 0;           // end of the examined bytes of the part
     std::size_t section_begin_ = 0;  // start of the field lines
     std::size_t message_bytes_ = 0;
+    std::size_t body_bytes_max_ = 0;  // of this message
     detail::field_line_reader lines_;
     detail::chunked_body chunks_;
     inline_text<64> good_host_;      // the last valid one, if it fits; empty at first
@@ -15660,20 +17322,23 @@ struct framing {
     bool head_only = false;                           ///< the response to HEAD: all fields of GET, no body
 };
 
-/// Appends one response in wire format (RFC 9112 section 4): status line, `Date`, the response's own fields,
-/// `Content-Length` (except for 204 and 304), `Connection` unless it is the version's default, body. The response must
-/// not contain `Date`, `Content-Length`, `Connection` or `Transfer-Encoding` itself. Throws std::bad_alloc when memory
-/// runs out; nothing is appended then.
-inline void append_response(const response& sent, const framing& how, std::string& out);
+/// At least as many bytes as `write_response` writes.
+[[nodiscard]] inline std::size_t response_bytes_max(const response& sent) noexcept;
 
-/// Appends the interim response that makes a waiting client send the body (RFC 9110 section 10.1.1).
-inline void append_continue(std::string& out) { out.append("HTTP/1.1 100 Continue\r\n\r\n"); }
+/// Writes one response in wire format (RFC 9112 section 4) to `to`, which has space for `response_bytes_max`, and returns its end:
+/// status line, `Date`, the response's own fields, `Content-Length` (except for 204 and 304), `Connection` unless it is the
+/// version's default, body. The response must not contain `Date`, `Content-Length`, `Connection` or `Transfer-Encoding` itself.
+[[nodiscard]] inline char* write_response(const response& sent, const framing& how, char* to) noexcept;
+
+/// The interim response that makes a waiting client send the body (RFC 9110 section 10.1.1).
+inline constexpr std::string_view continue_response = "HTTP/1.1 100 Continue\r\n\r\n";
 
 namespace detail {
 
 /// Status line and the following field name for every status sent: most responses start with one copy.
 inline constexpr std::size_t status_head_bytes_max = 64;
-inline constexpr std::size_t date_bytes_max = 32;  // an IMF-fixdate has 29
+inline constexpr std::size_t date_bytes = sizeof(http_date_text);
+inline constexpr std::size_t other_lines_bytes_max = 96;  // the end of Date, Content-Length, Connection, the empty line
 struct status_head {
     std::array<char, status_head_bytes_max> characters{};
     std::size_t size = 0;
@@ -15704,48 +17369,41 @@ inline char* put(char* to, std::string_view text) noexcept {
     if (!text.empty()) std::memcpy(to, text.data(), text.size());
     return to + text.size();
 }
+/// A copy of constant size, which takes a few instructions: the bytes behind the head are overwritten.
+inline char* put(char* to, const status_head& head) noexcept {
+    std::memcpy(to, head.characters.data(), head.characters.size());
+    return to + head.size;
+}
 
 }  // namespace detail
 
-inline void append_response(const response& sent, const framing& how, std::string& out) {
+inline std::size_t response_bytes_max(const response& sent) noexcept {
+    return detail::status_head_bytes_max + detail::date_bytes + detail::other_lines_bytes_max + sent.field_block().size() +
+           sent.body().size();
+}
+
+inline char* write_response(const response& sent, const framing& how, char* to) noexcept {
     using namespace std::string_view_literals;
     const unsigned code = to_number(sent.status());
     assert(code >= 200 && code <= 999);
+    assert(how.date.size() == detail::date_bytes);
 
-    detail::status_head made;
-    const detail::status_head* head = &made;
-    if (code - 200 < detail::successful_heads.size()) head = &detail::successful_heads[code - 200];
-    else made = detail::make_status_head(code);
+    if (code - 200 < detail::successful_heads.size()) to = detail::put(to, detail::successful_heads[code - 200]);
+    else to = detail::put(to, detail::make_status_head(code));
+    to = detail::put(to, {how.date.data(), detail::date_bytes});
+    to = detail::put(to, "\r\n"sv);
+    to = detail::put(to, sent.field_block());
 
     const bool lengthless = code == 204 || code == 304;  // RFC 9110 section 8.6
-    const std::string_view fields = sent.field_block();
-    const std::string_view body = lengthless || how.head_only ? std::string_view{} : std::string_view{sent.body()};
-    const std::string_view connection = !how.keep_alive                       ? "Connection: close\r\n"sv
-                                        : how.version == version::http_1_0 ? "Connection: keep-alive\r\n"sv
-                                                                            : std::string_view{};
-    // Everything but the fields and the body is assembled here by a few copies of constant size; each `append` would be
-    // a call.
-    char front[detail::status_head_bytes_max + detail::date_bytes_max + 2];
-    char* front_end = front + head->size;
-    std::memcpy(front, head->characters.data(), head->characters.size());
-    front_end = detail::put(front_end, how.date.substr(0, detail::date_bytes_max));
-    front_end = detail::put(front_end, "\r\n"sv);
-
-    char back[96];
-    char* back_end = back;
     if (!lengthless) {
-        back_end = detail::put(back_end, "Content-Length: "sv);
-        back_end = std::to_chars(back_end, back_end + 20, sent.body().size()).ptr;
-        back_end = detail::put(back_end, "\r\n"sv);
+        to = detail::put(to, "Content-Length: "sv);
+        to = std::to_chars(to, to + 20, sent.body().size()).ptr;
+        to = detail::put(to, "\r\n"sv);
     }
-    back_end = detail::put(back_end, connection);
-    back_end = detail::put(back_end, "\r\n"sv);
-
-    const auto front_bytes = static_cast<std::size_t>(front_end - front);
-    const auto back_bytes = static_cast<std::size_t>(back_end - back);
-    const std::size_t bytes = front_bytes + fields.size() + back_bytes + body.size();
-    if (out.capacity() - out.size() < bytes) out.reserve((std::max)(out.size() + bytes, out.capacity() * 2));
-    out.append(front, front_bytes).append(fields).append(back, back_bytes).append(body);
+    if (!how.keep_alive) to = detail::put(to, "Connection: close\r\n"sv);
+    else if (how.version == version::http_1_0) to = detail::put(to, "Connection: keep-alive\r\n"sv);
+    to = detail::put(to, "\r\n"sv);
+    return lengthless || how.head_only ? to : detail::put(to, sent.body());
 }
 
 }  // namespace tollgate::http
@@ -15763,6 +17421,101 @@ namespace tollgate::inline v0::http {
 [[nodiscard]] TOLLGATE_DECL std::optional<milliseconds> parse_retry_after(std::string_view text, instant now) noexcept;
 
 }  // namespace tollgate::http
+
+// <tollgate/policy/detail/token_memo.hpp>
+
+namespace tollgate::inline v0 {
+
+/// Tokens that were lately read from credentials, by the exact text of these: most requests repeat the credentials of the one
+/// before, and to decode them, to check them and to make the digest of the secret costs more than all else that is done for a
+/// request. It decides nothing: a token is looked up in the store each time, so a revoked one is refused at once.
+///
+/// A slot is chosen by a keyed hash, so that a client cannot choose credentials that share a slot with another's. The text itself
+/// is compared, in constant time: the time that this takes reveals nothing about a partly correct guess. So texts, which are
+/// secrets, are kept here, never longer than needed: they are wiped when others take their slot, and at the end.
+///
+/// Fixed size, no heap memory. Not thread-safe.
+class token_memo {
+public:
+    static constexpr std::size_t entries_max = 256;  // 54 KiB: more tokens than one thread serves at a time
+    /// Longer credentials are not kept. 116 bytes are the longest user name and a secret, in base64.
+    static constexpr std::size_t credentials_bytes_max = 128;
+
+    explicit token_memo(const keyed_hash& hash) noexcept : hash_{hash} {}
+    ~token_memo() {
+        for (entry& each : entries_) each.wipe();
+    }
+    token_memo(const token_memo&) = delete;
+    token_memo& operator=(const token_memo&) = delete;
+
+    /// What `read(credentials, into)` reads from credentials of this kind: false if they are malformed. It is called for those
+    /// that are not here, and must return the same for the same text. Throws what it throws.
+    template <class Read>
+    [[nodiscard]] bool read(credential_kind kind, std::string_view credentials, presented_token& into, Read&& read) {
+        if (credentials.empty() || credentials.size() > credentials_bytes_max) return read(credentials, into);
+        entry& kept = entries_[hash_(credentials) % entries_max];
+        if (kept.token.kind == kind && kept.holds(credentials)) {
+            into = kept.token;
+            return true;
+        }
+        if (!read(credentials, into)) return false;
+        assert(into.kind == kind);
+        kept.set(credentials, into);
+        return true;
+    }
+
+    /// Whether `text` occurs anywhere in it. For tests.
+    [[nodiscard]] bool contains(std::string_view text) const noexcept {
+        return std::string_view{reinterpret_cast<const char*>(entries_.data()), sizeof entries_}.find(text) !=
+               std::string_view::npos;
+    }
+
+private:
+    struct entry {
+        static constexpr std::size_t block_bytes = 16;
+
+        std::array<char, credentials_bytes_max> text{};  // zeros after `size`
+        std::size_t size = 0;                            // 0: no entry
+        presented_token token;
+
+        /// In constant time for each size, which is no secret: all bytes are compared, whether or not the first ones differ.
+        [[nodiscard]] bool holds(std::string_view other) const noexcept {
+            if (other.size() != size) return false;
+            std::uint64_t difference = 0;
+            if (size < block_bytes) {
+                for (std::size_t at = 0; at < size; ++at) difference |= static_cast<unsigned char>(text[at] ^ other[at]);
+                return difference == 0;
+            }
+            // The last block ends where the text does, and so may overlap the one before.
+            for (std::size_t at = 0; at < size - block_bytes; at += block_bytes)
+                difference |= differing(text.data() + at, other.data() + at);
+            difference |= differing(text.data() + size - block_bytes, other.data() + size - block_bytes);
+            return difference == 0;
+        }
+        [[nodiscard]] static std::uint64_t differing(const char* block, const char* other) noexcept {
+            std::uint64_t a[2], b[2];
+            std::memcpy(a, block, sizeof a);
+            std::memcpy(b, other, sizeof b);
+            return (a[0] ^ b[0]) | (a[1] ^ b[1]);
+        }
+
+        void set(std::string_view credentials, const presented_token& read) noexcept {
+            wipe();
+            std::memcpy(text.data(), credentials.data(), credentials.size());
+            size = credentials.size();
+            token = read;
+        }
+        void wipe() noexcept {
+            secure_wipe(std::as_writable_bytes(std::span{text.data(), size}));
+            size = 0;
+        }
+    };
+
+    keyed_hash hash_;
+    std::array<entry, entries_max> entries_{};
+};
+
+}  // namespace tollgate
 
 // <tollgate/server/detail/connection_limiter.hpp>
 
@@ -16168,7 +17921,7 @@ TOLLGATE_DECL accept_result accept_one(socket_handle listening) noexcept;
 
 TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& where, int backlog, unsigned unix_socket_mode);
 
-/// A socket that somebody else has made, bound and listening.
+/// A listening socket that another process created and bound.
 TOLLGATE_DECL result<listening_socket> adopt_listening(socket_handle socket);
 
 /// The path of a `unix:` address; empty for another one.
@@ -16256,7 +18009,7 @@ public:
         bool is_newest;  ///< otherwise the client should get a new ticket
     };
 
-    /// The key with this name; empty for a ticket that nobody here can decrypt, or only with a key that is too old.
+    /// The key with this name; empty if no key has it, or the key is too old.
     [[nodiscard]] std::optional<found_key> find(std::span<const unsigned char, 16> name, time_point now) const {
         const std::lock_guard hold{mutex_};
         for (std::size_t i = 0; i < keys_.size(); ++i) {
@@ -16633,23 +18386,24 @@ public:
 
     /// Parses, calls the handler and appends its responses, as long as there are requests and capacity for responses. Returns
     /// `needs_worker` when a handler has to wait; the next call, on a worker that may wait for `waits_for`, continues there.
-    TOLLGATE_DECL state serve(const response_context& with, http::thread_kind thread);
+    /// Flattened for the same reason as the parser's `step`.
+    [[gnu::flatten]] TOLLGATE_DECL state serve(const response_context& with, http::thread_kind thread);
 
     /// What the request that needs a worker waits for.
     [[nodiscard]] http::work_kind waits_for() const noexcept { return handler_state_.waits_for(); }
 
     /// Appends a refusal by the server itself and ends the session.
-    TOLLGATE_DECL void refuse(http::status status, std::string_view reason, const response_context& with);
+    void refuse(http::status status, std::string_view reason, const response_context& with);
 
     /// The output that was not sent yet; `sent` removes its first `bytes`.
-    [[nodiscard]] std::string_view output() const noexcept { return std::string_view{output_}.substr(sent_); }
+    [[nodiscard]] std::string_view output() const noexcept { return {output_.data() + sent_, output_end_ - sent_}; }
     TOLLGATE_DECL void sent(std::size_t bytes) noexcept;
 
     [[nodiscard]] bool closing() const noexcept { return closing_; }
     /// Whether the client may still be sending: closing at once would reset the connection and lose the response.
     [[nodiscard]] bool needs_linger() const noexcept { return needs_linger_ || begin_ != end_; }
     /// Whether there is no partial message and no output: the session may return to its pool.
-    [[nodiscard]] bool empty() const noexcept { return begin_ == end_ && body_bytes_to_skip_ == 0 && output_.empty(); }
+    [[nodiscard]] bool empty() const noexcept { return begin_ == end_ && body_bytes_to_skip_ == 0 && output_end_ == 0; }
     /// The number of responses; distinguishes the deadline of one message from the next.
     [[nodiscard]] std::uint64_t responses() const noexcept { return responses_; }
 
@@ -16660,6 +18414,10 @@ private:
     /// Parses the input. Empty when there is a new head or a complete request for the handler; malformed input is
     /// refused here and ends the session.
     [[nodiscard]] TOLLGATE_DECL std::optional<state> parse(const response_context& with);
+    /// Space for this much more output. Throws `std::bad_alloc`.
+    [[nodiscard]] TOLLGATE_DECL char* output_space(std::size_t bytes);
+    /// Appends the response.
+    TOLLGATE_DECL void append(const http::framing& how);
     /// Appends the handler's response and prepares for the next request.
     TOLLGATE_DECL void respond(const response_context& with);
     /// Discards the body of a request that was already answered; false while part of it is missing.
@@ -16673,6 +18431,7 @@ private:
     static constexpr std::size_t skipped_bytes_max = 16 * 1024;   // of a refused body, before the next request
     // then no more requests are handled until the client reads
     static constexpr std::size_t output_bytes_max = 64 * 1024;
+    static constexpr std::size_t output_bytes_initial = 4 * 1024;
     static constexpr std::size_t output_bytes_kept_max = 64 * 1024;
 
     http::parser_settings settings_;
@@ -16680,8 +18439,9 @@ private:
     std::size_t begin_ = 0;  // of the current message in input_
     std::size_t end_ = 0;    // of the input
     page_buffer input_;
-    std::string output_;
-    std::size_t sent_ = 0;
+    page_buffer output_;
+    std::size_t sent_ = 0;        // of the output
+    std::size_t output_end_ = 0;  // 0 when everything was sent
     std::uint64_t responses_ = 0;
     std::size_t body_bytes_to_skip_ = 0;  // of a request that was answered from its head
     bool in_body_ = false;
@@ -17262,7 +19022,7 @@ private:
 
     TOLLGATE_DECL void on_wakeup() noexcept;
     TOLLGATE_DECL void end_cancelled() noexcept;
-    [[nodiscard]] TOLLGATE_DECL int wait_milliseconds() const noexcept;
+    [[nodiscard]] TOLLGATE_DECL int wait_milliseconds(clock::time_point now) const noexcept;
 
     int epoll_ = -1;
     int wakeup_ = -1;  // an eventfd that other threads write to
@@ -17302,8 +19062,8 @@ namespace tollgate::inline v0 {
 
 namespace detail {
 
-/// Many readers or one writer; nobody waits for long: a caller that does not get the lock goes without. A writer blocks
-/// new readers while the present ones leave, so that readers cannot starve it.
+/// A lock for many readers or one writer. No caller waits for long: one that does not get the lock proceeds without the cache.
+/// A writer blocks new readers until the current ones have left, so that readers cannot starve it.
 class row_guard {
 public:
     [[nodiscard]] bool try_lock_shared() noexcept {
@@ -17925,13 +19685,20 @@ result<std::vector<hook>> read_hooks(Rows&& from, const account_ref& account) {
         });
 }
 
-/// user, login, created_at, last_seen_at
+/// cookie_digest, user, login, created_at, last_seen_at, signed_in_from, user_agent
+[[nodiscard]] inline stored_session to_session(const digest& cookie, user_id user, std::string& login, instant created_at,
+                                               instant last_seen_at, std::string& signed_in_from, std::string& user_agent) {
+    return {cookie, user, std::move(login), created_at, last_seen_at, std::move(signed_in_from), std::move(user_agent)};
+}
+
 template <class Rows>
-result<std::optional<stored_session>> read_session(Rows&& from, const digest& cookie) {
-    return read_one<user_id, std::string, instant, instant>(
-        from, [&cookie](user_id user, std::string& login, instant created_at, instant last_seen_at) {
-            return stored_session{cookie, user, std::move(login), created_at, last_seen_at};
-        });
+result<std::optional<stored_session>> read_session(Rows&& from) {
+    return read_one<digest, user_id, std::string, instant, instant, std::string, std::string>(from, to_session);
+}
+
+template <class Rows>
+result<std::vector<stored_session>> read_sessions(Rows&& from) {
+    return read_all<digest, user_id, std::string, instant, instant, std::string, std::string>(from, to_session);
 }
 
 }  // namespace tollgate::sql
@@ -18054,6 +19821,7 @@ private:
 #include <openssl/hmac.h>
 #include <openssl/params.h>
 #include <openssl/pem.h>
+#include <openssl/rand.h>
 #include <openssl/sha.h>
 #include <poll.h>
 #include <resolv.h>
@@ -18559,7 +20327,7 @@ TOLLGATE_DECL result<secret_keys> secret_keys::parse(std::string_view key_file) 
         if (line.empty() || line.front() == '#') continue;
         auto bytes = hex_decode(line);
         if (!bytes || bytes->size() != digest::size_bytes) return fault(number, "is not a key of 64 hexadecimal digits");
-        if (made.keys_.size() == detail::secret_keys_max) return fault(number, "is a third key; a file has one or two");
+        if (made.keys_.size() == detail::secret_keys_max) return fault(number, "is a third key; a file may have one or two");
         // A key for each purpose: one that encrypts is used for nothing else.
         const auto derive = [&bytes](std::string_view purpose) { return hmac_sha256({.key = *bytes, .message = purpose}); };
         const std::string id = hex_encode(derive("tollgate key id").raw().substr(0, detail::key_id_bytes));
@@ -18569,7 +20337,7 @@ TOLLGATE_DECL result<secret_keys> secret_keys::parse(std::string_view key_file) 
         if (made.keys_.size() == 2 && made.keys_[0].prefix == made.keys_[1].prefix)
             return fault(number, "is the same key again");
     }
-    if (made.keys_.empty()) return invalid("it holds no key of 64 hexadecimal digits.");
+    if (made.keys_.empty()) return invalid("it contains no key of 64 hexadecimal digits.");
     return made;
 }
 
@@ -18743,21 +20511,21 @@ TOLLGATE_DECL void json_writer::escape(std::string_view value) {
         const char c = value.front();
         std::size_t taken = utf8_sequence_bytes(value);
         if (taken == 0) {
-            out_->append("\xef\xbf\xbd");  // U+FFFD for each byte that does not start a character
+            put("\xef\xbf\xbd");  // U+FFFD for each byte that does not start a character
             taken = 1;
         } else if (taken > 1 || detail::is_plain_json(c)) {
-            out_->append(value.substr(0, taken));
+            put(value.substr(0, taken));
         } else {
             switch (c) {
-                case '"': out_->append("\\\""); break;
-                case '\\': out_->append("\\\\"); break;
-                case '\n': out_->append("\\n"); break;
-                case '\r': out_->append("\\r"); break;
-                case '\t': out_->append("\\t"); break;
+                case '"': put("\\\""); break;
+                case '\\': put("\\\\"); break;
+                case '\n': put("\\n"); break;
+                case '\r': put("\\r"); break;
+                case '\t': put("\\t"); break;
                 default:
-                    out_->append("\\u00");
-                    out_->push_back(hex[static_cast<unsigned char>(c) >> 4]);
-                    out_->push_back(hex[static_cast<unsigned char>(c) & 15]);
+                    put("\\u00");
+                    put(hex[static_cast<unsigned char>(c) >> 4]);
+                    put(hex[static_cast<unsigned char>(c) & 15]);
             }
         }
         value.remove_prefix(taken);
@@ -19203,6 +20971,19 @@ inline bool is_service_name(std::string_view name) noexcept {
            std::all_of(name.begin(), name.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
 }
 
+/// Whether the scope can be one more of a service that has `before` already; else why not.
+inline result<void> check_scope(const scope_definition& scope, const std::vector<service_scope>& before, std::string_view full_name) {
+    const auto quoted = "The scope '" + std::string{full_name} + "' ";
+    if (!is_service_name(scope.name)) return invalid(quoted + "is not a service, ':', and 1 to 32 of a-z, 0-9 and '-'.");
+    if (scope.name == "read") return invalid(quoted + "exists for every service.");
+    if (scope.text.empty() || scope.text.size() > limits::scope_description_bytes_max)
+        return invalid(quoted + "needs a text of 1 to " + std::to_string(limits::scope_description_bytes_max) +
+                       " bytes that tells users what it permits.");
+    const auto has_name = [full_name](const service_scope& each) { return each.name == full_name; };
+    if (std::any_of(before.begin(), before.end(), has_name)) return invalid(quoted + "is declared twice.");
+    return {};
+}
+
 inline bool is_event_name(std::string_view event) noexcept {
     return !event.empty() && event.size() <= limits::event_name_bytes_max &&
            std::all_of(event.begin(), event.end(), [](char c) {
@@ -19218,10 +20999,12 @@ TOLLGATE_DECL bool service::has_event(std::string_view event) const noexcept {
 
 TOLLGATE_DECL service_catalog::service_catalog(std::initializer_list<service_definition> services) {
     for (const service_definition& each : services)
-        if (const auto added = add(each.name, each.events); !added) throw std::invalid_argument{"tollgate: " + added.error().message};
+        if (const auto added = add(each.name, each.events, each.scopes); !added)
+            throw std::invalid_argument{"tollgate: " + added.error().message};
 }
 
-TOLLGATE_DECL result<void> service_catalog::add(std::string_view name, std::vector<std::string> events) {
+TOLLGATE_DECL result<void> service_catalog::add(std::string_view name, std::vector<std::string> events,
+                                                std::vector<scope_definition> scopes) {
     if (!detail::is_service_name(name))
         return invalid("The service name '" + std::string{name} + "' is not 1 to 32 of a-z, 0-9 and '-'.");
     if (name == "user" || name == "testservice")
@@ -19230,13 +21013,22 @@ TOLLGATE_DECL result<void> service_catalog::add(std::string_view name, std::vect
     for (const std::string& event : events)
         if (!detail::is_event_name(event))
             return invalid("The event name '" + event + "' is not 1 to 128 of A-Z, a-z, 0-9, '.', '_' and '-'.");
-    services_.push_back({*service_name::from(name), std::string{name} + ":read", std::string{name}, std::move(events)});
+    std::vector<service_scope> own_scopes;
+    for (scope_definition& each : scopes) {
+        auto full_name = std::string{name} + ":" + each.name;
+        if (auto fits = detail::check_scope(each, own_scopes, full_name); !fits) return fits;
+        own_scopes.push_back({std::move(full_name), std::move(each.text)});
+    }
+    services_.push_back({*service_name::from(name), std::string{name} + ":read", std::string{name}, std::move(events),
+                         std::move(own_scopes)});
     return {};
 }
 
 TOLLGATE_DECL bool service_catalog::has_scope(std::string_view scope) const noexcept {
     return scope == balance_scope || std::any_of(services_.begin(), services_.end(), [scope](const service& each) {
-               return scope == each.read_scope || scope == each.write_scope;
+               return scope == each.read_scope || scope == each.write_scope ||
+                      std::any_of(each.own_scopes.begin(), each.own_scopes.end(),
+                                  [scope](const service_scope& own) { return scope == own.name; });
            });
 }
 
@@ -19245,6 +21037,7 @@ TOLLGATE_DECL std::vector<std::string> service_catalog::scopes() const {
     for (const service& each : services_) {
         all.push_back(each.read_scope);
         all.push_back(each.write_scope);
+        for (const service_scope& own : each.own_scopes) all.push_back(own.name);
     }
     return all;
 }
@@ -19315,7 +21108,7 @@ private:
     // With 256 locks, two threads collide in less than 1 % of calls on today's machines.
     static constexpr std::size_t lock_count_max = 256;
     struct alignas(64) padded_lock {  // one cache line each, to avoid false sharing
-        std::mutex mutex;
+        short_mutex mutex;
     };
     struct free_memory {
         void operator()(void* memory) const noexcept { std::free(memory); }
@@ -19324,7 +21117,7 @@ private:
     [[nodiscard]] std::size_t set_of(std::uint64_t key) const noexcept {
         return siphash(seed_, key) & (set_count_ - 1);
     }
-    [[nodiscard]] std::mutex& lock_of(std::size_t set) const noexcept { return locks_[set & (lock_count_ - 1)].mutex; }
+    [[nodiscard]] short_mutex& lock_of(std::size_t set) const noexcept { return locks_[set & (lock_count_ - 1)].mutex; }
 
     siphash_key seed_;
     std::size_t set_count_;   // powers of two, both
@@ -19443,11 +21236,11 @@ inline bool is_local_name(std::string_view name) noexcept {
 }  // namespace detail
 
 TOLLGATE_DECL result<void> public_targets::check(const http::url& target) const {
-    if (target.has_user_info) return invalid("target_url must not have a user name or password.");
-    if (target.has_fragment) return invalid("target_url must not have a fragment.");
+    if (target.has_user_info) return invalid(std::string{detail::target_has_user_info});
+    if (target.has_fragment) return invalid(std::string{detail::target_has_fragment});
     if (private_allowed) return {};
     const bool reachable = target.address ? detail::is_public(*target.address) : !detail::is_local_name(target.host);
-    if (!reachable) return invalid("target_url must lead to a public address.");
+    if (!reachable) return invalid(std::string{detail::target_is_private});
     return {};
 }
 
@@ -19544,7 +21337,7 @@ TOLLGATE_DECL result<std::string> webhook_key(std::string_view secret) {
         auto key = base64_decode(secret.substr(hook_secret_prefix.size()));
         if (key && key->size() >= webhook_key_bytes_min && key->size() <= webhook_key_bytes_max) return *std::move(key);
     }
-    return internal_error("A webhook's secret is not whsec_ and 24 to 64 bytes in base64.");
+    return internal_error("A webhook's secret is not whsec_ followed by 24 to 64 bytes in base64.");
 }
 
 TOLLGATE_DECL std::string webhook_mac(std::string_view key, const signed_webhook& of) {
@@ -19594,6 +21387,63 @@ TOLLGATE_DECL result<void> standard_webhook::write(const due_delivery& sent, ins
     fields.add("webhook-timestamp", *timestamp_value);
     fields.add("webhook-signature", *signature_value);
     return {};
+}
+
+}  // namespace tollgate
+
+// <tollgate/policy/token_authenticators.ipp>
+
+namespace tollgate::inline v0 {
+namespace detail {
+
+// Longer credentials cannot name a token. The extra bytes are for the decoder, which writes groups of three.
+inline constexpr std::size_t basic_bytes_max = limits::token_username_bytes_max + 1 + limits::secret_text_bytes_max + 4;
+
+inline bool read_basic(std::string_view credentials, presented_token& into) {
+    std::array<char, basic_bytes_max> buffer;
+    const auto decoded_bytes = base64_decode_into(credentials, buffer);
+    if (!decoded_bytes) return false;
+    const std::string_view decoded{buffer.data(), *decoded_bytes};
+    // the first one: a password may contain a colon, a username may not (RFC 7617 section 2)
+    const auto colon = decoded.find(':');
+    if (colon == std::string_view::npos || !into.username.append(decoded.substr(0, colon))) return false;
+    const auto secret = decoded.substr(colon + 1);
+    if (!is_well_formed(secret_kind::personal_token, secret)) return false;
+    into.kind = credential_kind::personal_token;
+    into.secret_digest = digest_of(secret);
+    return true;
+}
+
+inline bool read_bearer(std::string_view credentials, presented_token& into) {
+    if (!is_well_formed(secret_kind::access_token, credentials)) return false;
+    into.kind = credential_kind::access_token;
+    into.secret_digest = digest_of(credentials);
+    return true;
+}
+
+/// Null when there are no random bytes for a key; then nothing is kept.
+inline std::unique_ptr<token_memo> make_token_memo() {
+    std::array<std::uint64_t, 3> key;
+    const bool has_key = RAND_priv_bytes(reinterpret_cast<unsigned char*>(key.data()), sizeof key) == 1;
+    return has_key ? std::make_unique<token_memo>(keyed_hash{key}) : nullptr;
+}
+
+/// One for each thread, because a lock would cost what it saves. On the heap, so that threads that never see a token hold only a
+/// pointer.
+inline bool read_through_memo(credential_kind kind, std::string_view credentials, presented_token& into,
+                              bool (*read)(std::string_view, presented_token&)) {
+    thread_local const std::unique_ptr<token_memo> memo = make_token_memo();
+    return memo ? memo->read(kind, credentials, into, read) : read(credentials, into);
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL bool basic_token::read(std::string_view credentials, presented_token& into) const {
+    return detail::read_through_memo(credential_kind::personal_token, credentials, into, detail::read_basic);
+}
+
+TOLLGATE_DECL bool bearer_token::read(std::string_view credentials, presented_token& into) const {
+    return detail::read_through_memo(credential_kind::access_token, credentials, into, detail::read_bearer);
 }
 
 }  // namespace tollgate
@@ -19952,11 +21802,27 @@ TOLLGATE_DECL route_table& route_table::operator+=(route_table other) {
 
 namespace pipeline {
 
+TOLLGATE_DECL result<std::optional<std::string>> find_in_query(std::string_view query, std::string_view name) {
+    const auto fields = http::parse_form(query);
+    if (!fields) return malformed("The query of the URL cannot be decoded.");
+    const auto count = fields->count(name);
+    if (count > 1) return malformed("The query has more than one " + std::string{name} + ".");
+    if (count == 0) return std::optional<std::string>{};
+    return std::optional{std::string{fields->value_of(name)}};
+}
+
+TOLLGATE_DECL error bad_query_parameter(std::string_view name, std::string_view expected) {
+    auto message = std::string{name} + " in the query ";
+    if (expected.empty()) return invalid(message + "has an invalid value.");
+    return invalid(message.append("must be ").append(expected).append("."));
+}
+
 TOLLGATE_DECL route make_row(http::method method, std::string_view path, access_rule access, const route_notes& notes,
                              std::initializer_list<route::parameter_kind> kinds) {
     route made;
     made.access = access;
     made.reads_body = method == http::method::post || method == http::method::put || method == http::method::patch;
+    if (notes.request_body_bytes_max != 0) made.body_bytes_max = notes.request_body_bytes_max;
     made.method = method;
     made.path = path;
     made.notes = notes;
@@ -19979,6 +21845,18 @@ TOLLGATE_DECL std::vector<route_pattern> patterns_of(const route_table& table) {
         patterns.push_back({each.method, each.path});
     }
     return patterns;
+}
+
+TOLLGATE_DECL void check_routes(const route_table& table, const service_catalog& services, bool has_hooks) {
+    const auto refuse = [](const route& which, const std::string& needs) {
+        throw std::invalid_argument{
+            std::string{"tollgate: "}.append(http::to_text(which.method)).append(" ").append(which.path).append(" needs ").append(needs)};
+    };
+    for (const route& each : table) {
+        if (each.access.who == access_rule::kind::scope && !services.has_scope(each.access.scope))
+            refuse(each, "the scope '" + std::string{each.access.scope} + "', which no service of the settings declares");
+        if (each.needs_hooks && !has_hooks) refuse(each, "a hook_store; read tollgate/contract/hook_store.hpp");
+    }
 }
 
 }  // namespace pipeline
@@ -20043,7 +21921,7 @@ struct histogram_sum {
 };
 
 inline constexpr std::size_t routes_max = 96;
-inline constexpr std::size_t statuses_max = 32;  // that are told apart
+inline constexpr std::size_t statuses_max = 32;  // counted separately
 inline constexpr std::size_t methods = static_cast<std::size_t>(http::method::other) + 1;
 
 /// What threads count in: each in one of a few, so that they seldom write to the same line of a cache.
@@ -20262,7 +22140,7 @@ inline void write_process(metrics_writer& to) {
         const bool is_read = std::fscanf(file, "%lu %lu", &all, &resident) == 2;
         std::fclose(file);
         if (is_read) {
-            to.gauge("process_resident_memory_bytes", "Memory that the process occupies.");
+            to.gauge("process_resident_memory_bytes", "Resident memory of the process.");
             to.sample(std::uint64_t{resident} * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
         }
     }
@@ -20307,12 +22185,12 @@ inline void metrics::impl::write_requests(metrics_writer& to) const {
                                   {"status", metrics_detail::status_text(place)}});
         }
     }
-    to.histogram("tollgate_request_duration_seconds", "From the head of a request to its response, with all waits.");
+    to.histogram("tollgate_request_duration_seconds", "From the head of a request to its response, including all waits.");
     for (std::size_t i = 0; i < names.size(); ++i)
         if (std::any_of(durations[i].buckets.begin(), durations[i].buckets.end(), [](std::uint64_t count) { return count != 0; }))
             durations[i].write(to, route_of(names[i]), method_of(names[i]));
 
-    to.counter("tollgate_refusals_total", "What the server refused before there was a request to handle.");
+    to.counter("tollgate_refusals_total", "Refusals before there was a complete request.");
     for (const std::string_view kind : {"malformed", "too_slow", "too_large", "other_host", "overload", "other"}) {
         std::uint64_t count = 0;
         for (std::size_t place = 0; place < metrics_detail::statuses_max; ++place)
@@ -20320,7 +22198,7 @@ inline void metrics::impl::write_requests(metrics_writer& to) const {
                 each_shard([&](const shard& each) { count += each.refusals[place].load(std::memory_order_relaxed); });
         to.sample(count, {{"kind", kind}});
     }
-    to.counter("tollgate_problems_total", "Failures on our side, in requests and deliveries.");
+    to.counter("tollgate_problems_total", "Server failures, in requests and deliveries.");
     for (const error_kind kind : {error_kind::unavailable, error_kind::internal}) {
         const auto place = static_cast<std::size_t>(kind);
         std::uint64_t count = 0;
@@ -20330,7 +22208,7 @@ inline void metrics::impl::write_requests(metrics_writer& to) const {
 }
 
 inline void metrics::impl::write_deliveries(metrics_writer& to) const {
-    to.counter("tollgate_delivery_attempts_total", "Attempts to deliver a webhook, by what the delivery became.");
+    to.counter("tollgate_delivery_attempts_total", "Attempts to deliver a webhook, by outcome.");
     for (std::size_t i = 0; i < attempts.size(); ++i)
         to.sample(attempts[i].load(std::memory_order_relaxed),
                   {{"outcome", metrics_detail::outcome_text(static_cast<delivery_outcome>(i))}});
@@ -20352,7 +22230,7 @@ inline void metrics::impl::write_backends(metrics_writer& to) const {
     family([](const backend_statistics& of) { return of.is_up ? 1 : 0; });
     to.counter("tollgate_backend_calls_total", "Uses of a connection to the store or the limits.");
     family([](const backend_statistics& of) { return of.calls; });
-    to.counter("tollgate_backend_errors_total", "No connection could be had, or one was lost.");
+    to.counter("tollgate_backend_errors_total", "Calls that got no connection or lost it.");
     family([](const backend_statistics& of) { return of.errors; });
     to.counter("tollgate_backend_call_seconds_total", "Duration of those calls.");
     family([&](const backend_statistics& of) { return in_seconds(of.busy); });
@@ -20484,6 +22362,83 @@ TOLLGATE_DECL bool add_cookie(response& out, const new_cookie& made) {
 }
 
 }  // namespace tollgate::http
+
+// <tollgate/web/detail/language.ipp>
+
+namespace tollgate::inline v0::web {
+
+namespace detail {
+
+/// The part before `separator`, which is removed from `left` with it.
+inline std::string_view next_part(std::string_view& left, char separator) noexcept {
+    const auto part = left.substr(0, left.find(separator));
+    left.remove_prefix((std::min)(part.size() + 1, left.size()));
+    return trim_ows(part);
+}
+
+/// `;q=0.8` in thousandths; 1000 without one, 0 for a malformed one.
+inline int quality_of(std::string_view parameters) noexcept {
+    while (!parameters.empty()) {
+        auto parameter = next_part(parameters, ';');
+        if (!parameter.starts_with("q=") && !parameter.starts_with("Q=")) continue;
+        parameter.remove_prefix(2);
+        if (parameter.starts_with('1')) return 1000;
+        if (parameter.size() < 3 || !parameter.starts_with("0.")) return 0;
+        int thousandths = 0;
+        const auto digits = parameter.substr(2, 3);
+        const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), thousandths);
+        if (read.ptr != digits.data() + digits.size() || thousandths < 0) return 0;
+        for (auto missing = digits.size(); missing < 3; ++missing) thousandths *= 10;
+        return thousandths;
+    }
+    return 1000;
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL bool is_language_tag(std::string_view text) noexcept {
+    if (text.size() < 2 || text.starts_with('-') || text.ends_with('-')) return false;
+    return std::all_of(text.begin(), text.end(), [](char c) {
+        return c == '-' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    });
+}
+
+TOLLGATE_DECL std::optional<std::size_t> find_language(std::string_view range,
+                                                       std::span<const std::string_view> offered) noexcept {
+    while (!range.empty()) {
+        for (std::size_t i = 0; i < offered.size(); ++i)
+            if (ascii_iequals(offered[i], range)) return i;
+        const auto hyphen = range.rfind('-');
+        range = range.substr(0, hyphen == std::string_view::npos ? 0 : hyphen);
+    }
+    return std::nullopt;
+}
+
+TOLLGATE_DECL std::optional<std::size_t> accepted_language(std::string_view field,
+                                                           std::span<const std::string_view> offered) noexcept {
+    std::optional<std::size_t> best;
+    int best_quality = 0;
+    while (!field.empty()) {
+        auto parameters = detail::next_part(field, ',');
+        const auto range = detail::next_part(parameters, ';');
+        const int quality = detail::quality_of(parameters);
+        if (quality <= best_quality) continue;
+        const auto found = range == "*" && !offered.empty() ? std::optional<std::size_t>{0} : find_language(range, offered);
+        if (!found) continue;
+        best = found;
+        best_quality = quality;
+    }
+    return best;
+}
+
+TOLLGATE_DECL std::optional<std::size_t> ui_language(std::string_view ui_locales,
+                                                     std::span<const std::string_view> offered) noexcept {
+    while (!ui_locales.empty())
+        if (const auto found = find_language(detail::next_part(ui_locales, ' '), offered)) return found;
+    return std::nullopt;
+}
+
+}  // namespace tollgate::web
 
 // <tollgate/web/detail/sign_in_throttle.ipp>
 
@@ -20664,6 +22619,468 @@ TOLLGATE_DECL std::size_t sign_in_throttle::memory_bytes() const noexcept { retu
 
 }  // namespace tollgate
 
+// <tollgate/web/texts.ipp>
+
+namespace tollgate::inline v0 {
+
+// In the order of texts.hpp. A test fails on a text that is missing here.
+TOLLGATE_DECL page_texts german_texts() {
+    return {
+        .frame = {.language = "de",
+                  .language_name = "Deutsch",
+                  .languages = "Sprache",
+                  .site_name = "Ihr Konto",
+                  .skip = "Zum Inhalt springen",
+                  .navigation = "Einstellungen",
+                  .signed_in_as = "Angemeldet als {}",
+                  .sign_out = "Abmelden",
+                  .documentation = "Dokumentation",
+                  .error_title = "Fehler: {}"},
+        .errors =
+            {.malformed = {"Ungültige Anfrage",
+                           "Ihr Browser hat eine Anfrage gesendet, die nicht gelesen werden konnte. Gehen Sie zurück und "
+                           "versuchen Sie es erneut."},
+             .forbidden = {"Formular abgelaufen",
+                           "Dieses Formular ist nicht mehr gültig oder wurde nicht von dieser Website gesendet. Es wurde "
+                           "nichts geändert. Gehen Sie zurück, laden Sie die Seite neu und versuchen Sie es erneut."},
+             .not_found = {"Seite nicht gefunden",
+                           "Die Adresse enthält möglicherweise einen Tippfehler, oder die Seite existiert nicht mehr."},
+             .method = {"Methode nicht erlaubt", "Diese Seite unterstützt die HTTP-Methode der Anfrage nicht."},
+             .too_large = {"Anfrage zu groß", "Das gesendete Formular ist zu groß. Es wurde nichts geändert."},
+             .media_type = {"Medientyp nicht unterstützt",
+                            "Diese Seite akzeptiert nur HTML-Formulardaten ohne Inhaltskodierung. Es wurde nichts "
+                            "geändert."},
+             .too_many = {"Zu viele Anfragen", "Warten Sie einen Moment und versuchen Sie es dann erneut."},
+             .unavailable = {"Dienst nicht verfügbar",
+                             "Die Website ist vorübergehend nicht verfügbar. Versuchen Sie es gleich noch einmal."},
+             .internal = {"Etwas ist schiefgelaufen",
+                          "Der Fehler wurde protokolliert. Versuchen Sie es gleich noch einmal."},
+             .other = {"Anfrage fehlgeschlagen", "Gehen Sie zurück und versuchen Sie es erneut."},
+             .home = "Zur Startseite"},
+        .forms = {.faults = "Bitte korrigieren Sie Folgendes",
+                  .fault = "Fehler:",
+                  .optional = "(optional)",
+                  .missing = "Dieses Feld ist erforderlich.",
+                  .too_long = "Zu lang: Es sind höchstens {} Byte erlaubt.",
+                  .not_plain = "Verwenden Sie einfachen Text in einer Zeile.",
+                  .no_url = "Geben Sie eine vollständige URL ein, zum Beispiel https://example.com/page.",
+                  .insecure_url =
+                      "Verwenden Sie https. http ist nur für Loopback-Adressen wie http://127.0.0.1 erlaubt.",
+                  .url_not_ascii = "Verwenden Sie nur ASCII-Zeichen. Schreiben Sie internationale Domainnamen in ihrer "
+                                   "ASCII-Form, zum Beispiel xn--bcher-kva.example.",
+                  .unknown_choice = "Wählen Sie eine der angezeigten Optionen.",
+                  .actions = "Aktionen",
+                  .created = "Erstellt",
+                  .last_used = "Zuletzt verwendet",
+                  .never = "Nie",
+                  .shown_once = "Kopieren Sie das Secret jetzt. Es wird nicht noch einmal angezeigt.",
+                  .copy = "Kopieren",
+                  .copied = "Kopiert",
+                  .cancel = "Abbrechen"},
+        .dates = {.months = {"Jan.", "Feb.", "März", "Apr.", "Mai", "Juni", "Juli", "Aug.", "Sept.", "Okt.", "Nov.", "Dez."},
+                  .day = "{}. {} {}",
+                  .just_now = "Gerade eben",
+                  .minute_ago = "Vor 1 Minute",
+                  .minutes_ago = "Vor {} Minuten",
+                  .hour_ago = "Vor 1 Stunde",
+                  .hours_ago = "Vor {} Stunden",
+                  .day_ago = "Vor 1 Tag",
+                  .days_ago = "Vor {} Tagen"},
+        .scopes = {.read = "Ihre {}-Konten ansehen und deren Webhooks verwalten",
+                   .write = "Ihre {}-Konten ansehen und verwalten",
+                   .balance = "Ihren Kontostand ansehen"},
+        .sign_in = {.title = "Anmelden",
+                    .login = "Benutzername",
+                    .password = "Passwort",
+                    .button = "Anmelden",
+                    .login_missing = "Geben Sie Ihren Benutzernamen ein.",
+                    .password_missing = "Geben Sie Ihr Passwort ein.",
+                    .refused = "Benutzername oder Passwort ist falsch.",
+                    .throttled = "Zu viele Fehlversuche. Versuchen Sie es in {} erneut.",
+                    .durations = {.one_second = "1 Sekunde",
+                                  .seconds = "{} Sekunden",
+                                  .one_minute = "1 Minute",
+                                  .minutes = "{} Minuten",
+                                  .one_hour = "1 Stunde",
+                                  .hours = "{} Stunden"},
+                    .out_title = "Abmelden",
+                    .out_about = "Sie sind als {} angemeldet.",
+                    .signed_out = "Sie sind abgemeldet."},
+        .consent =
+            {.title = "{} autorisieren?",
+             .asks = "{} möchte auf Ihr Konto bei {} zugreifen.",
+             .scopes = "Diese Anwendung erhält folgende Berechtigungen:",
+             .website = "Website laut Anwendung: {}",
+             .unproved = "Jedes Programm kann sich als diese Anwendung ausgeben. Fahren Sie nur fort, wenn Sie sie gerade "
+                         "selbst gestartet haben.",
+             .signed_in_as = "Sie sind als {} angemeldet.",
+             .other_user = "Nicht Sie?",
+             .allow = "{} autorisieren",
+             .deny = "Abbrechen",
+             .leads_to = "In beiden Fällen kehren Sie zu {} zurück.",
+             .revocable = "Sie können den Zugriff jederzeit in Ihren Kontoeinstellungen widerrufen.",
+             .sign_in = "Melden Sie sich an, um fortzufahren",
+             .missing_client = {"client_id fehlt",
+                                "Der Link, der hierher geführt hat, nennt keine Anwendung. Kehren Sie zur Anwendung zurück "
+                                "und wenden Sie sich an deren Entwickler, falls das erneut geschieht."},
+             .unknown_client = {"Unbekannte Anwendung",
+                                "Der Link, der hierher geführt hat, gehört zu keiner registrierten Anwendung. Es wurde kein "
+                                "Zugriff gewährt."},
+             .unregistered_redirect = {"Weiterleitungs-URL nicht registriert",
+                                       "Die redirect_uri dieser Anfrage ist für die Anwendung nicht registriert. Der Link "
+                                       "ist möglicherweise fehlerhaft oder ein Täuschungsversuch. Es wurde kein Zugriff "
+                                       "gewährt."},
+             .missing_redirect = {"redirect_uri fehlt",
+                                  "Für die Anwendung ist nicht genau eine Weiterleitungs-URL registriert, daher muss jede "
+                                  "Anfrage eine redirect_uri enthalten. Es wurde kein Zugriff gewährt."},
+             .answered = {"Diese Anfrage wurde bereits beantwortet",
+                          "Die Anwendung hat Ihre Entscheidung bereits erhalten. Kehren Sie zu ihr zurück und beginnen Sie "
+                          "dort bei Bedarf von vorn."}},
+        .device =
+            {.title = "Gerät verbinden",
+             .about = "Geben Sie den Code ein, den Ihr Gerät anzeigt.",
+             .code = "Code",
+             .code_hint = "8 Buchstaben, zum Beispiel BCDF-GHJK.",
+             .next = "Weiter",
+             .malformed = "Ein Code besteht aus 8 Buchstaben, zum Beispiel BCDF-GHJK.",
+             .unknown = "Dieser Code ist falsch, abgelaufen oder wurde bereits verwendet. Den aktuellen Code finden Sie auf "
+                        "Ihrem Gerät.",
+             .too_many = "Zu viele falsche Codes. Versuchen Sie es in {} erneut.",
+             .asks = "Ein Gerät mit {} möchte auf Ihr Konto bei {} zugreifen.",
+             .warning = "Die Anfrage kam von der Adresse {}, {}. Fahren Sie nur fort, wenn Sie sie gerade selbst auf einem "
+                        "Gerät gestartet haben, das Sie vor sich haben. Wenn Ihnen jemand den Code oder diesen Link "
+                        "geschickt hat, brechen Sie ab: Die Person erhielte sonst Zugriff auf Ihr Konto.",
+             .code_shown = "Ihr Gerät muss diesen Code anzeigen: {}",
+             .approved = {"Das Gerät ist verbunden",
+                          "Sie können zu Ihrem Gerät zurückkehren. Es fährt in wenigen Sekunden fort."},
+             .denied = {"Zugriff abgelehnt", "Das Gerät hat keinen Zugriff auf Ihr Konto erhalten."},
+             .answered = {"Dieser Code wurde bereits verwendet",
+                          "Kehren Sie zu Ihrem Gerät zurück und beginnen Sie dort bei Bedarf von vorn."}},
+        .tokens =
+            {.link = "Token",
+             .title = "Persönliche API-Token",
+             .about = "Mit einem persönlichen Token rufen Ihre eigenen Skripte und Tools die API in Ihrem Namen auf. Erstellen "
+                      "Sie für jedes Programm ein eigenes Token, das nur die nötigen Berechtigungen hat.",
+             .none = "Sie haben noch keine Token.",
+             .add = "Neues Token",
+             .description = "Beschreibung",
+             .description_hint = "Wofür das Token gedacht ist, zum Beispiel „nächtliches Backup“. Nur für Sie sichtbar.",
+             .description_missing = "Geben Sie eine Beschreibung ein.",
+             .scopes = "Berechtigungen",
+             .scopes_missing = "Wählen Sie mindestens eine Berechtigung aus.",
+             .button = "Token erstellen",
+             .username = "Token-Benutzername",
+             .secret = "Token-Secret",
+             .too_many = "Sie haben die maximale Anzahl an Token erreicht. Widerrufen Sie ein nicht verwendetes und versuchen "
+                         "Sie es dann erneut.",
+             .expires = "Läuft ab",
+             .expires_hint = "Nach diesem Tag schlagen Programme fehl, die das Token verwenden, bis Sie hier ein neues Secret "
+                             "generieren.",
+             .days = {"In 30 Tagen", "In 90 Tagen", "In 365 Tagen"},
+             .never_expires = "Nie",
+             .expired = "Abgelaufen",
+             .expires_soon = "Läuft bald ab",
+             .used_from = "von {}",
+             .renew = "Neues Secret",
+             .renew_warning = "Das aktuelle Secret von „{}“ funktioniert ab sofort nicht mehr. Der Benutzername bleibt gleich. "
+                              "Hat das Token ein Ablaufdatum, beginnt die Frist von vorn.",
+             .renew_button = "Neues Secret generieren",
+             .made_title = "Ihr neues Token",
+             .made_about = "Verwenden Sie Benutzername und Secret mit HTTP-Basic-Authentifizierung.",
+             .back = "Zurück zu den Token",
+             .revoke = "Widerrufen",
+             .revoke_warning = "Programme, die „{}“ verwenden, verlieren sofort den Zugriff. Dies kann nicht rückgängig gemacht "
+                               "werden.",
+             .revoke_button = "Dieses Token widerrufen",
+             .revoked = "Das Token wurde widerrufen."},
+        .applications =
+            {.link = "Anwendungen",
+             .title = "OAuth-Anwendungen",
+             .about = "Eine Anwendung bittet andere Personen über OAuth 2.0 um Zugriff auf deren Konten. Registrieren Sie sie, um "
+                      "eine Client-ID und ein Client-Secret zu erhalten. Für den Zugriff auf Ihr eigenes Konto genügt ein "
+                      "persönliches Token.",
+             .none = "Sie haben noch keine Anwendungen registriert.",
+             .add = "Neue Anwendung",
+             .name = "Name",
+             .name_hint = "Wird Nutzern angezeigt, wenn die Anwendung um Zugriff bittet.",
+             .name_missing = "Geben Sie einen Namen ein.",
+             .website = "Website",
+             .website_hint = "Wo Nutzer mehr erfahren können, zum Beispiel https://example.com.",
+             .website_missing = "Geben Sie die URL der Website der Anwendung ein.",
+             .description = "Beschreibung",
+             .redirect_url = "Weiterleitungs-URLs",
+             .redirect_url_hint = "Wohin Nutzer nach ihrer Entscheidung zurückkehren, eine URL pro Zeile. Ohne Angabe muss jede "
+                                  "Anfrage eine redirect_uri auf der oben genannten Website enthalten.",
+             .redirect_url_bad = "Geben Sie vollständige URLs ohne #Fragment ein, zum Beispiel https://example.com/callback, "
+                                 "eine pro Zeile.",
+             .too_many_redirect_urls = "Geben Sie höchstens 20 URLs ein.",
+             .type = "Client-Typ",
+             .type_hint = "Ein öffentlicher Client hat kein Secret. Er muss PKCE verwenden und jede Weiterleitungs-URL "
+                          "registrieren; Schemas wie com.example.app:/callback sind erlaubt. Nutzer werden jedes Mal gefragt.",
+             .confidential_type = "Vertraulich: ein Server, der ein Secret geheim hält",
+             .public_type = "Öffentlich: eine Mobil-, Desktop-, Kommandozeilen- oder Single-Page-Anwendung",
+             .public_client = "Öffentlicher Client",
+             .resource_server = "Ressourcenserver",
+             .no_redirect_url = "Keine",
+             .button = "Anwendung registrieren",
+             .client_id = "Client-ID",
+             .client_secret = "Client-Secret",
+             .too_many = "Sie haben die maximale Anzahl an Anwendungen erreicht. Löschen Sie eine nicht verwendete und versuchen "
+                         "Sie es dann erneut.",
+             .made_title = "{} ist registriert",
+             .renewed_title = "Neues Secret für {}",
+             .made_about = "Konfigurieren Sie Ihre Anwendung mit der Client-ID und dem Client-Secret.",
+             .back = "Zurück zu den Anwendungen",
+             .renew = "Neues Secret",
+             .renew_warning = "Das aktuelle Secret von {} bleibt neben dem neuen gültig, bis Sie es entfernen. Stellen Sie Ihre "
+                              "Anwendung zuerst auf das neue um.",
+             .renew_again_warning = "Das aktuelle Secret von {} bleibt neben dem neuen gültig. Das vorherige Secret funktioniert "
+                                    "ab sofort nicht mehr.",
+             .renew_button = "Neues Secret generieren",
+             .remove_secret = "Altes Secret entfernen",
+             .remove_secret_warning = "Das vorherige Secret von {} funktioniert ab sofort nicht mehr.",
+             .remove_secret_button = "Das alte Secret entfernen",
+             .secret_removed = "Das alte Secret wurde entfernt.",
+             .users = "Nutzer",
+             .edit = "Bearbeiten",
+             .edit_title = "{} bearbeiten",
+             .save = "Änderungen speichern",
+             .edited = "Die Änderungen wurden gespeichert.",
+             .own_access = "Zugriff auf Ihr eigenes Konto",
+             .own_access_hint = "Mit Client-ID und Client-Secret kann die Anwendung dann ohne Rückfrage Token für Ihre Konten "
+                                "abrufen (Client-Credentials-Grant). Wenn Sie dies entfernen, werden diese Token widerrufen.",
+             .acts_for_owner = "Zugriff auf mein eigenes Konto erlauben",
+             .type_name = "Geben Sie zur Bestätigung {} ein",
+             .wrong_name = "{} hat Nutzer. Geben Sie zum Löschen den Namen der Anwendung ein.",
+             .remove = "Löschen",
+             .remove_warning = "{} verliert den Zugriff auf die Konten aller Nutzer, die die Anwendung autorisiert haben. Dies "
+                               "kann nicht rückgängig gemacht werden.",
+             .remove_button = "Diese Anwendung löschen",
+             .removed = "Die Anwendung und alle ihre Zugriffe wurden gelöscht."},
+        .authorizations =
+            {.link = "Autorisierungen",
+             .title = "Autorisierte Anwendungen",
+             .about = "Sie haben diesen Anwendungen Zugriff auf Ihr Konto gewährt. Widerrufen Sie den Zugriff von Anwendungen, die "
+                      "Sie nicht verwenden oder nicht kennen.",
+             .none = "Sie haben keine Anwendungen autorisiert.",
+             .application = "Anwendung",
+             .may = "Berechtigungen",
+             .since = "Autorisiert",
+             .revoke = "Widerrufen",
+             .revoke_warning = "{} verliert sofort den Zugriff auf Ihr Konto. Die Anwendung kann erneut um Zugriff bitten.",
+             .revoke_button = "Zugriff widerrufen",
+             .revoked = "Der Zugriff wurde widerrufen."},
+        .webhooks =
+            {.link = "Webhooks",
+             .title = "Webhooks",
+             .about = "Ein Webhook benachrichtigt Ihren Server über Ereignisse in einem Konto: Jedes Ereignis wird als signierte "
+                      "POST-Anfrage an Ihre URL gesendet.",
+             .no_accounts = "Webhooks gehören zu einem Konto, und Sie haben noch keine Konten.",
+             .none = "Sie haben noch keine Webhooks.",
+             .none_here = "Dieses Konto hat keine Webhooks.",
+             .choose = "Anzuzeigendes Konto",
+             .choose_about = "Sie haben zu viele Konten für eine Seite.",
+             .choose_button = "Anzeigen",
+             .add = "Neuer Webhook",
+             .account = "Konto",
+             .event = "Ereignis",
+             .next_step = "Weiter",
+             .all_accounts = "Webhooks aller Konten",
+             .edit = "Bearbeiten",
+             .edit_title = "Webhook bearbeiten",
+             .edit_about = "Ausstehende Zustellungen werden an die neue URL gesendet. Das neue Ereignis gilt für alles, was ab "
+                           "jetzt geschieht.",
+             .save = "Änderungen speichern",
+             .edited = "Die Änderungen wurden gespeichert.",
+             .event_of_other_service = "Der Dienst {} kennt dieses Ereignis nicht.",
+             .target_url = "URL",
+             .target_url_hint = "Ereignisse werden an diese URL gesendet, zum Beispiel https://example.com/hooks.",
+             .target_url_missing = "Geben Sie die URL ein, an die Ereignisse gesendet werden sollen.",
+             .target_has_user_info = "Die URL darf keinen Benutzernamen und kein Passwort enthalten.",
+             .target_has_fragment = "Die URL darf kein Fragment enthalten.",
+             .target_is_private = "Die URL muss auf eine öffentliche Adresse verweisen.",
+             .button = "Webhook erstellen",
+             .source = "Erstellt über",
+             .by_api = "API",
+             .by_hand = "Einstellungen",
+             .too_many = "Das Konto hat die maximale Anzahl an Webhooks für dieses Ereignis erreicht. Löschen Sie einen und "
+                         "versuchen Sie es dann erneut.",
+             .made_title = "Ihr neuer Webhook",
+             .renewed_title = "Neues Signatur-Secret",
+             .made_about = "Ereignisse werden an {} gesendet. Prüfen Sie ihre Signaturen mit diesem Secret.",
+             .renewed_about = "Zustellungen werden ab sofort mit diesem Secret signiert, 24 Stunden lang zusätzlich mit dem "
+                              "vorherigen, damit Sie ohne Verlust von Ereignissen wechseln können.",
+             .secret = "Signatur-Secret",
+             .back = "Zurück zu den Webhooks",
+             .renew = "Neues Secret",
+             .renew_warning = "Für {} wird ein neues Signatur-Secret generiert. Das aktuelle bleibt 24 Stunden gültig.",
+             .renew_button = "Neues Secret generieren",
+             .remove = "Löschen",
+             .remove_warning = "Es werden keine Ereignisse mehr an {} gesendet. Dies kann nicht rückgängig gemacht werden.",
+             .remove_button = "Diesen Webhook löschen",
+             .removed = "Der Webhook wurde gelöscht."},
+        .deliveries =
+            {.link = "Zustellungen",
+             .title = "Zustellungen von {}",
+             .back = "Alle Webhooks",
+             .state = "Status",
+             .active = "Aktiv",
+             .failing = "Fehlerhaft",
+             .disabled = "Deaktiviert",
+             .failing_about = "Seit dem {} war kein Versuch erfolgreich. Weitere Versuche folgen in wachsenden Abständen. Gelingt zu "
+                              "lange keiner, wird der Webhook deaktiviert.",
+             .gone_about = "Deaktiviert am {}: Die URL hat mit Status 410 (Gone) geantwortet.",
+             .failed_about = "Deaktiviert am {}: Zu lange war kein Versuch erfolgreich.",
+             .disabled_about = "An einen deaktivierten Webhook werden keine neuen Ereignisse gesendet. Ausstehende Zustellungen "
+                               "werden angehalten, bis Sie ihn aktivieren.",
+             .enable = "Webhook aktivieren",
+             .enabled = "Der Webhook wurde aktiviert. Ausstehende Zustellungen werden gesendet.",
+             .none = "Noch keine Zustellungen. Das nächste Ereignis {} und seine Versuche werden hier aufgeführt.",
+             .none_older = "Es gibt keine älteren Zustellungen, oder sie sind nicht mehr gespeichert.",
+             .paging = "Weitere Zustellungen",
+             .newest = "Neueste",
+             .older = "Ältere",
+             .last_attempts = "Die letzten {} Versuche.",
+             .waiting = "Ausstehend",
+             .retrying = "Weitere Versuche",
+             .delivered = "Zugestellt",
+             .given_up = "Fehlgeschlagen",
+             .held = "Angehalten",
+             .next_attempt = "Nächster Versuch: {}.",
+             .next_retry = "Wird erneut versucht, nächster Versuch: {}.",
+             .no_attempt = "Noch keine Versuche.",
+             .send_again = "Erneut senden",
+             .sent_again = "Die Zustellung wird erneut gesendet.",
+             .not_while_disabled = "Ein deaktivierter Webhook kann nicht senden. Aktivieren Sie ihn zuerst und senden Sie dann "
+                                   "erneut.",
+             .filter = "Nach Ergebnis filtern",
+             .all = "Alle",
+             .none_in_state = "Es gibt keine Zustellungen mit diesem Ergebnis.",
+             .test = "Testereignis senden",
+             .tested = "Ein Testereignis mit dem Namen ping wird gesendet.",
+             .see_result = "Ergebnis ansehen",
+             .resend_failed = "Alle fehlgeschlagenen erneut senden",
+             .resend_since = "Fehlgeschlagen in den letzten",
+             .hour = "60 Minuten",
+             .day = "24 Stunden",
+             .week = "7 Tagen",
+             .month = "30 Tagen",
+             .resent = "{} Zustellungen werden erneut gesendet, höchstens 1000 auf einmal.",
+             .resent_none = "In dieser Zeit ist keine Zustellung fehlgeschlagen.",
+             .attempts = {.answered = "HTTP-Status {}",
+                          .redirected = "HTTP-Status {}: Weiterleitungen wird nicht gefolgt",
+                          .no_address = "Der Hostname konnte nicht aufgelöst werden",
+                          .refused_address = "Der Hostname führt zu einer Adresse, an die keine Webhooks gesendet werden dürfen",
+                          .no_connection = "Verbindung abgelehnt",
+                          .no_tls = "TLS-Handshake fehlgeschlagen: Das Zertifikat ist möglicherweise ungültig oder abgelaufen",
+                          .timed_out = "Zeitüberschreitung, bevor die Antwort vollständig war",
+                          .broken_off = "Verbindung geschlossen, bevor die Antwort vollständig war",
+                          .bad_answer = "Ungültige oder zu große HTTP-Antwort"},
+             .milliseconds = "{} ms",
+             .seconds = "{} s",
+             .request = "Anfrage",
+             .request_cut = "Anfrage (gekürzt)",
+             .answer = "Antworttext",
+             .answer_cut = "Antworttext (gekürzt)"},
+        .activity = {.link = "Aktivität",
+                     .title = "Letzte Aktivitäten",
+                     .about = "Was mit Ihrem Konto geschehen ist. Wenn Ihnen ein Eintrag nicht bekannt vorkommt, ändern Sie Ihr "
+                              "Passwort und widerrufen Sie Ihre Token.",
+                     .none = "Es wurde noch nichts aufgezeichnet.",
+                     .what = "Aktivität",
+                     .when = "Zeit",
+                     .where = "Von",
+                     .by_operator = "Betreiber dieser Website",
+                     .signed_in = "Angemeldet",
+                     .token_created = "Token {} erstellt",
+                     .token_renewed = "Neues Secret für das Token {} generiert",
+                     .token_revoked = "Token {} widerrufen",
+                     .application_registered = "Anwendung {} registriert",
+                     .client_secret_replaced = "Neues Secret für die Anwendung {} generiert",
+                     .client_secret_removed = "Älteres Secret der Anwendung {} entfernt",
+                     .application_deleted = "Anwendung {} gelöscht",
+                     .access_granted = "Anwendung {} autorisiert",
+                     .access_revoked = "Zugriff der Anwendung {} widerrufen",
+                     .hook_created = "Webhook {} erstellt",
+                     .hook_deleted = "Webhook {} gelöscht",
+                     .hook_secret_replaced = "Neues Secret für Webhook {} generiert",
+                     .hook_enabled = "Webhook {} aktiviert",
+                     .delivery_resent = "Zustellung {} erneut gesendet",
+                     .application_changed = "Anwendung {} geändert",
+                     .hook_changed = "Webhook {} geändert",
+                     .hook_tested = "Testereignis an Webhook {} gesendet",
+                     .deliveries_resent = "Fehlgeschlagene Zustellungen von Webhook {} erneut gesendet",
+                     .session_ended = "Eine andere Sitzung abgemeldet",
+                     .other_sessions_ended = "Überall sonst abgemeldet",
+                     .user_added = "Konto mit dem Benutzernamen {} angelegt",
+                     .user_disabled = "Konto deaktiviert",
+                     .user_enabled = "Konto aktiviert",
+                     .user_deleted = "Konto gelöscht",
+                     .password_set = "Neues Passwort festgelegt",
+                     .sessions_ended = "Überall abgemeldet",
+                     .quota_set = "Rate-Limit auf {} Anfragen pro Tag gesetzt",
+                     .account_added = "Konto {} hinzugefügt",
+                     .event_reported = "Ereignis {} gemeldet"},
+        .overview = {.link = "Übersicht",
+                     .title = "Ihr Konto",
+                     .balance = "Kontostand",
+                     .accounts = "Konten",
+                     .no_accounts = "Sie haben noch keine Konten.",
+                     .account = "Konto",
+                     .service = "Dienst",
+                     .id = "ID",
+                     .role = "Rolle",
+                     .administrator = "Administrator",
+                     .member = "Mitglied",
+                     .webhooks = "Webhooks",
+                     .more_accounts = "und {} weitere",
+                     .access = "Zugriff auf Ihr Konto",
+                     .no_access = "Kein Token und keine Anwendung hat Zugriff auf Ihr Konto.",
+                     .token = "Persönliches Token",
+                     .application = "Anwendung",
+                     .name = "Name",
+                     .type = "Typ",
+                     .all_tokens = "Token verwalten ({})",
+                     .all_applications = "Autorisierte Anwendungen verwalten ({})",
+                     .activity = "Letzte Aktivitäten",
+                     .all_activity = "Alle Aktivitäten",
+                     .no_activity = "Die letzten Aktivitäten können gerade nicht angezeigt werden."},
+        .security =
+            {.link = "Sicherheit",
+             .title = "Sicherheit",
+             .about = "Wo Sie angemeldet sind, und Ihr Passwort.",
+             .sessions = "Sitzungen",
+             .sessions_about = "In diesen Browsern sind Sie angemeldet. Melden Sie die ab, die Sie nicht verwenden oder nicht "
+                               "kennen; ändern Sie im letzteren Fall auch Ihr Passwort.",
+             .browser = "Browser",
+             .unknown_browser = "Unbekannter Browser",
+             .browser_on = "{} auf {}",
+             .current = "Diese Sitzung",
+             .signed_in = "Angemeldet",
+             .last_seen = "Zuletzt aktiv",
+             .where = "Von",
+             .unknown_place = "Unbekannt",
+             .end = "Abmelden",
+             .end_others = "Überall sonst abmelden",
+             .ended = "Die Sitzung wurde abgemeldet.",
+             .others_ended = "Alle anderen Sitzungen wurden abgemeldet.",
+             .password = "Passwort",
+             .password_about = "Mit einem neuen Passwort werden Sie überall sonst abgemeldet.",
+             .current_password = "Aktuelles Passwort",
+             .new_password = "Neues Passwort",
+             .new_password_hint = "Mindestens {} Zeichen.",
+             .repeated_password = "Neues Passwort wiederholen",
+             .change_password = "Passwort ändern",
+             .too_short = "Verwenden Sie mindestens {} Zeichen.",
+             .different = "Die beiden neuen Passwörter sind verschieden.",
+             .refused = "Das ist nicht Ihr aktuelles Passwort.",
+             .throttled = "Zu viele fehlgeschlagene Versuche. Versuchen Sie es in {} erneut.",
+             .password_changed = "Ihr Passwort wurde geändert, und alle anderen Sitzungen wurden abgemeldet."},
+    };
+}
+
+}  // namespace tollgate
+
 // <tollgate/web/detail/plain_theme_style.hpp>
 
 namespace tollgate::inline v0::detail {
@@ -20677,6 +23094,7 @@ inline constexpr std::string_view plain_style_sheet = R"(:root {
   --danger: #a61b29; --danger-deep: #82131f; --on-danger: #ffffff; --danger-paper: #fdf3f3;
   --good: #0b6b46; --good-paper: #eff8f3; --care: #805300; --care-paper: #fdf7e9;
   --shadow: 0 .5rem 1.5rem rgb(20 30 40 / 16%);
+  --mono: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
 }
 @media (prefers-color-scheme: dark) {
   :root {
@@ -20688,6 +23106,7 @@ inline constexpr std::string_view plain_style_sheet = R"(:root {
   }
 }
 *, ::before, ::after { box-sizing: border-box; }
+[hidden] { display: none !important; }
 html { -webkit-text-size-adjust: 100%; scroll-padding-top: 1.5rem; }
 body { margin: 0; background: var(--paper); color: var(--ink); overflow-wrap: break-word;
   font: 1rem/1.6 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; }
@@ -20698,7 +23117,7 @@ p { margin: 0 0 1rem; max-width: 42rem; text-wrap: pretty; }
 a { color: var(--accent); text-decoration-thickness: 1px; text-underline-offset: .18em; }
 a:hover { text-decoration-thickness: 2px; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: .25rem; }
-code { font-family: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: .875em;
+code { font-family: var(--mono); font-size: .875em;
   overflow-wrap: anywhere; }
 .skip { position: absolute; left: -100rem; }
 .skip:focus { left: 1rem; top: 1rem; padding: .5rem 1rem; background: var(--paper); z-index: 2; }
@@ -20709,22 +23128,30 @@ body > header { background: var(--panel); border-bottom: 1px solid var(--line); 
 .bar, body > nav, main { max-width: 66rem; margin-inline: auto; padding-inline: 1.5rem; }
 .bar { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: .5rem 1.5rem; min-height: 3.75rem;
   padding-block: .6rem; }
+.logo { height: 1.5em; width: auto; max-width: 8rem; vertical-align: -.4em; margin-right: .5rem; }
 .name { color: var(--ink); font-weight: 650; letter-spacing: -.01em; text-decoration: none; padding-block: .2rem; }
 .name:hover { text-decoration: underline; }
 .who { display: flex; flex-wrap: wrap; align-items: center; gap: .35rem 1rem; font-size: .925rem; color: var(--quiet); min-width: 0; }
+.who > a { padding-block: .1rem; }
 .who > span { overflow-wrap: anywhere; }
 .who form { margin: 0; }
-body > nav { padding-block: 1rem 0; }
-body > nav ul { display: flex; flex-wrap: wrap; gap: .25rem; list-style: none; margin: 0 -.8rem; padding: 0; }
-body > nav a { display: block; padding: .4rem .8rem; border-radius: .5rem; color: var(--ink); text-decoration: none; }
-body > nav a:hover { background: var(--panel); }
-body > nav a[aria-current] { background: var(--panel); color: var(--accent); font-weight: 600; }
-main { padding-block: 2.25rem 5rem; }
-.narrow main { max-width: 30rem; padding-block: clamp(2rem, 8vh, 6rem) 5rem; }
+body > nav { border-bottom: 1px solid var(--line); max-width: none; padding-inline: max(1.5rem, (100% - 63rem) / 2); }
+body > nav ul { display: flex; flex-wrap: wrap; gap: 0 .25rem; list-style: none; margin: 0 -.8rem; padding: 0; }
+body > nav a { display: block; padding: .8rem; color: var(--quiet); text-decoration: none; white-space: nowrap; }
+body > nav a:hover { color: var(--ink); }
+body > nav a:focus-visible { outline-offset: -3px; }
+body > nav a[aria-current] { color: var(--ink); font-weight: 600; box-shadow: inset 0 -3px var(--accent); }
+body > footer { border-top: 1px solid var(--line); }
+.languages { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; list-style: none; max-width: 66rem; margin: 0 auto;
+  padding: 1rem 1.5rem 2rem; font-size: .925rem; }
+.languages a { display: block; padding-block: .25rem; color: var(--quiet); }
+.languages a[aria-current] { color: var(--ink); text-decoration: none; font-weight: 600; }
+main { padding-block: 2.25rem 4rem; min-height: 60vh; }
+.narrow main { max-width: 33rem; padding-block: clamp(2rem, 8vh, 6rem) 4rem; }
 
 .heading { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: .5rem 1.5rem;
   margin-bottom: .6rem; }
-.heading h1 { margin: 0; }
+.heading h1, .heading h2 { margin: 0; }
 .lead { color: var(--quiet); margin-bottom: 2rem; }
 .nothing { border: 1px dashed var(--edge); border-radius: .6rem; padding: 1.5rem; color: var(--quiet); max-width: none;
   margin-bottom: 2.5rem; }
@@ -20733,15 +23160,22 @@ main { padding-block: 2.25rem 5rem; }
 .faults { border-color: var(--danger); background: var(--danger-paper); }
 .faults h2 { font-size: 1.05rem; margin: 0 0 .25rem; }
 .faults ul { margin: 0; padding: 0; list-style: none; }
-.faults a { color: var(--danger); }
+.faults a { display: inline-block; color: var(--danger); }
 .caution { border-color: var(--care); background: var(--care-paper); }
+.hint + .caution { margin-top: 1.25rem; }
 
-button, .button, summary { display: inline-block; font: inherit; font-weight: 600; line-height: 1.4; text-decoration: none; cursor: pointer;
-  border: 1px solid transparent; border-radius: .5rem; padding: .55rem 1.1rem; background: var(--accent); color: var(--on-accent); }
+button, .button { display: inline-block; font: inherit; font-weight: 600; line-height: 1.4; text-decoration: none; cursor: pointer;
+  border: 1px solid transparent; border-radius: .5rem; padding: .55rem 1.1rem; background: var(--accent); color: var(--on-accent);
+  max-width: 100%; overflow-wrap: anywhere; }
 button:hover, .button:hover { background: var(--accent-deep); }
-button.quiet, .heading .button, summary { background: transparent; border-color: var(--edge); color: var(--ink); font-weight: 500; }
-button.quiet:hover, .heading .button:hover, summary:hover { background: var(--panel); border-color: var(--ink); }
+button.quiet, .button.quiet { background: var(--paper); border-color: var(--edge); color: var(--ink); font-weight: 500; }
+button.quiet:hover, .button.quiet:hover { background: var(--panel); border-color: var(--ink); }
+button.link { padding: .1rem .2rem; border: 0; background: none; color: var(--accent); font-weight: 400; text-decoration: underline;
+  text-decoration-thickness: 1px; text-underline-offset: .18em; }
+button.link:hover { text-decoration-thickness: 2px; }
 header button.quiet { padding: .25rem .75rem; font-size: .925rem; }
+button.quiet.removal { color: var(--danger); }
+button.quiet.removal:hover { border-color: var(--danger); background: var(--danger-paper); }
 button.danger { background: var(--danger); color: var(--on-danger); }
 button.danger:hover { background: var(--danger-deep); }
 
@@ -20760,50 +23194,76 @@ input:focus-visible, select:focus-visible, textarea:focus-visible { outline-offs
 .choice { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .75rem; align-items: start; padding: .35rem 0; }
 .choice input { width: 1.5rem; height: 1.5rem; margin: 0; accent-color: var(--accent); }
 .choice code { display: block; color: var(--quiet); }
-input.copied:not([type=checkbox]) { font-family: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
+.copyable { display: flex; gap: .6rem; align-items: start; }
+.copyable > textarea { flex: 1; }
+textarea.copied { field-sizing: content; resize: none; overflow-wrap: anywhere;
+  font-family: var(--mono);
   font-size: .925rem; user-select: all; }
 .chooser { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: end; margin-bottom: 2rem; }
 .chooser p, .chooser label { width: 100%; margin: 0; }
 .chooser label { font-weight: 600; }
 .chooser select { width: auto; max-width: 100%; }
 
-.narrow main > ul { margin: 0 0 1.25rem; padding-left: 1.25rem; }
-.narrow li + li { margin-top: .5rem; }
-.narrow li code { display: block; color: var(--quiet); }
+.scopes { list-style: none; margin: 0; padding: 0; }
+.scopes li { padding-left: 1.5rem; position: relative; }
+.scopes li::before { content: ""; position: absolute; left: .2rem; top: .35em; width: .35rem; height: .65rem; border: solid var(--good);
+  border-width: 0 2px 2px 0; transform: rotate(45deg); }
+.scopes li + li { margin-top: .2rem; }
+.scopes code { color: var(--quiet); margin-left: .35rem; }
+main > .scopes { margin: 0 0 1.25rem; }
+main > .scopes li + li { margin-top: .5rem; }
+main > .scopes code { display: block; margin: 0; }
 .narrow form h2 { margin-top: 2rem; }
-.buttons { display: flex; flex-wrap: wrap; gap: .6rem; margin: 1.75rem 0 1rem; }
+.buttons { display: flex; flex-wrap: wrap; gap: .6rem; margin: 1.5rem 0 1rem; }
+strong.code { display: block; font: 600 1.5rem/1.6 var(--mono); letter-spacing: .08em; }
+.as { margin: 1.5rem 0 0; padding-top: 1.25rem; border-top: 1px solid var(--line); }
 blockquote { margin: 0 0 1rem; padding: .1rem 0 .1rem 1rem; border-left: .2rem solid var(--line); color: var(--quiet);
   overflow-wrap: anywhere; }
 
+.balance { color: var(--ink); font-size: 1.35rem; letter-spacing: -.01em; }
+.links { display: flex; flex-wrap: wrap; gap: .35rem 1.5rem; margin: -1.25rem 0 2.5rem; }
+.nothing + .links { margin-top: -1.5rem; }
 .account { font-size: 1.1rem; margin: 2.25rem 0 .75rem; }
 table { width: 100%; border-collapse: collapse; margin-bottom: 2.5rem; font-size: .95rem; line-height: 1.5; }
-th, td { text-align: left; vertical-align: top; padding: .85rem 1.25rem .85rem 0; border-bottom: 1px solid var(--line); }
+th, td { text-align: left; vertical-align: top; padding: .75rem 1.25rem .75rem 0; border-bottom: 1px solid var(--line); }
 thead th { color: var(--quiet); font-size: .85rem; font-weight: 600; padding-block: 0 .5rem; white-space: nowrap; }
-tbody th { font-weight: 600; min-width: 10rem; overflow-wrap: anywhere; }
-tbody th p { font-weight: 400; font-size: .95rem; margin: .15rem 0 0; color: var(--quiet); }
-td { min-width: 5.5rem; overflow-wrap: anywhere; }
-.whole, .codes code { overflow-wrap: break-word; }
-td ul { margin: 0; padding: 0; list-style: none; }
-.texts li + li { margin-top: .35rem; }
-time { white-space: nowrap; }
-.actions { padding-right: 0; white-space: nowrap; overflow-wrap: normal; text-align: right; }
-.confirm { display: inline-block; position: relative; white-space: normal; text-align: left; }
-.confirm + .confirm { margin-left: .4rem; }
-summary { list-style: none; padding: .2rem .7rem; font-size: .9rem; white-space: nowrap; }
-summary::-webkit-details-marker { display: none; }
-.confirm[open] > summary { border-color: var(--ink); background: var(--panel); }
-.confirm > div { position: absolute; right: 0; top: calc(100% + .4rem); z-index: 1; width: 21rem; max-width: 80vw; padding: 1.1rem 1.2rem;
-  background: var(--paper); border: 1px solid var(--edge); border-radius: .6rem; box-shadow: var(--shadow); overflow-wrap: anywhere; }
+tbody th { font-weight: 600; overflow-wrap: anywhere; min-width: 10rem; }
+td { overflow-wrap: break-word; }
+td.actions { padding-block: .5rem; padding-right: 0; text-align: right; white-space: nowrap; }
+td.actions a { display: inline-block; padding-block: .25rem; }
+table + .quiet { margin: -1.75rem 0 2.5rem; }
+time { white-space: nowrap; text-decoration: none; }
+
+.items { list-style: none; margin: 0 0 2.5rem; padding: 0; border: 1px solid var(--line); border-radius: .75rem; }
+.items > li { padding: 1.1rem 1.25rem 1.2rem; }
+.items > li + li { border-top: 1px solid var(--line); }
+.top { display: flex; flex-wrap: wrap; justify-content: space-between; align-items: start; gap: .6rem 1.5rem; }
+.what { flex: 1 1 18rem; min-width: 0; overflow-wrap: anywhere; }
+.what h2, .what h3 { font-size: 1.05rem; line-height: 1.4; margin: 0; letter-spacing: 0; }
+.what p { margin: .15rem 0 0; font-size: .925rem; color: var(--quiet); }
+div.actions { display: flex; flex-wrap: wrap; gap: .4rem; }
+div.actions > button, .actions > .button, td.actions button, dd > form button,
+.heading form button { padding: .25rem .75rem; font-size: .9rem; }
+dl { display: flex; flex-wrap: wrap; gap: .75rem 2.25rem; margin: .9rem 0 0; font-size: .925rem; }
+dl > div { min-width: 0; max-width: 100%; }
+dl > .long { flex-basis: 100%; }
+dt { color: var(--quiet); font-size: .85rem; line-height: 1.4; margin-bottom: .1rem; }
+dd { margin: 0; overflow-wrap: anywhere; }
+dd ul { margin: 0; padding: 0; list-style: none; }
+dd form { display: inline-block; margin: 0 0 0 .5rem; }
+.confirm { width: 26rem; max-width: calc(100vw - 2rem); padding: 1.4rem 1.5rem 1.2rem; color: var(--ink); background: var(--paper);
+  border: 1px solid var(--edge); border-radius: .75rem; box-shadow: var(--shadow); overflow-wrap: anywhere; }
+.confirm::backdrop { background: rgb(10 20 30 / 45%); }
 .confirm form { margin: 0; }
+.confirm .buttons { margin: 1.25rem 0 0; }
 
 .state { display: inline-block; font-size: .85rem; font-weight: 600; line-height: 1.4; white-space: nowrap; border-radius: 1rem;
   padding: .1rem .65rem; border: 1px solid var(--edge); color: var(--quiet); }
 .state.good { border-color: var(--good); color: var(--good); background: var(--good-paper); }
 .state.care { border-color: var(--care); color: var(--care); background: var(--care-paper); }
 .state.bad { border-color: var(--danger); color: var(--danger); background: var(--danger-paper); }
-.standing { display: flex; flex-direction: column; align-items: flex-start; gap: .35rem .75rem; }
-.standing form, .caution form, .deliveries form { margin: 0; }
-.standing button, .deliveries button { padding: .2rem .7rem; font-size: .9rem; white-space: nowrap; }
+.caution form, .heading form { margin: 0; }
+summary { cursor: pointer; }
 .deliveries time { white-space: normal; }
 .caution.bad { border-color: var(--danger); background: var(--danger-paper); }
 .caution.bad > :last-child, .faults > p { margin: 0; }
@@ -20817,49 +23277,79 @@ summary::-webkit-details-marker { display: none; }
 .attempts li { padding: .45rem 0; border-bottom: 1px solid var(--line); font-size: .95rem; }
 .attempts li:last-child { border-bottom: 0; padding-bottom: 0; }
 .attempts li > p { font-size: inherit; padding-left: 1.25rem; }
-.attempt > summary { display: list-item; list-style: disclosure-closed outside; margin-left: 1.25rem; padding: 0;
-  border: 0; border-radius: 0; font-size: inherit; font-weight: 400; line-height: 1.6; white-space: normal; background: none; }
-.attempt > summary:hover { background: none; text-decoration: underline; }
+.attempt > summary { list-style: disclosure-closed outside; margin-left: 1.25rem; }
+.attempt > summary:hover { text-decoration: underline; }
 .attempt[open] > summary { list-style-type: disclosure-open; }
-.attempt > summary::-webkit-details-marker { display: revert; }
 .ending { font-weight: 600; }
 .attempt > .hint { margin: .5rem 0 .3rem 1.25rem; }
-pre { font-family: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
+.hook-actions, .hook-actions form, .filter ul { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem 1rem; margin: 0; }
+.hook-actions { justify-content: space-between; margin-bottom: 1.5rem; }
+.hook-actions form { gap: .5rem; }
+.hook-actions select { width: auto; padding: .2rem .5rem; font-size: .9rem; }
+.hook-actions label, .hook-actions button { font-size: .9rem; }
+.hook-actions button { padding: .2rem .7rem; }
+.filter ul { list-style: none; padding: 0; margin-bottom: 1rem; }
+.filter a { display: block; min-width: 1.5rem; padding: .25rem .1rem; text-align: center; }
+.filter a[aria-current] { color: var(--ink); font-weight: 600; text-decoration: none; border-bottom: 2px solid var(--accent); }
+.exchange { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(22rem, 100%), 1fr)); gap: 0 1rem; }
+.exchange > div { min-width: 0; }
+.exchange .hint { margin: .5rem 0 .3rem 1.25rem; }
+pre { font-family: var(--mono);
   font-size: .85rem; line-height: 1.5; margin: 0 0 .5rem 1.25rem; padding: .75rem 1rem; border-radius: .5rem;
   background: var(--panel); white-space: pre-wrap;
   overflow-wrap: anywhere; }
 
-@media (max-width: 56rem) {
+@media (min-width: 60rem) {
+  td { min-width: 8rem; }
+}
+@media (max-width: 44rem) {
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   table, tbody, tr, th, td { display: block; }
-  tr { border: 1px solid var(--line); border-radius: .75rem; padding: 1rem 1.1rem; margin-bottom: 1rem; }
-  th, td { border: 0; padding: .3rem 0; min-width: 0; }
-  tbody th { font-size: 1.05rem; padding-top: 0; }
-  td[data-label] { display: grid; grid-template-columns: 8rem minmax(0, 1fr); gap: .75rem; }
+  tr { border: 1px solid var(--line); border-radius: .75rem; padding: .9rem 1.1rem; margin-bottom: .75rem; }
+  th, td { border: 0; padding: .15rem 0; min-width: 0; }
+  tbody th { padding-top: 0; }
+  td[data-label] { display: grid; grid-template-columns: 6rem minmax(0, 1fr); gap: .75rem; }
   td[data-label]::before { content: attr(data-label); color: var(--quiet); }
-  .standing { flex-flow: row wrap; align-items: center; }
-  .actions { text-align: left; white-space: normal; padding: .6rem 0 0; }
-  .confirm[open] { display: block; margin: .5rem 0; }
-  .confirm[open] + .confirm { margin-left: 0; }
-  .confirm > div { position: static; width: auto; max-width: none; margin-top: .6rem; box-shadow: none; }
+  td.actions { text-align: left; padding-top: .4rem; }
+  td time { white-space: normal; }
+  td:empty { display: none; }
 }
 @media (max-width: 30rem) {
-  .bar, body > nav, main { padding-inline: 1.1rem; }
+  h1 { font-size: 1.6rem; }
+  main { padding-block: 1.5rem 3rem; }
+  .bar, main, .languages { padding-inline: 1.1rem; }
+  .bar { gap: .1rem .75rem; }
+  .name { flex: 1; }
+  .who { display: contents; }
+  .who > span { flex: 1 1 50%; }
+  body > nav { padding: .5rem 1.1rem; }
+  body > nav ul { margin-inline: -.7rem; }
+  body > nav a { padding: .3rem .7rem; border-radius: .5rem; }
+  body > nav a[aria-current] { background: var(--panel); box-shadow: none; color: var(--accent); }
   .form { padding: 1.25rem 1.1rem; }
-  td[data-label] { grid-template-columns: 6.5rem minmax(0, 1fr); }
+  .items > li { padding-inline: 1.1rem; }
+  .copyable { flex-direction: column; }
+  .copyable > textarea { flex: none; }
+  .copied.long { min-height: 4.2rem; }
+  .buttons > * { flex: 1 1 auto; text-align: center; }
 }
 @media (max-width: 23rem) {
   td[data-label] { grid-template-columns: 1fr; gap: 0; }
 }
+@media (forced-colors: active) {
+  body > nav a[aria-current] { text-decoration: underline; text-decoration-thickness: 3px; }
+  .scopes li::before { border-color: CanvasText; }
+  .faulty, .notice, .faults, .caution { border-left-color: CanvasText; }
+}
 @media print {
-  nav, .skip, .actions, .form, header form { display: none; }
+  nav, .skip, div.actions, td.actions, .form, .heading .button, .heading form, .hook-actions, header form, footer { display: none; }
 }
 )";
 
-/// An inline icon: otherwise browsers request /favicon.ico.
+/// The default icon.
 inline constexpr std::string_view plain_icon =
-    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' "
-    "fill='%230a5a9c'/%3E%3Cpath d='M4 4h8v2H9v6H7V6H4z' fill='%23fff'/%3E%3C/svg%3E";
+    "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><rect width='16' height='16' rx='4' fill='#0a5a9c'/>"
+    "<path d='M4 4h8v2H9v6H7V6H4z' fill='#fff'/></svg>";
 
 }  // namespace tollgate::detail
 
@@ -20867,19 +23357,26 @@ inline constexpr std::string_view plain_icon =
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL std::string plain_theme::scope_text(std::string_view scope, const service_catalog& services) const {
-    if (scope == balance_scope) return std::string{wording.scopes.balance};
+TOLLGATE_DECL std::string plain_theme::scope_text(std::string_view scope, const service_catalog& services,
+                                                  const page_texts& texts) const {
+    if (scope == balance_scope) return std::string{texts.scopes.balance};
     for (const service& each : services.services()) {
-        if (scope == each.read_scope) return fill_in(wording.scopes.read, each.name);
-        if (scope == each.write_scope) return fill_in(wording.scopes.write, each.name);
+        if (scope == each.read_scope) return fill_in(texts.scopes.read, each.name);
+        if (scope == each.write_scope) return fill_in(texts.scopes.write, each.name);
+        for (const service_scope& own : each.own_scopes)
+            if (scope == own.name) return own.text;
     }
     return std::string{scope};
 }
 
 TOLLGATE_DECL std::string plain_theme::style_sheet() const { return std::string{detail::plain_style_sheet}; }
 
+TOLLGATE_DECL std::string plain_theme::icon() const {
+    return icon_svg.empty() ? std::string{detail::plain_icon} : icon_svg;
+}
+
 TOLLGATE_DECL void plain_theme::begin_page(html_writer& html, const page_frame& frame) const {
-    const frame_texts& texts = wording.frame;
+    const frame_texts& texts = *frame.texts;
     const auto title = frame.has_errors ? fill_in(texts.error_title, frame.title) : std::string{frame.title};
     html.add(R"(<!doctype html>
 <html lang="{}">
@@ -20888,25 +23385,28 @@ TOLLGATE_DECL void plain_theme::begin_page(html_writer& html, const page_frame& 
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{} - {}</title>
 <link rel="stylesheet" href="{}">
-<link rel="icon" href="{}">
+<link rel="icon" type="image/svg+xml" href="{}">
 )",
-             texts.language, title, texts.site_name, frame.style_url, detail::plain_icon);
+             texts.language, title, texts.site_name, frame.style_url, frame.icon_url);
     if (!frame.referrer_policy.empty()) html.add("<meta name=\"referrer\" content=\"{}\">\n", frame.referrer_policy);
+    if (!frame.script_url.empty()) html.add("<script src=\"{}\" defer></script>\n", frame.script_url);
     html.add(R"(</head>
 <body class="{}">
 <a class="skip" href="#content">{}</a>
-<header><div class="bar"><a class="name" href="{}">{}</a>
+<header><div class="bar"><a class="name" href="{}"><img class="logo" src="{}" alt="">{}</a>
 )",
-             frame.shape == page_shape::narrow ? "narrow" : "wide", texts.skip, frame.home_url, texts.site_name);
+             frame.shape == page_shape::narrow ? "narrow" : "wide", texts.skip, frame.home_url,
+             logo_url.empty() ? frame.icon_url : std::string_view{logo_url}, texts.site_name);
+    html.add("<div class=\"who\">");
+    if (!frame.documentation_url.empty()) html.add("<a href=\"{}\">{}</a>", frame.documentation_url, texts.documentation);
     if (!frame.login.empty()) {
-        html.add("<div class=\"who\"><span>{}</span>", fill_in(texts.signed_in_as, frame.login));
+        html.add("<span>{}</span>", fill_in(texts.signed_in_as, frame.login));
         if (!frame.sign_out_url.empty())
             html.add(R"(<form method="post" action="{}"><input type="hidden" name="form_token" value="{}">)"
                      R"(<button class="quiet">{}</button></form>)",
                      frame.sign_out_url, frame.form_token, texts.sign_out);
-        html.add("</div>\n");
     }
-    html.add("</div></header>\n");
+    html.add("</div>\n</div></header>\n");
     if (!frame.navigation.empty()) {
         html.add("<nav aria-label=\"{}\"><ul>\n", texts.navigation);
         for (const page_link& each : frame.navigation) {
@@ -20919,8 +23419,18 @@ TOLLGATE_DECL void plain_theme::begin_page(html_writer& html, const page_frame& 
     html.add("<main id=\"content\">\n");
 }
 
-TOLLGATE_DECL void plain_theme::end_page(html_writer& html, const page_frame&) const {
-    html.add("</main>\n</body>\n</html>\n");
+TOLLGATE_DECL void plain_theme::end_page(html_writer& html, const page_frame& frame) const {
+    html.add("</main>\n");
+    if (!frame.languages.empty()) {
+        html.add("<footer><nav aria-label=\"{}\"><ul class=\"languages\">\n", frame.texts->languages);
+        for (const page_link& each : frame.languages) {
+            html.add("<li><a href=\"{}\" lang=\"{}\" hreflang=\"{}\"", each.url, each.language, each.language);
+            if (each.current) html.add(" aria-current=\"true\"");
+            html.add(">{}</a></li>\n", each.text);
+        }
+        html.add("</ul></nav></footer>\n");
+    }
+    html.add("</body>\n</html>\n");
 }
 
 }  // namespace tollgate
@@ -21103,7 +23613,7 @@ TOLLGATE_DECL void response_parser::read_status_line(std::string_view line) {
 
 TOLLGATE_DECL void response_parser::read_field_line(std::string_view line) {
     if (++field_count_ > settings_.field_count_max) return refuse("There are too many header fields.");
-    if (line.front() == ' ' || line.front() == '\t') return refuse("A field line begins with a blank.");
+    if (line.front() == ' ' || line.front() == '\t') return refuse("A field line begins with whitespace.");
     const char* const begin = line.data();
     const auto name_bytes = static_cast<std::size_t>(detail::find_token_end(begin, begin + line.size()) - begin);
     if (name_bytes == 0 || name_bytes == line.size() || line[name_bytes] != ':')
@@ -21124,7 +23634,7 @@ TOLLGATE_DECL void response_parser::judge_field(std::string_view name, std::stri
         case field_id::transfer_encoding:
             // No tabs around it: some implementations read them as part of the name.
             if (++said_.transfer_encodings > 1 || !ascii_iequals(text, "chunked") || value.find('\t') != value.npos)
-                said_.fault = "The Transfer-Encoding is not exactly one chunked.";
+                said_.fault = "The Transfer-Encoding must be exactly 'chunked'.";
             return;
         case field_id::connection:
             said_.close = said_.close || detail::list_holds(text, "close");
@@ -21141,7 +23651,7 @@ TOLLGATE_DECL void response_parser::judge_field(std::string_view name, std::stri
 TOLLGATE_DECL void response_parser::judge_head() {
     head_complete_ = status_ >= 200;
     if (!said_.fault.empty()) return refuse(said_.fault);
-    if (said_.transfer_encodings != 0 && older_) return refuse("HTTP/1.0 has no Transfer-Encoding.");
+    if (said_.transfer_encodings != 0 && older_) return refuse("HTTP/1.0 does not support Transfer-Encoding.");
     if (said_.transfer_encodings != 0 && said_.content_lengths != 0)
         return refuse("There are both Transfer-Encoding and Content-Length.");
     if (status_ < 200) {
@@ -21567,7 +24077,7 @@ TOLLGATE_DECL result<void> check_event(const event& happened, const service_cata
     if (const auto good = http::check_json(happened.data); !good) {
         auto why = invalid("data is not one JSON value in UTF-8 with at most " + std::to_string(limits::json_depth_max) +
                            " levels, " + std::to_string(limits::json_members_max) +
-                           " members in an object, and no name twice in one.");
+                           " members in an object, and no duplicate names.");
         why.cause = good.error().message;
         return why;
     }
@@ -21846,7 +24356,9 @@ inline bool has_control(std::string_view text) noexcept {
 inline std::optional<std::string> state_of(const parameters& sent) {
     if (auto state = sent.find("state")) return state;
     const auto encoded = sent.find("encoded_state");
-    return encoded ? percent_decode(*encoded) : std::nullopt;
+    auto decoded = encoded ? percent_decode(*encoded) : std::nullopt;
+    // Our form encodes what a form has brought: UTF-8. Other bytes would not come back from the next form.
+    return decoded && is_utf8(*decoded) ? decoded : std::nullopt;
 }
 
 inline std::optional<failure> find_fault(const application& client, const parameters& sent,
@@ -22113,24 +24625,32 @@ TOLLGATE_DECL void write_select(html_writer& html, const choice_field& field, st
     html.add("</select>\n</div>\n");
 }
 
-TOLLGATE_DECL void write_confirmation(html_writer& html, const confirmation& action, const form_target& to) {
-    // Browsers keep only one of the elements with the same name open.
-    html.add(
-        "<details class=\"confirm\" name=\"confirm\"><summary>{}<span class=\"unseen\"> "
-        "{}</span></summary>\n<div><p>{}</p>\n",
-        action.label, action.about, action.warning);
+TOLLGATE_DECL void write_confirmation(html_writer& html, const confirmation& action, const form_target& to, const form_texts& texts) {
+    std::string id{"confirm"};
+    for (const auto& [name, value] : to.hidden) id.append("-").append(value);
+    html.add("<button type=\"button\" class=\"{}\" popovertarget=\"{}\">{}<span class=\"unseen\"> {}</span></button>\n",
+             action.is_removal ? "quiet removal" : "quiet", id, action.label, action.about);
+    html.add("<div class=\"confirm\" id=\"{}\" popover role=\"dialog\" aria-label=\"{}\">\n<p>{}</p>\n", id, action.button,
+             action.warning);
     begin_form(html, to);
     if (!action.typed_name.empty())
         html.add("<p><label>{}<input name=\"{}\" required autocomplete=\"off\"></label></p>\n", action.typed_label,
                  action.typed_name);
-    html.add("<button class=\"danger\">{}</button>\n</form></div></details>\n", action.button);
+    html.add(
+        "<p class=\"buttons\"><button class=\"danger\">{}</button>\n<button type=\"button\" class=\"quiet\" popovertarget=\"{}\" "
+        "popovertargetaction=\"hide\">{}</button></p>\n</form></div>\n",
+        action.button, id, texts.cancel);
 }
 
-TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& text) {
-    html.add("<div class=\"field\">\n<label for=\"{}\">{}</label>\n", text.name, text.label);
+TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& text, const form_texts& texts) {
+    html.add("<div class=\"field\">\n<label for=\"{}\">{}</label>\n<div class=\"copyable\">", text.name, text.label);
+    constexpr std::size_t line_max = 32;  // what fits a line of a telephone
+    html.add("<textarea class=\"copied{}\" rows=\"1\" readonly autocomplete=\"off\" spellcheck=\"false\" id=\"{}\">{}</textarea>\n",
+             text.text.size() > line_max ? " long" : "", text.name, text.text);
     html.add(
-        "<input class=\"copied\" id=\"{}\" value=\"{}\" readonly autocomplete=\"off\" spellcheck=\"false\">\n</div>\n",
-        text.name, text.text);
+        "<button type=\"button\" class=\"quiet\" data-copies=\"{}\" data-copied=\"{}\" hidden>{}<span class=\"unseen\"> "
+        "{}</span></button></div>\n</div>\n",
+        text.name, texts.copied, texts.copy, text.label);
 }
 
 TOLLGATE_DECL std::optional<http::status> check_form_head(const http::request& request) noexcept {
@@ -22162,28 +24682,87 @@ TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http
 
 namespace tollgate::inline v0::web {
 
-TOLLGATE_DECL std::optional<page_site> page_site::make(std::string_view auth_url, std::string style_sheet) {
+namespace detail {
+
+inline constexpr std::string_view style_field_lines =
+    "Content-Type: text/css; charset=utf-8\r\n"
+    "Cache-Control: public, max-age=31536000, immutable\r\n"
+    "X-Content-Type-Options: nosniff\r\n";
+
+inline constexpr std::string_view script_field_lines =
+    "Content-Type: text/javascript; charset=utf-8\r\n"
+    "Cache-Control: public, max-age=31536000, immutable\r\n"
+    "X-Content-Type-Options: nosniff\r\n";
+
+/// Shows the buttons that copy a text. Without a secure context there is no clipboard, only the older command.
+inline constexpr std::string_view copy_script = R"("use strict";
+for (const button of document.querySelectorAll("button[data-copies]")) {
+  const field = document.getElementById(button.dataset.copies);
+  const label = button.firstChild;
+  const text = label.data;
+  const status = document.createElement("span");
+  let timer;
+  status.className = "unseen";
+  status.setAttribute("role", "status");
+  button.after(status);
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(field.value);
+    } catch {
+      field.select();
+      if (!document.execCommand("copy")) return;
+    }
+    label.data = status.textContent = button.dataset.copied;
+    clearTimeout(timer);
+    timer = setTimeout(() => { label.data = text; status.textContent = ""; }, 3000);
+  });
+}
+)";
+
+// An SVG document that is opened by itself is a page: it may load and run nothing.
+inline constexpr std::string_view icon_field_lines =
+    "Content-Type: image/svg+xml\r\n"
+    "Cache-Control: public, max-age=31536000, immutable\r\n"
+    "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'\r\n"
+    "X-Content-Type-Options: nosniff\r\n";
+inline constexpr std::string_view fixed_icon_field_lines =
+    "Content-Type: image/svg+xml\r\n"
+    "Cache-Control: public, max-age=86400\r\n"
+    "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'\r\n"
+    "X-Content-Type-Options: nosniff\r\n";
+
+/// A version number of a file's content; no security depends on its length.
+[[nodiscard]] inline std::string version_of(std::string_view content) { return hex_encode(sha256(content).raw().substr(0, 8)); }
+
+}  // namespace detail
+
+TOLLGATE_DECL std::optional<page_site> page_site::make(std::string_view auth_url, std::string style_sheet, std::string icon) {
     const auto url = http::url::parse(auth_url);
     if (!url || url->has_query || url->has_fragment || url->has_user_info) return std::nullopt;
     page_site made;
     made.root = url->path;
     while (made.root.ends_with('/')) made.root.pop_back();
     made.origin = url->origin();
+    made.authority = made.origin.substr(made.origin.find("://") + 3);
     made.secure = url->scheme == http::url_scheme::https;
-    // A version number; no security depends on its length.
-    made.style_url = made.root + "/en/style-" + hex_encode(sha256(style_sheet).raw().substr(0, 8)) + ".css";
-    made.style_sheet = std::move(style_sheet);
+    made.style_url = made.root + "/en/style-" + detail::version_of(style_sheet) + ".css";
+    made.icon_url = made.root + "/en/icon-" + detail::version_of(icon) + ".svg";
+    made.script_url = made.root + "/en/copy-" + detail::version_of(detail::copy_script) + ".js";
+    made.assets.push_back({made.script_url, detail::script_field_lines, std::string{detail::copy_script}});
+    made.assets.push_back({made.style_url, detail::style_field_lines, std::move(style_sheet)});
+    made.assets.push_back({made.icon_url, detail::icon_field_lines, icon});
+    made.assets.push_back({made.root + "/favicon.ico", detail::fixed_icon_field_lines, std::move(icon)});
     return made;
 }
 
-TOLLGATE_DECL bool page_site::answer_style_sheet(const http::request& request, http::response& response) const {
-    if (request.target.path != style_url) return false;
+TOLLGATE_DECL bool page_site::answer_asset(const http::request& request, http::response& response) const {
+    const auto found =
+        std::find_if(assets.begin(), assets.end(), [&](const page_asset& each) { return each.path == request.target.path; });
+    if (found == assets.end()) return false;
     if (request.method == http::method::get || request.method == http::method::head) {
-        response.add_prepared_lines(
-            "Content-Type: text/css; charset=utf-8\r\n"
-            "Cache-Control: public, max-age=31536000, immutable\r\n"
-            "X-Content-Type-Options: nosniff\r\n");
-        response.body() = style_sheet;
+        response.add_prepared_lines(found->field_lines);
+        response.body() = found->body;
         return true;
     }
     response.set_status(request.method == http::method::options ? http::status::no_content
@@ -22205,22 +24784,19 @@ TOLLGATE_DECL bool is_cross_site(const http::request& request, const page_site& 
     return false;
 }
 
-TOLLGATE_DECL void add_page_fields(http::response& response, const page_site& site, page_reach reach) {
+TOLLGATE_DECL void add_page_fields(http::response& response, const page_site& site, page_reach reach, bool has_script) {
     response.add_prepared_lines(
         "Content-Type: text/html; charset=utf-8\r\n"
         "Cache-Control: no-store\r\n"
         "X-Frame-Options: DENY\r\n"
         "X-Content-Type-Options: nosniff\r\n"
         "Referrer-Policy: no-referrer\r\n");
-    if (reach == page_reach::this_site)
-        response.add_prepared_lines(
-            "Content-Security-Policy: default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; "
-            "base-uri 'none'; frame-ancestors 'none'\r\n"
-            "Cross-Origin-Opener-Policy: same-origin\r\n");
-    else
-        response.add_prepared_lines(
-            "Content-Security-Policy: default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; "
-            "frame-ancestors 'none'\r\n");
+    std::string policy = "default-src 'none'; style-src 'self'; img-src 'self' data:; ";
+    if (has_script) policy.append("script-src 'self'; ");
+    if (reach == page_reach::this_site) policy.append("form-action 'self'; ");
+    policy.append("base-uri 'none'; frame-ancestors 'none'");
+    response.add("Content-Security-Policy", *http::field_value::from(policy));
+    if (reach == page_reach::this_site) response.add_prepared_lines("Cross-Origin-Opener-Policy: same-origin\r\n");
     if (site.secure) response.add("Strict-Transport-Security", "max-age=31536000");
 }
 
@@ -22269,27 +24845,56 @@ TOLLGATE_DECL void write_message(html_writer& html, const message_texts& message
 
 namespace detail {
 
-[[nodiscard]] inline std::string day_text(instant at) {
-    constexpr std::string_view months = "JanFebMarAprMayJunJulAugSepOctNovDec";
+[[nodiscard]] inline std::string day_text(instant at, const date_texts& texts) {
     const auto civil = tollgate::detail::to_civil(at);
-    const auto month = months.substr(static_cast<std::size_t>(civil.month - 1) * 3, 3);
-    return std::to_string(civil.day).append(" ").append(month).append(" ").append(std::to_string(civil.year));
+    const auto month = texts.months[static_cast<std::size_t>(civil.month - 1)];
+    return fill_in(fill_in(fill_in(texts.day, std::to_string(civil.day)), month), std::to_string(civil.year));
+}
+
+/// Rounded down. A day is 24 hours, so that none of it depends on a time zone.
+template <class Duration>
+[[nodiscard]] std::string age_text(Duration age, const date_texts& texts) {
+    const auto in_units = [](auto count, std::string_view one, std::string_view many) {
+        return count == 1 ? std::string{one} : fill_in(many, std::to_string(count));
+    };
+    if (age < std::chrono::minutes{1}) return std::string{texts.just_now};
+    if (age < std::chrono::hours{1})
+        return in_units(std::chrono::floor<std::chrono::minutes>(age).count(), texts.minute_ago, texts.minutes_ago);
+    if (age < std::chrono::days{1})
+        return in_units(std::chrono::floor<std::chrono::hours>(age).count(), texts.hour_ago, texts.hours_ago);
+    return in_units(std::chrono::floor<std::chrono::days>(age).count(), texts.day_ago, texts.days_ago);
 }
 
 }  // namespace detail
 
-TOLLGATE_DECL void write_day(html_writer& html, instant at) {
-    html.add("<time datetime=\"{}\">{}</time>", to_iso8601(at).view(), detail::day_text(at));
-}
-
-TOLLGATE_DECL std::string moment_text(instant at) {
+TOLLGATE_DECL std::string moment_text(instant at, const date_texts& texts) {
     // 2026-11-21T14:05:09Z
     const auto written = to_iso8601(at);
-    return detail::day_text(at).append(", ").append(written.view().substr(11, 8)).append(" UTC");
+    return detail::day_text(at, texts).append(", ").append(written.view().substr(11, 8)).append(" UTC");
 }
 
-TOLLGATE_DECL void write_moment(html_writer& html, instant at) {
-    html.add("<time datetime=\"{}\">{}</time>", to_iso8601(at).view(), moment_text(at));
+TOLLGATE_DECL void write_day(html_writer& html, instant at, const date_texts& texts) {
+    html.add("<time datetime=\"{}\" title=\"{}\">{}</time>", to_iso8601(at).view(), moment_text(at, texts),
+             detail::day_text(at, texts));
+}
+
+TOLLGATE_DECL void write_age(html_writer& html, instant at, instant now, const date_texts& texts) {
+    if (at > now || now - at > std::chrono::days{30}) return write_day(html, at, texts);
+    html.add("<time datetime=\"{}\" title=\"{}\">{}</time>", to_iso8601(at).view(), moment_text(at, texts),
+             detail::age_text(now - at, texts));
+}
+
+TOLLGATE_DECL void write_scopes(html_writer& html, const scope_set& scopes, const scope_text_list& texts) {
+    html.add("<ul class=\"scopes\">\n");
+    scopes.for_each([&](std::string_view scope) {
+        html.add("<li>{} <code>{}</code></li>\n", texts.find(scope), scope);
+        return true;
+    });
+    html.add("</ul>\n");
+}
+
+TOLLGATE_DECL void write_moment(html_writer& html, instant at, const date_texts& texts) {
+    html.add("<time datetime=\"{}\">{}</time>", to_iso8601(at).view(), moment_text(at, texts));
 }
 
 }  // namespace tollgate::web
@@ -22325,19 +24930,37 @@ TOLLGATE_DECL std::string consent_title(const consent_view& view) {
     return fill_in(view.texts.consent.title, view.request.client.name);
 }
 
+TOLLGATE_DECL void write_client(html_writer& html, const page_texts& texts, const application& client, std::string_view asks,
+                                const scope_set& scopes, const web::scope_text_list& scope_texts) {
+    html.add("<p>{}</p>\n", asks);
+    if (!client.description.empty()) html.add("<blockquote>{}</blockquote>\n", client.description);
+    html.add("<p>{}</p>\n", texts.consent.scopes);
+    web::write_scopes(html, scopes, scope_texts);
+    html.add("<p class=\"hint\">{}</p>\n", fill_in(texts.consent.website, client.website));
+}
+
+TOLLGATE_DECL void write_decision(html_writer& html, const consent_texts& texts, std::string_view client_name,
+                                  std::string_view login, bool can_sign_out) {
+    if (!login.empty()) {
+        html.add("<p class=\"as\">{}", fill_in(texts.signed_in_as, login));
+        if (can_sign_out)
+            html.add(" <button class=\"link\" name=\"{}\" value=\"other_user\">{}</button>", decision_name, texts.other_user);
+        html.add("</p>\n");
+    }
+    // Denying does not require signing in.
+    html.add(R"(<p class="buttons"><button name="{}" value="allow">{}</button>
+<button class="quiet" name="{}" value="deny" formnovalidate>{}</button></p>
+)",
+             decision_name, fill_in(texts.allow, client_name), decision_name, texts.deny);
+}
+
 TOLLGATE_DECL void write_consent(html_writer& html, const consent_view& view) {
     const auto& texts = view.texts.consent;
     const auto& client = view.request.client;
     html.add("<h1>{}</h1>\n", consent_title(view));
     if (view.sign_in != nullptr) web::write_faults(html, view.sign_in->faults, view.texts.forms);
-    html.add("<p>{}</p>\n", fill_in(texts.asks, client.name));
-    if (!client.description.empty()) html.add("<blockquote>{}</blockquote>\n", client.description);
-    html.add("<p>{}</p>\n<ul>\n", texts.scopes);
-    view.request.scopes.for_each([&](std::string_view scope) {
-        html.add("<li>{} <code>{}</code></li>\n", view.scopes.find(scope), scope);
-        return true;
-    });
-    html.add("</ul>\n<p class=\"hint\">{}</p>\n", fill_in(texts.website, client.website));
+    write_client(html, view.texts, client, fill_in(texts.asks, client.name, view.operator_name), view.request.scopes,
+                 view.scopes);
     if (client.type == client_type::public_client) html.add("<p class=\"caution\">{}</p>\n", texts.unproved);
 
     const auto carried = form_parameters(view.request);
@@ -22348,14 +24971,9 @@ TOLLGATE_DECL void write_consent(html_writer& html, const consent_view& view) {
         html.add("<h2>{}</h2>\n", texts.sign_in);
         web::write_sign_in_fields(html, view.sign_in->login, view.sign_in->faults, view.texts);
     }
-    // Denying does not require signing in.
-    html.add(R"(<p class="buttons"><button name="{}" value="allow">{}</button>
-<button class="quiet" name="{}" value="deny" formnovalidate>{}</button></p>
-</form>
-<p class="hint">{}</p>
-)",
-             decision_name, texts.allow, decision_name, texts.deny,
-             fill_in(texts.leads_to, detail::displayed_host(view.request.redirect)));
+    write_decision(html, texts, client.name, view.login, view.can_sign_out);
+    html.add("</form>\n<p class=\"hint\">{} {}</p>\n",
+             fill_in(texts.leads_to, detail::displayed_host(view.request.redirect)), texts.revocable);
 }
 
 TOLLGATE_DECL std::variant<parameters, http::status> read_page_request(const http::request& request,
@@ -22374,6 +24992,7 @@ TOLLGATE_DECL std::variant<parameters, http::status> read_page_request(const htt
 TOLLGATE_DECL decision read_decision(const parameters& sent) {
     const auto value = sent.find("decision");
     if (!value || sent.is_repeated("decision")) return decision::none;
+    if (*value == "other_user") return decision::other_user;
     return *value == "allow" ? decision::allow : *value == "deny" ? decision::deny : decision::none;
 }
 
@@ -22393,8 +25012,8 @@ TOLLGATE_DECL const message_texts& texts_for(page_failure why, const consent_tex
 
 namespace tollgate::inline v0::oauth {
 
-TOLLGATE_DECL paths::paths(const oauth_settings& settings, std::string_view root)
-    : pages_{std::string{root}.append("/").append(page_locale).append("/")} {
+TOLLGATE_DECL paths::paths(const oauth_settings& settings, std::string_view root,
+                           const std::vector<web::page_language>& languages) {
     const auto add = [&](std::string path, endpoint what) {
         if (path.ends_with('/')) path.pop_back();
         entries_.push_back({std::move(path), what});
@@ -22404,10 +25023,16 @@ TOLLGATE_DECL paths::paths(const oauth_settings& settings, std::string_view root
     add(below(revocation_path), endpoint::revocation);
     add(below(introspection_path), endpoint::introspection);
     add(below(device_authorization_path), endpoint::device_authorization);
-    add(below(device_page_path), endpoint::device_page);
-    add(below(authorization_path), endpoint::authorization);
-    for (const auto& service : settings.one_page_services)
-        add(below("/").append(page_locale).append("/").append(service).append("/oauth"), endpoint::one_page);
+    for (const auto& language : languages) {
+        add(language.root + "/user/oauth", endpoint::authorization);
+        add(language.root + "/user/device", endpoint::device_page);
+        for (const auto& service : settings.one_page_services)
+            add(language.root + "/" + service + "/oauth", endpoint::one_page);
+        pages_.push_back(language.root + "/");
+    }
+    // Without a language: redirected to the reader's.
+    add(below("/user/oauth"), endpoint::authorization);
+    add(below("/user/device"), endpoint::device_page);
     add(below(metadata_path), endpoint::metadata);
     // RFC 8414 section 3.1 appends the path of the issuer to the well-known one.
     if (!root.empty()) add(std::string{metadata_path}.append(root), endpoint::metadata);
@@ -22589,7 +25214,7 @@ TOLLGATE_DECL std::optional<failure> check_redirect_uri(const code_exchange& wan
     if (!wanted.redirect_uri) {
         if (client.redirect_urls.size() == 1) return std::nullopt;
         return failure{error_code::invalid_request,
-                       "redirect_uri is missing. It may be left out only if the application has one registered redirect "
+                       "redirect_uri is missing. It may be omitted only if the application has one registered redirect "
                        "URL."};
     }
     if (is_redirect_text(*wanted.redirect_uri)) return std::nullopt;
@@ -22603,9 +25228,9 @@ TOLLGATE_DECL failure invalid_code(redemption_result why) {
         case redemption_result::reused:
             return refuse("The code was already used. The tokens that were issued for it have been revoked.");
         case redemption_result::redirect_mismatch:
-            return refuse("redirect_uri differs from the one of the authorization request.");
+            return refuse("redirect_uri differs from the one in the authorization request.");
         case redemption_result::verifier_mismatch:
-            return refuse("code_verifier does not match the code_challenge of the authorization request.");
+            return refuse("code_verifier does not match the code_challenge in the authorization request.");
         case redemption_result::redeemed:
         case redemption_result::unknown: break;
     }
@@ -22619,8 +25244,8 @@ TOLLGATE_DECL failure unknown_device_code() {
 TOLLGATE_DECL failure unapproved_device_code(const device_code& waiting, instant now) {
     if (waiting.state == device_code_state::denied) return {error_code::access_denied, "The user denied the request."};
     if (now >= waiting.expires_at)
-        return {error_code::expired_token, "The device_code has expired. Request another one."};
-    return {error_code::authorization_pending, "The user has not answered yet. Wait for the interval, then ask again."};
+        return {error_code::expired_token, "The device_code has expired. Request a new one."};
+    return {error_code::authorization_pending, "The user has not answered yet. Wait for the interval, then poll again."};
 }
 
 TOLLGATE_DECL failure invalid_refresh_token() {
@@ -22802,6 +25427,13 @@ TOLLGATE_DECL std::variant<client_credentials, failure> read_client_credentials(
     return std::move(*basic);
 }
 
+TOLLGATE_DECL bool has_unusable_authorization(const http::request& request) {
+    const auto lines = request.fields.count(http::field_id::authorization);
+    if (lines != 1) return lines > 1;
+    const auto basic = detail::read_basic(request.fields.find(http::field_id::authorization));
+    return !basic || !are_well_formed(*basic);
+}
+
 TOLLGATE_DECL bool are_well_formed(const client_credentials& credentials) noexcept {
     return is_client_id_text(credentials.client_id) &&
            (credentials.client_secret.empty() ||
@@ -22810,7 +25442,14 @@ TOLLGATE_DECL bool are_well_formed(const client_credentials& credentials) noexce
 
 TOLLGATE_DECL std::variant<client_request, failure> read_client_request(const http::request& request) {
     if (request.body_state == http::body_state::too_large)
-        return failure{error_code::invalid_request, "The request's body is too large."};
+        return failure{error_code::invalid_request, "The request body is too large."};
+    // The body may not have arrived.
+    if (has_unusable_authorization(request)) {
+        const parameters none{http::form_fields{{}}};
+        auto refused = read_client_credentials(request, none);
+        if (auto* why = std::get_if<failure>(&refused)) return std::move(*why);
+        return client_request{none, {}};
+    }
     auto read = parameters::from_body(request);
     if (auto* why = std::get_if<failure>(&read)) return std::move(*why);
     auto& sent = std::get<parameters>(read);
@@ -22851,6 +25490,10 @@ TOLLGATE_DECL limit_key key_of_secret(std::string_view secret) {
     return limit_key::of(user_id{(number & (std::numeric_limits<std::int64_t>::max)()) | 1});
 }
 
+TOLLGATE_DECL limit_key key_of_grant(application_id application, user_id user) {
+    return key_of_secret(std::to_string(application.value()) + ':' + std::to_string(user.value()));
+}
+
 TOLLGATE_DECL void answer_too_many(const verdict& window, instant now, http::response& response, std::string_view docs_url,
                                    std::string_view description) {
     response.add("Retry-After", pipeline::seconds_until(window.resets_at, now));
@@ -22882,6 +25525,17 @@ TOLLGATE_DECL void write_introspection(http::response& response, const oauth_tok
 
 namespace tollgate::inline v0::oauth {
 
+namespace detail {
+
+/// The sentence with the code on a line of its own.
+inline void write_code(html_writer& html, std::string_view sentence, std::string_view code) {
+    const auto place = (std::min)(sentence.find("{}"), sentence.size());
+    const auto after = sentence.substr((std::min)(place + 2, sentence.size()));
+    html.add("<p>{}<strong class=\"code\">{}</strong>{}</p>\n", sentence.substr(0, place), code, after);
+}
+
+}  // namespace detail
+
 TOLLGATE_DECL void write_device_form(html_writer& html, const device_form_view& view) {
     const auto& texts = view.texts.device;
     html.add("<h1>{}</h1>\n<p>{}</p>\n", texts.title, texts.about);
@@ -22900,25 +25554,17 @@ TOLLGATE_DECL void write_device_form(html_writer& html, const device_form_view& 
 TOLLGATE_DECL void write_device_request(html_writer& html, const device_request_view& view) {
     const auto& texts = view.texts.device;
     const auto& consent = view.texts.consent;
-    html.add("<h1>{}</h1>\n<p>{}</p>\n", fill_in(consent.title, view.client.name), fill_in(texts.asks, view.client.name));
-    if (!view.client.description.empty()) html.add("<blockquote>{}</blockquote>\n", view.client.description);
-    html.add("<p>{}</p>\n<ul>\n", consent.scopes);
-    view.request.scopes.for_each([&](std::string_view scope) {
-        html.add("<li>{} <code>{}</code></li>\n", view.scopes.find(scope), scope);
-        return true;
-    });
-    html.add("</ul>\n<p class=\"hint\">{}</p>\n", fill_in(consent.website, view.client.website));
-    html.add("<p class=\"caution\">{}</p>\n<p>{}</p>\n",
-             fill_in(fill_in(texts.warning, view.request.requested_from), web::moment_text(view.request.created_at)),
-             fill_in(texts.code_shown, view.user_code));
+    html.add("<h1>{}</h1>\n", fill_in(consent.title, view.client.name));
+    write_client(html, view.texts, view.client, fill_in(texts.asks, view.client.name, view.operator_name),
+                 view.request.scopes, view.scopes);
+    html.add("<p class=\"caution\">{}</p>\n",
+             fill_in(texts.warning, view.request.requested_from, web::moment_text(view.request.created_at, view.texts.dates)));
+    detail::write_code(html, texts.code_shown, view.user_code);
     web::begin_form(html, {.url = view.url,
                            .form_token = view.form_token,
                            .hidden = {{user_code_name, std::string{view.user_code}}}});
-    html.add(R"(<p class="buttons"><button name="{}" value="allow">{}</button>
-<button class="quiet" name="{}" value="deny">{}</button></p>
-</form>
-)",
-             decision_name, consent.allow, decision_name, consent.deny);
+    write_decision(html, consent, view.client.name, view.login, false);
+    html.add("</form>\n<p class=\"hint\">{}</p>\n", consent.revocable);
 }
 
 }  // namespace tollgate::oauth
@@ -22927,7 +25573,7 @@ TOLLGATE_DECL void write_device_request(html_writer& html, const device_request_
 
 namespace tollgate::inline v0::oauth {
 
-TOLLGATE_DECL std::string make_metadata(const oauth_settings& settings) {
+TOLLGATE_DECL std::string make_metadata(const oauth_settings& settings, std::span<const std::string_view> languages) {
     std::string made;
     http::json_writer json{made};
     const auto at = [&](std::string_view path) { return settings.auth_url + std::string{path}; };
@@ -22956,7 +25602,9 @@ TOLLGATE_DECL std::string make_metadata(const oauth_settings& settings) {
     write_list("code_challenge_methods_supported", {challenge_method});
     json.member("authorization_response_iss_parameter_supported").boolean(true);
     if (!settings.documentation_url.empty()) json.member("service_documentation").string(settings.documentation_url);
-    write_list("ui_locales_supported", {page_locale});
+    json.member("ui_locales_supported").begin_array();
+    for (const auto each : languages) json.string(each);
+    json.end_array();
     json.end_object();
     return made;
 }
@@ -23084,9 +25732,11 @@ namespace detail {
     switch (kind) {
         case activity_kind::signed_in: return texts.signed_in;
         case activity_kind::token_created: return texts.token_created;
+        case activity_kind::token_renewed: return texts.token_renewed;
         case activity_kind::token_revoked: return texts.token_revoked;
         case activity_kind::application_registered: return texts.application_registered;
         case activity_kind::client_secret_replaced: return texts.client_secret_replaced;
+        case activity_kind::client_secret_removed: return texts.client_secret_removed;
         case activity_kind::application_deleted: return texts.application_deleted;
         case activity_kind::access_granted: return texts.access_granted;
         case activity_kind::access_revoked: return texts.access_revoked;
@@ -23095,6 +25745,12 @@ namespace detail {
         case activity_kind::hook_secret_replaced: return texts.hook_secret_replaced;
         case activity_kind::hook_enabled: return texts.hook_enabled;
         case activity_kind::delivery_resent: return texts.delivery_resent;
+        case activity_kind::application_changed: return texts.application_changed;
+        case activity_kind::hook_changed: return texts.hook_changed;
+        case activity_kind::hook_tested: return texts.hook_tested;
+        case activity_kind::deliveries_resent: return texts.deliveries_resent;
+        case activity_kind::session_ended: return texts.session_ended;
+        case activity_kind::other_sessions_ended: return texts.other_sessions_ended;
         case activity_kind::user_added: return texts.user_added;
         case activity_kind::user_disabled: return texts.user_disabled;
         case activity_kind::user_enabled: return texts.user_enabled;
@@ -23115,21 +25771,26 @@ TOLLGATE_DECL std::string describe(const activity& done, const activity_texts& t
     return fill_in(detail::text_of(done.kind, texts), done.subject);
 }
 
-TOLLGATE_DECL void write_activities(html_writer& html, const page_view& view, std::span<const activity> activities) {
+TOLLGATE_DECL void write_activity_table(html_writer& html, const page_view& view, std::span<const activity> activities) {
     const activity_texts& texts = view.texts.activity;
-    begin_list_page(html, {.title = texts.title, .about = texts.about});
     if (activities.empty()) return write_empty_list(html, texts.none);
     begin_table(html, texts.title, {texts.what, texts.when, texts.where}, {});
     for (const activity& each : activities) {
         begin_row(html, texts.what, describe(each, texts));
         begin_cell(html, texts.when);
-        web::write_moment(html, each.at);
+        web::write_moment(html, each.at, view.texts.dates);
         next_cell(html, texts.where);
         if (each.client) html.add("{}", each.client->to_text());
         else html.add("<span class=\"quiet\">{}</span>", texts.by_operator);
         end_row(html);
     }
     end_table(html);
+}
+
+TOLLGATE_DECL void write_activities(html_writer& html, const page_view& view, std::span<const activity> activities) {
+    const activity_texts& texts = view.texts.activity;
+    begin_list_page(html, {.title = texts.title, .about = texts.about});
+    write_activity_table(html, view, activities);
 }
 
 }  // namespace tollgate::pages
@@ -23152,7 +25813,7 @@ TOLLGATE_DECL void check_line(web::form_faults& found, const typed_line& typed, 
 
 TOLLGATE_DECL void begin_list_page(html_writer& html, const list_heading& heading) {
     html.add("<div class=\"heading\">\n<h1>{}</h1>\n", heading.title);
-    if (!heading.add.empty()) html.add("<a class=\"button\" href=\"#new\">{}</a>\n", heading.add);
+    if (!heading.add.empty()) html.add("<a class=\"button quiet\" href=\"#new\">{}</a>\n", heading.add);
     html.add("</div>\n<p class=\"lead\">{}</p>\n", heading.about);
 }
 
@@ -23193,27 +25854,29 @@ TOLLGATE_DECL void next_cell(html_writer& html, std::string_view column) {
     begin_cell(html, column);
 }
 
-TOLLGATE_DECL void write_scope_codes(html_writer& html, const scope_set& scopes) {
-    html.add("<ul class=\"codes\">");
-    scopes.for_each([&](std::string_view each) {
-        html.add("<li><code>{}</code></li>", each);
-        return true;
-    });
-    html.add("</ul>");
+TOLLGATE_DECL void begin_items(html_writer& html, std::string_view label) {
+    html.add("<ul class=\"items\" aria-label=\"{}\">\n", label);
 }
+TOLLGATE_DECL void end_items(html_writer& html) { html.add("</ul>\n"); }
 
-TOLLGATE_DECL void write_scope_texts(html_writer& html, const scope_set& scopes, const web::scope_text_list& texts) {
-    html.add("<ul class=\"texts\">");
-    scopes.for_each([&](std::string_view each) {
-        html.add("<li>{}</li>", texts.find(each));
-        return true;
-    });
-    html.add("</ul>");
+TOLLGATE_DECL void begin_item(html_writer& html, std::string_view name, bool is_nested) {
+    html.add("<li><div class=\"top\"><div class=\"what\">");
+    if (is_nested) html.add("<h3>{}</h3>\n", name);
+    else html.add("<h2>{}</h2>\n", name);
 }
+TOLLGATE_DECL void begin_actions(html_writer& html) { html.add("</div>\n<div class=\"actions\">"); }
+TOLLGATE_DECL void begin_facts(html_writer& html) { html.add("</div></div>\n<dl>\n"); }
+TOLLGATE_DECL void end_item(html_writer& html) { html.add("</dl></li>\n"); }
 
-TOLLGATE_DECL void write_day_or_never(html_writer& html, const std::optional<instant>& at, const form_texts& texts) {
-    if (at) web::write_day(html, *at);
-    else html.add("<span class=\"quiet\">{}</span>", texts.never);
+TOLLGATE_DECL void begin_fact(html_writer& html, std::string_view label) { html.add("<div><dt>{}</dt><dd>", label); }
+TOLLGATE_DECL void begin_long_fact(html_writer& html, std::string_view label) {
+    html.add("<div class=\"long\"><dt>{}</dt><dd>", label);
+}
+TOLLGATE_DECL void end_fact(html_writer& html) { html.add("</dd></div>\n"); }
+
+TOLLGATE_DECL void write_last_use(html_writer& html, const page_view& view, const std::optional<instant>& at) {
+    if (at) web::write_age(html, *at, view.now, view.texts.dates);
+    else html.add("<span class=\"quiet\">{}</span>", view.texts.forms.never);
 }
 
 TOLLGATE_DECL void write_web_link(html_writer& html, std::string_view url, std::string_view text) {
@@ -23224,9 +25887,15 @@ TOLLGATE_DECL void write_web_link(html_writer& html, std::string_view url, std::
     else html.add("{}", text);
 }
 
-TOLLGATE_DECL void begin_form_section(html_writer& html, std::string_view heading) {
+TOLLGATE_DECL void write_list_faults(html_writer& html, const page_view& view, const web::form_faults& faults) {
+    if (!faults.has_fields()) web::write_faults(html, faults, view.texts.forms);
+}
+
+TOLLGATE_DECL void begin_form_section(html_writer& html, const page_view& view, std::string_view heading,
+                                      const web::form_faults& faults) {
     html.add("<section class=\"form\" id=\"new\" aria-labelledby=\"new-heading\">\n<h2 id=\"new-heading\">{}</h2>\n",
              heading);
+    if (faults.has_fields()) web::write_faults(html, faults, view.texts.forms);
 }
 
 TOLLGATE_DECL void end_form_section(html_writer& html) { html.add("</section>\n"); }
@@ -23252,11 +25921,10 @@ TOLLGATE_DECL std::optional<secret_view> secret_view::parse(std::string_view tex
 }
 
 TOLLGATE_DECL void write_secret(html_writer& html, const page_view& view, const secret_view& shown) {
-    html.add("<h1>{}</h1>\n<p>{}</p>\n", shown.title, shown.about);
+    html.add("<h1>{}</h1>\n<p>{}</p>\n<p class=\"caution\">{}</p>\n", shown.title, shown.about, view.texts.forms.shown_once);
     for (const auto& each : shown.items)
-        web::write_copyable_text(html, {.name = each.name, .label = each.label, .text = each.text});
-    html.add("<p class=\"caution\">{}</p>\n<p><a class=\"button\" href=\"{}\">{}</a></p>\n",
-             view.texts.forms.shown_once, view.url, shown.back);
+        web::write_copyable_text(html, {.name = each.name, .label = each.label, .text = each.text}, view.texts.forms);
+    html.add("<p><a class=\"button\" href=\"{}\">{}</a></p>\n", view.url, shown.back);
 }
 
 }  // namespace tollgate::pages
@@ -23324,28 +25992,14 @@ TOLLGATE_DECL web::form_faults application_form::faults(const application_reques
 
 namespace detail {
 
-inline void write_application_row(html_writer& html, const page_view& view, const application& of) {
+inline void write_application_actions(html_writer& html, const page_view& view, const application& of) {
     const application_texts& texts = view.texts.applications;
     const auto number = std::to_string(of.id.value());
-    html.add("<tr role=\"row\"><th role=\"rowheader\" scope=\"row\" data-label=\"{}\">{}\n<p>", texts.name, of.name);
-    write_web_link(html, of.website, of.website);
-    html.add("</p>");
-    if (!of.description.empty()) html.add("<p>{}</p>", of.description);
-    html.add("</th>\n");
-    begin_cell(html, texts.client_id);
-    html.add("<code class=\"whole\">{}</code>", of.client_id.view());
-    if (of.type == client_type::public_client) html.add("<p class=\"hint\">{}</p>", texts.public_client);
-    if (of.type == client_type::resource_server) html.add("<p class=\"hint\">{}</p>", texts.resource_server);
-    next_cell(html, texts.redirect_url);
-    if (of.redirect_urls.empty()) html.add("<span class=\"quiet\">{}</span>", texts.no_redirect_url);
-    else html.add("<ul>");
-    for (const std::string& each : of.redirect_urls) html.add("<li><code>{}</code></li>", each);
-    if (!of.redirect_urls.empty()) html.add("</ul>");
-    next_cell(html, texts.users);
-    html.add("{}", of.users);
-    next_cell(html, view.texts.forms.created);
-    web::write_day(html, of.created_at);
-    next_cell(html, {});
+    const auto target = [&](std::string_view action) {
+        return web::form_target{.url = view.url,
+                                .form_token = view.form_token,
+                                .hidden = {{action_name, std::string{action}}, {"application", number}}};
+    };
     html.add("<a class=\"button quiet\" href=\"{}?{}={}\">{}<span class=\"unseen\"> {}</span></a>\n", view.url, edit_name, number,
              texts.edit, of.name);
     if (of.older_secret_digest)
@@ -23353,10 +26007,9 @@ inline void write_application_row(html_writer& html, const page_view& view, cons
                                 {.label = texts.remove_secret,
                                  .about = of.name,
                                  .warning = fill_in(texts.remove_secret_warning, of.name),
-                                 .button = texts.remove_secret_button},
-                                {.url = view.url,
-                                 .form_token = view.form_token,
-                                 .hidden = {{action_name, "remove_secret"}, {"application", number}}});
+                                 .button = texts.remove_secret_button,
+                                 .is_removal = true},
+                                target("remove_secret"), view.texts.forms);
     if (of.type != client_type::public_client)
         web::write_confirmation(html,
                                 {.label = texts.renew,
@@ -23364,19 +26017,49 @@ inline void write_application_row(html_writer& html, const page_view& view, cons
                                  .warning = fill_in(of.older_secret_digest ? texts.renew_again_warning : texts.renew_warning,
                                                     of.name),
                                  .button = texts.renew_button},
-                                {.url = view.url,
-                                 .form_token = view.form_token,
-                                 .hidden = {{action_name, "new_secret"}, {"application", number}}});
-    web::write_confirmation(
-        html,
-        {.label = texts.remove,
-         .about = of.name,
-         .warning = fill_in(texts.remove_warning, of.name),
-         .button = texts.remove_button,
-         .typed_name = of.users > 0 ? std::string_view{"confirm_name"} : std::string_view{},
-         .typed_label = fill_in(texts.type_name, of.name)},
-        {.url = view.url, .form_token = view.form_token, .hidden = {{action_name, "delete"}, {"application", number}}});
-    end_row(html);
+                                target("new_secret"), view.texts.forms);
+    web::write_confirmation(html,
+                            {.label = texts.remove,
+                             .about = of.name,
+                             .warning = fill_in(texts.remove_warning, of.name),
+                             .button = texts.remove_button,
+                             .is_removal = true,
+                             .typed_name = of.users > 0 ? std::string_view{"confirm_name"} : std::string_view{},
+                             .typed_label = fill_in(texts.type_name, of.name)},
+                            target("delete"), view.texts.forms);
+}
+
+inline void write_application(html_writer& html, const page_view& view, const application& of) {
+    const application_texts& texts = view.texts.applications;
+    begin_item(html, of.name);
+    html.add("<p>");
+    write_web_link(html, of.website, of.website);
+    html.add("</p>");
+    if (!of.description.empty()) html.add("<p>{}</p>", of.description);
+    begin_actions(html);
+    write_application_actions(html, view, of);
+    begin_facts(html);
+    begin_fact(html, texts.client_id);
+    html.add("<code>{}</code>", of.client_id.view());
+    end_fact(html);
+    if (of.type != client_type::confidential) {
+        begin_fact(html, texts.type);
+        html.add("{}", of.type == client_type::public_client ? texts.public_client : texts.resource_server);
+        end_fact(html);
+    }
+    begin_fact(html, texts.users);
+    html.add("{}", of.users);
+    end_fact(html);
+    begin_fact(html, view.texts.forms.created);
+    web::write_day(html, of.created_at, view.texts.dates);
+    end_fact(html);
+    begin_long_fact(html, texts.redirect_url);
+    if (of.redirect_urls.empty()) html.add("<span class=\"quiet\">{}</span>", texts.no_redirect_url);
+    else html.add("<ul>");
+    for (const std::string& each : of.redirect_urls) html.add("<li><code>{}</code></li>", each);
+    if (!of.redirect_urls.empty()) html.add("</ul>");
+    end_fact(html);
+    end_item(html);
 }
 
 inline void write_application_fields(html_writer& html, const page_view& view, const application_form& typed,
@@ -23418,7 +26101,7 @@ inline void write_application_fields(html_writer& html, const page_view& view, c
 inline void write_application_form(html_writer& html, const page_view& view, const application_form& typed,
                                    const web::form_faults& faults) {
     const application_texts& texts = view.texts.applications;
-    begin_form_section(html, texts.add);
+    begin_form_section(html, view, texts.add, faults);
     web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
     write_application_fields(html, view, typed, faults);
     const auto chosen = typed.type == to_text(client_type::public_client);
@@ -23445,15 +26128,13 @@ TOLLGATE_DECL void write_applications(html_writer& html, const page_view& view,
     if (view.done == secret_removal_done) write_notice(html, texts.secret_removed);
     if (view.done == registration_done && !applications.empty())
         write_notice(html, fill_in(texts.made_title, applications.back().name));
-    web::write_faults(html, faults, view.texts.forms);
+    write_list_faults(html, view, faults);
     if (applications.empty()) {
         write_empty_list(html, texts.none);
     } else {
-        begin_table(html, texts.title,
-                    {texts.name, texts.client_id, texts.redirect_url, texts.users, view.texts.forms.created},
-                    view.texts.forms.actions);
-        for (const application& each : applications) detail::write_application_row(html, view, each);
-        end_table(html);
+        begin_items(html, texts.title);
+        for (const application& each : applications) detail::write_application(html, view, each);
+        end_items(html);
     }
     detail::write_application_form(html, view, typed, faults);
 }
@@ -23488,32 +26169,240 @@ TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view
     begin_list_page(html, {.title = texts.title, .about = texts.about});
     if (view.done == removal_done) write_notice(html, texts.revoked);
     if (grants.empty()) return write_empty_list(html, texts.none);
-    begin_table(html, texts.title, {texts.application, texts.may, texts.since, view.texts.forms.last_used},
-                view.texts.forms.actions);
+    begin_items(html, texts.title);
     for (const grant& each : grants) {
-        html.add("<tr role=\"row\"><th role=\"rowheader\" scope=\"row\" data-label=\"{}\">{}\n<p>", texts.application,
-                 each.application_name);
+        begin_item(html, each.application_name);
+        html.add("<p>");
         write_web_link(html, each.application_website, each.application_website);
-        html.add("</p></th>\n");
-        begin_cell(html, texts.may);
-        write_scope_texts(html, each.scopes, view.scopes);
-        next_cell(html, texts.since);
-        web::write_day(html, each.created_at);
-        next_cell(html, view.texts.forms.last_used);
-        write_day_or_never(html, each.last_used_at, view.texts.forms);
-        next_cell(html, {});
+        html.add("</p>");
+        begin_actions(html);
         web::write_confirmation(
             html,
             {.label = texts.revoke,
              .about = each.application_name,
              .warning = fill_in(texts.revoke_warning, each.application_name),
-             .button = texts.revoke_button},
+             .button = texts.revoke_button,
+             .is_removal = true},
             {.url = view.url,
              .form_token = view.form_token,
-             .hidden = {{action_name, "revoke"}, {"application", std::to_string(each.application.value())}}});
+             .hidden = {{action_name, "revoke"}, {"application", std::to_string(each.application.value())}}},
+            view.texts.forms);
+        begin_facts(html);
+        begin_fact(html, texts.since);
+        web::write_day(html, each.created_at, view.texts.dates);
+        end_fact(html);
+        begin_fact(html, view.texts.forms.last_used);
+        write_last_use(html, view, each.last_used_at);
+        end_fact(html);
+        begin_long_fact(html, texts.may);
+        web::write_scopes(html, each.scopes, view.scopes);
+        end_fact(html);
+        end_item(html);
+    }
+    end_items(html);
+}
+
+}  // namespace tollgate::pages
+
+// <tollgate/pages/detail/overview_page.ipp>
+
+namespace tollgate::inline v0::pages {
+
+namespace detail {
+
+inline void write_owned_accounts(html_writer& html, const page_view& view, const account_overview& shown) {
+    const overview_texts& texts = view.texts.overview;
+    html.add("<h2>{}</h2>\n", texts.accounts);
+    if (shown.accounts.empty()) return write_empty_list(html, texts.no_accounts);
+    begin_table(html, texts.accounts, {texts.account, texts.service, texts.id, texts.role}, view.texts.forms.actions);
+    for (const auto& [service, each] : shown.accounts) {
+        begin_row(html, texts.account, each.name);
+        begin_cell(html, texts.service);
+        html.add("{}", service.view());
+        next_cell(html, texts.id);
+        html.add("{}", each.id.value());
+        next_cell(html, texts.role);
+        html.add("{}", each.admin ? texts.administrator : texts.member);
+        next_cell(html, {});
+        html.add("<a href=\"{}?{}={}\">{}<span class=\"unseen\"> {}</span></a>", view.url_of(page::webhooks), account_name,
+                 percent_encode(account_text({service, each.id})), texts.webhooks, each.name);
         end_row(html);
     }
     end_table(html);
+    if (shown.accounts_count > shown.accounts.size())
+        html.add("<p class=\"quiet\">{}</p>\n",
+                 fill_in(texts.more_accounts, std::to_string(shown.accounts_count - shown.accounts.size())));
+}
+
+inline void write_access(html_writer& html, const page_view& view, const account_overview& shown) {
+    const overview_texts& texts = view.texts.overview;
+    html.add("<h2>{}</h2>\n", texts.access);
+    if (shown.access.empty()) {
+        write_empty_list(html, texts.no_access);
+    } else {
+        begin_table(html, texts.access, {texts.name, texts.type, view.texts.forms.last_used}, {});
+        for (const access_holder& each : shown.access) {
+            begin_row(html, texts.name, each.name);
+            begin_cell(html, texts.type);
+            html.add("{}", each.is_token ? texts.token : texts.application);
+            next_cell(html, view.texts.forms.last_used);
+            write_last_use(html, view, each.last_used_at);
+            end_row(html);
+        }
+        end_table(html);
+    }
+    html.add("<p class=\"links\"><a href=\"{}\">{}</a> <a href=\"{}\">{}</a></p>\n", view.url_of(page::tokens),
+             fill_in(texts.all_tokens, std::to_string(shown.tokens_count)), view.url_of(page::authorizations),
+             fill_in(texts.all_applications, std::to_string(shown.grants_count)));
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL void write_overview(html_writer& html, const page_view& view, const account_overview& shown) {
+    const overview_texts& texts = view.texts.overview;
+    html.add("<h1>{}</h1>\n<p class=\"lead\">{}: <strong class=\"balance\">{} {}</strong></p>\n", texts.title, texts.balance,
+             shown.owned.amount.text(), shown.owned.currency.view());
+    detail::write_owned_accounts(html, view, shown);
+    detail::write_access(html, view, shown);
+    if (!shown.keeps_activities) return;
+    html.add("<h2>{}</h2>\n", texts.activity);
+    if (!shown.activities) return write_empty_list(html, texts.no_activity);
+    write_activity_table(html, view, *shown.activities);
+    if (!shown.activities->empty())
+        html.add("<p class=\"links\"><a href=\"{}\">{}</a></p>\n", view.url_of(page::activity), texts.all_activity);
+}
+
+}  // namespace tollgate::pages
+
+// <tollgate/pages/detail/security_page.ipp>
+
+namespace tollgate::inline v0::pages {
+
+namespace detail {
+
+/// A part of a User-Agent, and the name of what sends it.
+struct agent_mark {
+    std::string_view part;
+    std::string_view name;
+};
+
+// Chromium's descendants name Chrome and Safari, and Chrome names Safari: the first that is found counts.
+inline constexpr agent_mark browsers[] = {{"Edg", "Edge"},         {"OPR/", "Opera"},       {"Firefox/", "Firefox"},
+                                          {"FxiOS/", "Firefox"},   {"CriOS/", "Chrome"},    {"SamsungBrowser/", "Samsung Internet"},
+                                          {"Chromium/", "Chromium"}, {"Chrome/", "Chrome"}, {"Safari/", "Safari"},
+                                          {"curl/", "curl"}};
+inline constexpr agent_mark systems[] = {{"Windows", "Windows"}, {"Android", "Android"}, {"iPhone", "iPhone"},
+                                         {"iPad", "iPad"},       {"CrOS", "ChromeOS"},   {"Mac OS X", "macOS"},
+                                         {"Linux", "Linux"}};
+
+[[nodiscard]] inline std::string_view find_mark(std::span<const agent_mark> marks, std::string_view user_agent) noexcept {
+    for (const agent_mark& each : marks)
+        if (user_agent.find(each.part) != std::string_view::npos) return each.name;
+    return {};
+}
+
+inline void write_session_row(html_writer& html, const page_view& view, const listed_session& each) {
+    const security_texts& texts = view.texts.security;
+    const auto browser = browser_text(each.user_agent, texts);
+    html.add("<tr role=\"row\"><th role=\"rowheader\" scope=\"row\" data-label=\"{}\"><span title=\"{}\">{}</span>", texts.browser,
+             each.user_agent, browser);
+    if (each.is_current) html.add(" <span class=\"state good\">{}</span>", texts.current);
+    html.add("</th>\n");
+    begin_cell(html, texts.signed_in);
+    web::write_age(html, each.created_at, view.now, view.texts.dates);
+    next_cell(html, texts.last_seen);
+    web::write_age(html, each.last_seen_at, view.now, view.texts.dates);
+    next_cell(html, texts.where);
+    html.add("{}", each.signed_in_from.empty() ? texts.unknown_place : std::string_view{each.signed_in_from});
+    next_cell(html, {});
+    if (!each.is_current) {
+        web::begin_form(html, {.url = view.url,
+                               .form_token = view.form_token,
+                               .hidden = {{action_name, "end_session"}, {"session", each.id}}});
+        html.add("<button class=\"quiet\">{}<span class=\"unseen\"> {}</span></button></form>", texts.end, browser);
+    }
+    end_row(html);
+}
+
+inline void write_sessions(html_writer& html, const page_view& view, const std::vector<listed_session>& sessions) {
+    const security_texts& texts = view.texts.security;
+    html.add("<div class=\"heading\">\n<h2>{}</h2>\n", texts.sessions);
+    if (sessions.size() > 1) {
+        web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {{action_name, "end_others"}}});
+        html.add("<button class=\"quiet\">{}</button>\n</form>\n", texts.end_others);
+    }
+    html.add("</div>\n<p class=\"quiet\">{}</p>\n", texts.sessions_about);
+    begin_table(html, texts.sessions, {texts.browser, texts.signed_in, texts.last_seen, texts.where}, view.texts.forms.actions);
+    for (const listed_session& each : sessions) write_session_row(html, view, each);
+    end_table(html);
+}
+
+inline void write_password_form(html_writer& html, const page_view& view, std::string_view login, const web::form_faults& faults) {
+    const security_texts& texts = view.texts.security;
+    const auto hint = fill_in(texts.new_password_hint, std::to_string(limits::password_bytes_min));
+    begin_form_section(html, view, texts.password, faults);
+    html.add("<p class=\"quiet\">{}</p>\n", texts.password_about);
+    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {{action_name, "change_password"}}});
+    // Tells password managers whose password it is.
+    html.add("<input type=\"text\" name=\"username\" autocomplete=\"username\" aria-label=\"{}\" value=\"{}\" readonly hidden>\n",
+             view.texts.sign_in.login, login);
+    web::write_text_field(html,
+                          {.name = "current_password",
+                           .label = texts.current_password,
+                           .type = "password",
+                           .autocomplete = "current-password"},
+                          faults, view.texts.forms);
+    web::write_text_field(html,
+                          {.name = "new_password",
+                           .label = texts.new_password,
+                           .hint = hint,
+                           .type = "password",
+                           .autocomplete = "new-password"},
+                          faults, view.texts.forms);
+    web::write_text_field(html,
+                          {.name = "repeated_password",
+                           .label = texts.repeated_password,
+                           .type = "password",
+                           .autocomplete = "new-password"},
+                          faults, view.texts.forms);
+    html.add("<button>{}</button>\n</form>\n", texts.change_password);
+    end_form_section(html);
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL std::string browser_text(std::string_view user_agent, const security_texts& texts) {
+    const auto browser = detail::find_mark(detail::browsers, user_agent), system = detail::find_mark(detail::systems, user_agent);
+    if (browser.empty() && system.empty()) return std::string{texts.unknown_browser};
+    if (system.empty()) return std::string{browser};
+    return fill_in(fill_in(texts.browser_on, browser.empty() ? texts.unknown_browser : browser), system);
+}
+
+TOLLGATE_DECL web::form_faults faults_of(const http::form_fields& typed, const page_texts& texts) {
+    web::form_faults found;
+    const auto wanted = typed.value_of("new_password");
+    if (typed.value_of("current_password").empty()) found.add("current_password", texts.forms.missing, texts.security.current_password);
+    if (wanted.size() < limits::password_bytes_min)
+        found.add("new_password", fill_in(texts.security.too_short, std::to_string(limits::password_bytes_min)),
+                  texts.security.new_password);
+    else if (wanted.size() > limits::password_bytes_max)
+        found.add("new_password", fill_in(texts.forms.too_long, std::to_string(limits::password_bytes_max)),
+                  texts.security.new_password);
+    else if (wanted != typed.value_of("repeated_password"))
+        found.add("repeated_password", texts.security.different);
+    return found;
+}
+
+TOLLGATE_DECL void write_security(html_writer& html, const page_view& view, const security_view& shown,
+                                  const web::form_faults& faults) {
+    const security_texts& texts = view.texts.security;
+    begin_list_page(html, {.title = texts.title, .about = texts.about});
+    if (view.done == session_ended_done) write_notice(html, texts.ended);
+    if (view.done == others_ended_done) write_notice(html, texts.others_ended);
+    if (view.done == password_changed_done) write_notice(html, texts.password_changed);
+    write_list_faults(html, view, faults);
+    if (shown.lists_sessions) detail::write_sessions(html, view, shown.sessions);
+    if (shown.changes_password) detail::write_password_form(html, view, shown.login, faults);
 }
 
 }  // namespace tollgate::pages
@@ -23606,47 +26495,55 @@ inline void write_expiry(html_writer& html, const page_view& view, const persona
     if (*token.expires_at <= view.now) html.add("<span class=\"state bad\">{}</span> ", texts.expired);
     else if (*token.expires_at <= view.now + std::chrono::days{7})
         html.add("<span class=\"state care\">{}</span> ", texts.expires_soon);
-    web::write_day(html, *token.expires_at);
+    web::write_day(html, *token.expires_at, view.texts.dates);
 }
 
-inline void write_token_row(html_writer& html, const page_view& view, const personal_token& token) {
+inline void write_token(html_writer& html, const page_view& view, const personal_token& token) {
     const token_texts& texts = view.texts.tokens;
-    begin_row(html, texts.description, token.description);
-    begin_cell(html, texts.username);
-    html.add("<code class=\"whole\">{}</code>", token.username.view());
-    next_cell(html, texts.may);
-    write_scope_codes(html, token.scopes);
-    next_cell(html, view.texts.forms.created);
-    web::write_day(html, token.created_at);
-    next_cell(html, view.texts.forms.last_used);
-    write_day_or_never(html, token.last_used_at, view.texts.forms);
-    if (!token.last_used_from.empty()) html.add("<p class=\"hint\">{}</p>", fill_in(texts.used_from, token.last_used_from));
-    next_cell(html, texts.expires);
-    write_expiry(html, view, token);
-    next_cell(html, {});
+    const auto target = [&](std::string_view action) {
+        return web::form_target{.url = view.url,
+                                .form_token = view.form_token,
+                                .hidden = {{action_name, std::string{action}}, {"token", std::to_string(token.id.value())}}};
+    };
+    begin_item(html, token.description);
+    begin_actions(html);
     web::write_confirmation(html,
                             {.label = texts.renew,
                              .about = token.description,
                              .warning = fill_in(texts.renew_warning, token.description),
                              .button = texts.renew_button},
-                            {.url = view.url,
-                             .form_token = view.form_token,
-                             .hidden = {{action_name, "renew"}, {"token", std::to_string(token.id.value())}}});
+                            target("renew"), view.texts.forms);
     web::write_confirmation(html,
                             {.label = texts.revoke,
                              .about = token.description,
                              .warning = fill_in(texts.revoke_warning, token.description),
-                             .button = texts.revoke_button},
-                            {.url = view.url,
-                             .form_token = view.form_token,
-                             .hidden = {{action_name, "revoke"}, {"token", std::to_string(token.id.value())}}});
-    end_row(html);
+                             .button = texts.revoke_button,
+                             .is_removal = true},
+                            target("revoke"), view.texts.forms);
+    begin_facts(html);
+    begin_fact(html, texts.username);
+    html.add("<code>{}</code>", token.username.view());
+    end_fact(html);
+    begin_fact(html, view.texts.forms.created);
+    web::write_day(html, token.created_at, view.texts.dates);
+    end_fact(html);
+    begin_fact(html, view.texts.forms.last_used);
+    write_last_use(html, view, token.last_used_at);
+    if (!token.last_used_from.empty()) html.add(" <span class=\"quiet\">{}</span>", fill_in(texts.used_from, token.last_used_from));
+    end_fact(html);
+    begin_fact(html, texts.expires);
+    write_expiry(html, view, token);
+    end_fact(html);
+    begin_long_fact(html, texts.scopes);
+    web::write_scopes(html, token.scopes, view.scopes);
+    end_fact(html);
+    end_item(html);
 }
 
 inline void write_token_form(html_writer& html, const page_view& view, const token_form& typed,
                              const web::form_faults& faults) {
     const token_texts& texts = view.texts.tokens;
-    begin_form_section(html, texts.add);
+    begin_form_section(html, view, texts.add, faults);
     web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
     web::write_text_field(html,
                           {.name = "description",
@@ -23678,17 +26575,13 @@ TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::s
     begin_list_page(
         html, {.title = texts.title, .about = texts.about, .add = tokens.empty() ? std::string_view{} : texts.add});
     if (view.done == removal_done) write_notice(html, texts.revoked);
-    web::write_faults(html, faults, view.texts.forms);
+    write_list_faults(html, view, faults);
     if (tokens.empty()) {
         write_empty_list(html, texts.none);
     } else {
-        begin_table(
-            html, texts.title,
-            {texts.description, texts.username, texts.may, view.texts.forms.created, view.texts.forms.last_used,
-             texts.expires},
-            view.texts.forms.actions);
-        for (const personal_token& each : tokens) detail::write_token_row(html, view, each);
-        end_table(html);
+        begin_items(html, texts.title);
+        for (const personal_token& each : tokens) detail::write_token(html, view, each);
+        end_items(html);
     }
     detail::write_token_form(html, view, typed, faults);
 }
@@ -23760,48 +26653,78 @@ TOLLGATE_DECL std::string duration_of(const attempt& made, const delivery_texts&
 
 namespace detail {
 
+struct state_entry {
+    delivery_state state;
+    std::string_view text;
+};
+inline constexpr state_entry state_entries[] = {{delivery_state::delivered, "delivered"},
+                                                {delivery_state::given_up, "failed"},
+                                                {delivery_state::waiting, "pending"},
+                                                {delivery_state::held, "held"}};
+
+struct since_entry {
+    std::string_view value;
+    seconds time;
+};
+inline constexpr since_entry since_entries[] = {{"hour", std::chrono::hours{1}},
+                                                {"day", std::chrono::hours{24}},
+                                                {"week", std::chrono::hours{24 * 7}},
+                                                {"month", std::chrono::hours{24 * 30}}};
+
+[[nodiscard]] inline std::vector<std::pair<std::string_view, std::string>> hidden_fields(std::string_view action, const hook& of) {
+    return {{action_name, std::string{action}}, {account_name, account_text(of.account)}, {hook_name, std::to_string(of.id.value())}};
+}
+
 /// Why the hook is failing or disabled.
 inline void write_problem(html_writer& html, const page_view& view, const hook& of) {
     const delivery_texts& texts = view.texts.deliveries;
     if (of.disabled) {
         const bool gone = of.disabled->why == disable_reason::gone;
         html.add("<div class=\"caution bad\"><p>{} {}</p>\n",
-                 fill_in(gone ? texts.gone_about : texts.failed_about, web::moment_text(of.disabled->at)),
+                 fill_in(gone ? texts.gone_about : texts.failed_about, web::moment_text(of.disabled->at, view.texts.dates)),
                  texts.disabled_about);
         write_enable(html, view, of);
         html.add("</div>\n");
     } else if (of.failing_since) {
-        html.add("<p class=\"caution\">{}</p>\n", fill_in(texts.failing_about, web::moment_text(*of.failing_since)));
+        html.add("<p class=\"caution\">{}</p>\n", fill_in(texts.failing_about, web::moment_text(*of.failing_since, view.texts.dates)));
     }
 }
 
-inline void write_delivery_state(html_writer& html, delivery_state state, const delivery_texts& texts) {
-    switch (state) {
-        case delivery_state::waiting: html.add("<span class=\"state\">{}</span>", texts.waiting); break;
+inline void write_delivery_state(html_writer& html, const delivery& which, const delivery_texts& texts) {
+    switch (which.state) {
+        case delivery_state::waiting:
+            if (which.attempts_made > 0) html.add("<span class=\"state care\">{}</span>", texts.retrying);
+            else html.add("<span class=\"state\">{}</span>", texts.waiting);
+            break;
         case delivery_state::delivered: html.add("<span class=\"state good\">{}</span>", texts.delivered); break;
         case delivery_state::given_up: html.add("<span class=\"state bad\">{}</span>", texts.given_up); break;
         case delivery_state::held: html.add("<span class=\"state care\">{}</span>", texts.held); break;
     }
 }
 
-inline void write_attempt(html_writer& html, const attempt& made, const delivery_texts& texts) {
+inline void write_attempt(html_writer& html, const page_view& view, const attempt& made) {
+    const delivery_texts& texts = view.texts.deliveries;
     const auto write_line = [&] {
         html.add("<span class=\"ending\">{}</span> <span class=\"quiet\">", ending_of(made, texts.attempts));
-        web::write_moment(html, made.at);
+        web::write_moment(html, made.at, view.texts.dates);
         html.add(", {}</span>", duration_of(made, texts));
     };
-    if (made.answer.empty()) {
+    if (made.answer.empty() && made.request.empty()) {
         html.add("<li><p>");
         write_line();
         html.add("</p></li>\n");
         return;
     }
-    const bool cut = made.answer.size() >= limits::attempt_answer_bytes_max;
     html.add("<li><details class=\"attempt\"><summary>");
     write_line();
-    // HTML ignores the first newline in <pre>, so one is added before the body.
-    html.add("</summary>\n<p class=\"hint\">{}</p>\n<pre>\n{}</pre></details></li>\n",
-             cut ? texts.answer_cut : texts.answer, make_readable(made.answer));
+    html.add("</summary>\n<div class=\"exchange\">\n");
+    // HTML ignores the first newline in <pre>, so one is added before the text.
+    const auto write_part = [&](std::string_view heading, std::string_view text) {
+        if (!text.empty()) html.add("<div><p class=\"hint\">{}</p>\n<pre>\n{}</pre></div>\n", heading, make_readable(text));
+    };
+    write_part(made.request.size() >= limits::attempt_request_bytes_max ? texts.request_cut : texts.request, made.request);
+    write_part(made.answer.size() >= limits::attempt_answer_bytes_max ? texts.answer_cut : texts.answer, made.answer);
+    html.add("</div></details></li>\n");
 }
 
 inline void write_send_again(html_writer& html, const page_view& view, const hook& of, const delivery& which) {
@@ -23812,27 +26735,30 @@ inline void write_send_again(html_writer& html, const page_view& view, const hoo
                                       {hook_name, std::to_string(of.id.value())},
                                       {delivery_name, std::to_string(which.id.value())}}});
     html.add("<button class=\"quiet\">{}<span class=\"unseen\"> {}</span></button></form>\n",
-             view.texts.deliveries.send_again, web::moment_text(which.created_at));
+             view.texts.deliveries.send_again, web::moment_text(which.created_at, view.texts.dates));
 }
 
 inline void write_delivery(html_writer& html, const page_view& view, const hook_history& history,
                            const delivery& which) {
     const delivery_texts& texts = view.texts.deliveries;
     html.add("<li>\n<div class=\"heading\"><h2>");
-    web::write_moment(html, which.created_at);
+    web::write_moment(html, which.created_at, view.texts.dates);
     html.add(" ");
-    write_delivery_state(html, which.state, texts);
+    write_delivery_state(html, which, texts);
     html.add("</h2>\n");
     if (!history.of.disabled) write_send_again(html, view, history.of, which);
     html.add("</div>\n<p class=\"quiet\"><code>{}</code>", which.message_id.view());
-    if (which.next_attempt_at) html.add(" {}", fill_in(texts.next_attempt, web::moment_text(*which.next_attempt_at)));
+    if (which.event != history.of.event) html.add(" <code>{}</code>", which.event);
+    if (which.next_attempt_at)
+        html.add(" {}", fill_in(which.attempts_made > 0 ? texts.next_retry : texts.next_attempt,
+                                web::moment_text(*which.next_attempt_at, view.texts.dates)));
     html.add("</p>\n");
 
     std::size_t shown = 0;
     for (const recorded_attempt& each : history.attempts) {
         if (each.delivery != which.id) continue;
         if (shown++ == 0) html.add("<ul class=\"attempts\">\n");
-        write_attempt(html, each.made, texts);
+        write_attempt(html, view, each.made);
     }
     if (shown != 0) html.add("</ul>\n");
     if (shown == attempts_shown_max)
@@ -23845,7 +26771,8 @@ inline void write_delivery(html_writer& html, const page_view& view, const hook_
 inline void write_paging(html_writer& html, const page_view& view, const hook_history& history) {
     if (!history.has_newer && !history.has_older) return;
     const delivery_texts& texts = view.texts.deliveries;
-    const std::string place = std::string{view.url} + "?" + query_of({history.of.account, history.of.id});
+    std::string place = std::string{view.url} + "?" + query_of({history.of.account, history.of.id});
+    if (history.only) place.append("&").append(state_name).append("=").append(state_text(*history.only));
     html.add("<nav aria-label=\"{}\"><p>", texts.paging);
     if (history.has_newer) html.add("<a href=\"{}\">{}</a> ", place, texts.newest);
     if (history.has_older)
@@ -23854,7 +26781,79 @@ inline void write_paging(html_writer& html, const page_view& view, const hook_hi
     html.add("</p></nav>\n");
 }
 
+/// A test, and all that failed again; nothing for a disabled hook, which cannot send.
+inline void write_hook_actions(html_writer& html, const page_view& view, const hook& of) {
+    if (of.disabled) return;
+    const delivery_texts& texts = view.texts.deliveries;
+    html.add("<div class=\"hook-actions\">\n");
+    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = hidden_fields(test_action, of)});
+    html.add("<button class=\"quiet\">{}</button></form>\n", texts.test);
+    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = hidden_fields(resend_failed_action, of)});
+    html.add("<label for=\"since\">{}</label>\n<select id=\"since\" name=\"{}\">\n", texts.resend_since, since_name);
+    const std::string_view names[] = {texts.hour, texts.day, texts.week, texts.month};
+    for (std::size_t i = 0; i < std::size(since_entries); ++i)
+        html.add("<option value=\"{}\">{}</option>\n", since_entries[i].value, names[i]);
+    html.add("</select>\n<button class=\"quiet\">{}</button></form>\n</div>\n", texts.resend_failed);
+}
+
+inline void write_filter(html_writer& html, const page_view& view, const hook_history& history) {
+    const delivery_texts& texts = view.texts.deliveries;
+    const std::string place = std::string{view.url} + "?" + query_of({history.of.account, history.of.id});
+    const auto write_link = [&](const std::string& url, std::string_view text, bool is_current) {
+        html.add("<li><a href=\"{}\"", url);
+        if (is_current) html.add(" aria-current=\"true\"");
+        html.add(">{}</a></li>\n", text);
+    };
+    html.add("<nav class=\"filter\" aria-label=\"{}\"><ul>\n", texts.filter);
+    write_link(place, texts.all, !history.only);
+    for (const auto& [state, text] : state_entries) {
+        const std::string_view name = state == delivery_state::delivered  ? texts.delivered
+                                      : state == delivery_state::given_up ? texts.given_up
+                                      : state == delivery_state::waiting  ? texts.waiting
+                                                                          : texts.held;
+        write_link(std::string{place}.append("&").append(state_name).append("=").append(text), name, history.only == state);
+    }
+    html.add("</ul></nav>\n");
+}
+
+/// The result of the last action.
+inline void write_done(html_writer& html, const page_view& view, const hook& of) {
+    const delivery_texts& texts = view.texts.deliveries;
+    // What was queued takes a moment, so the notice leads to this page without the notice.
+    const auto write_queued = [&](std::string_view text) {
+        html.add("<p class=\"notice\" role=\"status\">{} <a href=\"{}?{}\">{}</a></p>\n", text, view.url,
+                 query_of({of.account, of.id}), texts.see_result);
+    };
+    if (view.done == sent_again_done) write_queued(texts.sent_again);
+    else if (view.done == tested_done) write_queued(texts.tested);
+    else if (view.done == enabled_done && !of.disabled) write_notice(html, texts.enabled);
+    else if (view.done.starts_with(resent_done)) {
+        const auto count = view.done.substr(resent_done.size());
+        // Anyone can write a URL, so only a number is repeated.
+        if (count == "0") write_notice(html, texts.resent_none);
+        else if (delivery_id::parse(count)) write_queued(fill_in(texts.resent, count));
+    }
+}
+
 }  // namespace detail
+
+TOLLGATE_DECL std::string_view state_text(delivery_state state) noexcept {
+    for (const auto& each : detail::state_entries)
+        if (each.state == state) return each.text;
+    return {};
+}
+
+TOLLGATE_DECL std::optional<delivery_state> parse_state(std::string_view text) noexcept {
+    for (const auto& each : detail::state_entries)
+        if (each.text == text) return each.state;
+    return std::nullopt;
+}
+
+TOLLGATE_DECL std::optional<seconds> parse_since(std::string_view text) noexcept {
+    for (const auto& each : detail::since_entries)
+        if (each.value == text) return each.time;
+    return std::nullopt;
+}
 
 TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, const hook_history& history,
                                     std::string_view fault) {
@@ -23865,11 +26864,14 @@ TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, co
     write_hook_state(html, of, texts);
     html.add("</p>\n");
     if (!fault.empty()) html.add("<div class=\"faults\" role=\"alert\"><p>{}</p></div>\n", fault);
-    else if (view.done == sent_again_done) write_notice(html, texts.sent_again);
-    else if (view.done == enabled_done && !of.disabled) write_notice(html, texts.enabled);
+    else detail::write_done(html, view, of);
     detail::write_problem(html, view, of);
+    detail::write_hook_actions(html, view, of);
 
-    if (history.deliveries.empty() && !history.has_newer) return write_empty_list(html, fill_in(texts.none, of.event));
+    const bool none = history.deliveries.empty() && !history.has_newer;
+    if (none && !history.only) return write_empty_list(html, fill_in(texts.none, of.event));
+    detail::write_filter(html, view, history);
+    if (none) return write_empty_list(html, texts.none_in_state);
     if (history.deliveries.empty()) {
         html.add("<p class=\"quiet\">{}</p>\n", texts.none_older);
     } else {
@@ -23925,6 +26927,10 @@ TOLLGATE_DECL web::form_faults hook_form::faults(const hook_list& list, const se
 }
 
 TOLLGATE_DECL std::string target_fault(std::string_view message, const webhook_texts& texts) {
+    namespace refusals = tollgate::detail;
+    if (message == refusals::target_has_user_info) return std::string{texts.target_has_user_info};
+    if (message == refusals::target_has_fragment) return std::string{texts.target_has_fragment};
+    if (message == refusals::target_is_private) return std::string{texts.target_is_private};
     constexpr std::string_view member = "target_url";
     std::string text{message};
     if (text.starts_with(member)) text.replace(0, member.size(), texts.target_url);
@@ -23933,61 +26939,76 @@ TOLLGATE_DECL std::string target_fault(std::string_view message, const webhook_t
 
 namespace detail {
 
-/// The state, if the store is an outbox.
-inline void write_state_cell(html_writer& html, const page_view& view, const hook& of) {
-    const delivery_texts& texts = view.texts.deliveries;
-    next_cell(html, texts.state);
-    html.add("<div class=\"standing\">");
-    write_hook_state(html, of, texts);
-    html.add(" <a href=\"{}?{}\">{}<span class=\"unseen\"> {} {}</span></a>", view.url, query_of({of.account, of.id}),
-             texts.link, of.event, of.target_url);
-    write_enable(html, view, of);
-    html.add("</div>");
+/// The events of one service.
+inline void write_hook_fields(html_writer& html, const page_view& view, const service& at, const hook_form& typed,
+                              const web::form_faults& faults) {
+    const webhook_texts& texts = view.texts.webhooks;
+    std::array<web::choice_group, 1> events;
+    for (const std::string& each : at.events) events[0].choices.push_back({each, each, each == typed.event});
+    web::write_select(html, {.name = "event", .label = texts.event}, events, faults, view.texts.forms);
+    web::write_text_field(html,
+                          {.name = "target_url",
+                           .label = texts.target_url,
+                           .hint = texts.target_url_hint,
+                           .value = typed.target_url,
+                           .type = "url",
+                           .bytes_max = limits::target_url_bytes_max},
+                          faults, view.texts.forms);
 }
 
-inline void write_hook_row(html_writer& html, const page_view& view, const hook& of, bool has_deliveries) {
+inline void write_hook(html_writer& html, const page_view& view, const hook& of, bool has_deliveries) {
     const webhook_texts& texts = view.texts.webhooks;
-    const auto account = account_text(of.account);
-    const auto number = std::to_string(of.id.value());
     const auto about = of.event + " " + of.target_url;
-    begin_row(html, texts.event, of.event);
-    begin_cell(html, texts.target_url);
-    html.add("<code>{}</code>", of.target_url);
-    if (has_deliveries) write_state_cell(html, view, of);
-    next_cell(html, texts.source);
-    html.add("{}", of.source == hook_source::api ? texts.by_api : texts.by_hand);
-    next_cell(html, view.texts.forms.created);
-    web::write_day(html, of.created_at);
-    next_cell(html, {});
+    const auto target = [&](std::string_view action) {
+        return web::form_target{.url = view.url,
+                                .form_token = view.form_token,
+                                .hidden = {{action_name, std::string{action}},
+                                           {"account", account_text(of.account)},
+                                           {"hook", std::to_string(of.id.value())}}};
+    };
+    begin_item(html, of.event, true);
+    html.add("<p><code>{}</code></p>", of.target_url);
+    begin_actions(html);
+    if (has_deliveries)
+        html.add("<a class=\"button quiet\" href=\"{}?{}\">{}<span class=\"unseen\"> {}</span></a>\n", view.url,
+                 query_of({of.account, of.id}), view.texts.deliveries.link, about);
+    html.add("<a class=\"button quiet\" href=\"{}?{}&amp;{}=1\">{}<span class=\"unseen\"> {}</span></a>\n", view.url,
+             query_of({of.account, of.id}), hook_edit_name, texts.edit, about);
     web::write_confirmation(html,
                             {.label = texts.renew,
                              .about = about,
                              .warning = fill_in(texts.renew_warning, of.event),
                              .button = texts.renew_button},
-                            {.url = view.url,
-                             .form_token = view.form_token,
-                             .hidden = {{action_name, "new_secret"}, {"account", account}, {"hook", number}}});
+                            target("new_secret"), view.texts.forms);
     web::write_confirmation(html,
                             {.label = texts.remove,
                              .about = about,
                              .warning = fill_in(texts.remove_warning, of.target_url),
-                             .button = texts.remove_button},
-                            {.url = view.url,
-                             .form_token = view.form_token,
-                             .hidden = {{action_name, "delete"}, {"account", account}, {"hook", number}}});
-    end_row(html);
+                             .button = texts.remove_button,
+                             .is_removal = true},
+                            target("delete"), view.texts.forms);
+    begin_facts(html);
+    if (has_deliveries) {
+        begin_fact(html, view.texts.deliveries.state);
+        write_hook_state(html, of, view.texts.deliveries);
+        write_enable(html, view, of);
+        end_fact(html);
+    }
+    begin_fact(html, texts.source);
+    html.add("{}", of.source == hook_source::api ? texts.by_api : texts.by_hand);
+    end_fact(html);
+    begin_fact(html, view.texts.forms.created);
+    web::write_day(html, of.created_at, view.texts.dates);
+    end_fact(html);
+    end_item(html);
 }
 
-inline void write_hook_table(html_writer& html, const page_view& view, const account_hooks& of, bool has_deliveries) {
-    const webhook_texts& texts = view.texts.webhooks;
+inline void write_account_hooks(html_writer& html, const page_view& view, const account_hooks& of, bool has_deliveries) {
     html.add("<h2 class=\"account\">{} <span class=\"quiet\">{}</span></h2>\n", of.name, of.of.service.view());
-    if (of.hooks.empty()) return write_empty_list(html, texts.none_here);
-    std::vector<std::string_view> columns{texts.event, texts.target_url};
-    if (has_deliveries) columns.push_back(view.texts.deliveries.state);
-    columns.insert(columns.end(), {texts.source, view.texts.forms.created});
-    begin_table(html, of.name, columns, view.texts.forms.actions);
-    for (const hook& each : of.hooks) write_hook_row(html, view, each, has_deliveries);
-    end_table(html);
+    if (of.hooks.empty()) return write_empty_list(html, view.texts.webhooks.none_here);
+    begin_items(html, of.name);
+    for (const hook& each : of.hooks) write_hook(html, view, each, has_deliveries);
+    end_items(html);
 }
 
 /// The user's accounts, grouped by service. Views of `list` and `values`.
@@ -24003,52 +27024,43 @@ inline void write_hook_table(html_writer& html, const page_view& view, const acc
     return groups;
 }
 
-/// The events of the services that the user has accounts at.
-[[nodiscard]] inline std::vector<web::choice_group> event_choices(const hook_list& list,
-                                                                  const service_catalog& services,
-                                                                  const hook_form& typed) {
-    std::vector<web::choice_group> groups;
-    const auto account = parse_account(typed.account);
-    const service* own = account ? services.find(account->service) : nullptr;
-    // Services may share event names; a submitted event stays selected even if it belongs to another service.
-    const bool fits = own != nullptr && own->has_event(typed.event);
-    for (const service& at : services.services()) {
-        if (std::none_of(list.accounts.begin(), list.accounts.end(),
-                         [&](const account_hooks& each) { return each.of.service == at.name; }))
-            continue;
-        groups.push_back({at.name, {}});
-        for (const std::string& each : at.events)
-            groups.back().choices.push_back({each, each, each == typed.event && (!fits || own == &at)});
-    }
-    return groups;
+/// The account that the form of a new hook is for: the typed one, the chosen one, or the only one.
+[[nodiscard]] inline const account_hooks* account_of_form(const hook_list& list, const hook_form& typed) {
+    if (const auto of = list.named(typed.account)) return list.find(*of);
+    if (!typed.account.empty()) return nullptr;
+    if (list.chosen) return list.find(*list.chosen);
+    return list.accounts.size() == 1 ? &list.accounts.front() : nullptr;
+}
+
+/// The first step, which needs no script: the account, whose service decides which events there are.
+inline void write_account_step(html_writer& html, const page_view& view, const hook_list& list, const web::form_faults& faults) {
+    const webhook_texts& texts = view.texts.webhooks;
+    std::vector<std::string> values;
+    for (const account_hooks& each : list.accounts) values.push_back(account_text(each.of));
+    html.add("<form action=\"{}#new\">\n", view.url);
+    web::write_select(html, {.name = account_name, .label = texts.account}, account_choices(list, values, {}), faults,
+                      view.texts.forms);
+    html.add("<button>{}</button>\n</form>\n", texts.next_step);
+}
+
+inline void write_event_step(html_writer& html, const page_view& view, const account_hooks& of, const service& at,
+                             const hook_form& typed, const web::form_faults& faults) {
+    const webhook_texts& texts = view.texts.webhooks;
+    web::begin_form(html, {.url = view.url,
+                           .form_token = view.form_token,
+                           .hidden = {{account_name, account_text(of.of)}}});
+    html.add("<p>{}: <strong>{}</strong> <span class=\"quiet\">{}</span></p>\n", texts.account, of.name, of.of.service.view());
+    write_hook_fields(html, view, at, typed, faults);
+    html.add("<button>{}</button>\n</form>\n", texts.button);
 }
 
 inline void write_hook_form(html_writer& html, const page_view& view, const hook_list& list,
                             const service_catalog& services, const hook_form& typed, const web::form_faults& faults) {
-    const webhook_texts& texts = view.texts.webhooks;
-    const form_texts& forms = view.texts.forms;
-    std::vector<std::string> values;
-    for (const account_hooks& each : list.accounts) values.push_back(account_text(each.of));
-    const auto chosen = typed.account.empty() && list.chosen ? account_text(*list.chosen) : typed.account;
-
-    begin_form_section(html, texts.add);
-    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
-    web::write_select(html, {.name = "account", .label = texts.account}, account_choices(list, values, chosen), faults,
-                      forms);
-    const auto events = event_choices(list, services, typed);
-    web::write_select(
-        html,
-        {.name = "event", .label = texts.event, .hint = events.size() > 1 ? texts.event_hint : std::string_view{}},
-        events, faults, forms);
-    web::write_text_field(html,
-                          {.name = "target_url",
-                           .label = texts.target_url,
-                           .hint = texts.target_url_hint,
-                           .value = typed.target_url,
-                           .type = "url",
-                           .bytes_max = limits::target_url_bytes_max},
-                          faults, forms);
-    html.add("<button>{}</button>\n</form>\n", texts.button);
+    begin_form_section(html, view, view.texts.webhooks.add, faults);
+    const account_hooks* const of = account_of_form(list, typed);
+    const service* const at = of == nullptr ? nullptr : services.find(of->of.service);
+    if (at != nullptr) write_event_step(html, view, *of, *at, typed, faults);
+    else write_account_step(html, view, list, faults);
     end_form_section(html);
 }
 
@@ -24077,15 +27089,32 @@ TOLLGATE_DECL void write_hooks(html_writer& html, const page_view& view, const h
                                  [](const account_hooks& each) { return !each.hooks.empty(); });
     begin_list_page(html, {.title = texts.title, .about = texts.about, .add = any ? texts.add : std::string_view{}});
     if (view.done == removal_done) write_notice(html, texts.removed);
-    web::write_faults(html, faults, view.texts.forms);
+    if (view.done == hook_edit_done) write_notice(html, texts.edited);
+    write_list_faults(html, view, faults);
     if (list.accounts.empty()) return write_empty_list(html, texts.no_accounts);
 
     if (list.accounts.size() > accounts_shown_max) detail::write_account_chooser(html, view, list);
+    else if (list.chosen && list.accounts.size() > 1) html.add("<p><a href=\"{}\">{}</a></p>\n", view.url, texts.all_accounts);
     if (!any && !list.chosen) write_empty_list(html, texts.none);
     for (const account_hooks& each : list.accounts)
         if (!each.hooks.empty() || each.of == list.chosen)
-            detail::write_hook_table(html, view, each, list.has_deliveries);
+            detail::write_account_hooks(html, view, each, list.has_deliveries);
     detail::write_hook_form(html, view, list, services, typed, faults);
+}
+
+TOLLGATE_DECL void write_hook_edit(html_writer& html, const page_view& view, const hook& of, const service& at,
+                                   const hook_form& typed, const web::form_faults& faults) {
+    const webhook_texts& texts = view.texts.webhooks;
+    html.add("<h1>{}</h1>\n<p class=\"lead\">{}</p>\n", texts.edit_title, texts.edit_about);
+    web::write_faults(html, faults, view.texts.forms);
+    web::begin_form(html, {.url = view.url,
+                           .form_token = view.form_token,
+                           .hidden = {{action_name, "edit"},
+                                      {account_name, account_text(of.account)},
+                                      {hook_name, std::to_string(of.id.value())}}});
+    detail::write_hook_fields(html, view, at, typed, faults);
+    html.add("<p class=\"buttons\"><button>{}</button> <a class=\"button quiet\" href=\"{}\">{}</a></p>\n</form>\n", texts.save,
+             view.url, texts.back);
 }
 
 }  // namespace tollgate::pages
@@ -24184,18 +27213,18 @@ inline void write_authorization(html_writer& html, const api_settings& settings,
 )",
              settings.auth_url, balance_scope);
     begin_table(html, {"Parameter", "Required", "Value"});
-    html.add(R"(<tr><td><code>client_id</code></td><td>yes</td><td>Of the application</td></tr>
+    html.add(R"(<tr><td><code>client_id</code></td><td>yes</td><td>The application's client ID</td></tr>
 <tr><td><code>response_type</code></td><td>yes</td><td><code>code</code></td></tr>
 <tr><td><code>scope</code></td><td>yes</td><td><a href="../scopes/">Scopes</a>, separated by commas or spaces</td></tr>
-<tr><td><code>redirect_uri</code></td><td>no</td><td>A registered redirect URL, exactly as registered. Required unless one is
-registered; if none is, any URL with the website's scheme, host and port</td></tr>
+<tr><td><code>redirect_uri</code></td><td>no</td><td>A registered redirect URL, exactly as registered. Required unless exactly one
+is registered. If none is registered, any URL with the website's scheme, host and port</td></tr>
 <tr><td><code>state</code></td><td>no</td><td>A random text that you keep with the user's session</td></tr>
 <tr><td><code>code_challenge</code></td><td>no</td><td><a href="#pkce">PKCE</a></td></tr>
 <tr><td><code>code_challenge_method</code></td><td>no</td><td><code>S256</code>, with a challenge</td></tr>
 )");
     end_table(html);
     html.add(R"(<p>For a registered redirect to <code>http://127.0.0.1</code> or <code>http://[::1]</code>, any port is
-accepted, so that a program can listen on a free one.</p>
+accepted, so that a program can listen on any free port.</p>
 <p>The user signs in, reviews the request, and allows or denies it. A user who has already granted all of these scopes to
 the application is not asked again, unless it is a <a href="#public">public client</a>.</p>
 )");
@@ -24208,9 +27237,9 @@ on one page, and asks the user each time.</p>
 <p>The browser returns to the redirect URL with these query parameters:</p>
 )");
     begin_table(html, {"Parameter", "Value"});
-    html.add(R"(<tr><td><code>code</code></td><td>If the user allowed access: valid once, for {}</td></tr>
-<tr><td><code>error</code>, <code>error_description</code></td><td>If there is no code: <a
-href="#errors">why</a></td></tr>
+    html.add(R"(<tr><td><code>code</code></td><td>Sent if the user allowed access; valid once, for {}</td></tr>
+<tr><td><code>error</code>, <code>error_description</code></td><td>Sent instead of a code; see <a
+href="#errors">Errors</a></td></tr>
 <tr><td><code>state</code></td><td>As you sent it. If it differs from the one that you stored, stop: the response is not for your
 request</td></tr>
 <tr><td><code>iss</code></td><td><code>{}</code>. Check it if your application uses several servers (RFC 9207)</td></tr>
@@ -24232,7 +27261,7 @@ inline void write_tokens(html_writer& html, const api_settings& settings, const 
 <p>Send the parameters as a form or as a JSON object, and the client credentials in it or as HTTP Basic.
 <code>redirect_uri</code> is optional; if you send it, it must be the URL to which the browser returned.
 <code>state</code> is ignored here.</p>
-<p>A wrong client secret does not use up the code. If a code is sent twice, the tokens that it was exchanged for are
+<p>After a wrong client secret, the code is still valid. If a code is exchanged twice, the tokens that were issued for it are
 revoked.</p>
 <p>Use the access token as described in <a href="../authentication/#access-tokens">Authentication</a>.</p>
 <h2 id="refresh">4. Get another access token</h2>
@@ -24242,9 +27271,9 @@ revoked.</p>
 <p>Add <code>scope</code> to get a token with fewer scopes.</p>
 )",
              settings.auth_url, facts.access_token_lifetime.count(), balance_scope, settings.auth_url);
-    if (facts.rotates_all_refresh_tokens) html.add("<p>The response has a new refresh token, which replaces yours.</p>\n");
+    if (facts.rotates_all_refresh_tokens) html.add("<p>The response has a new refresh token, which replaces the old one.</p>\n");
     else
-        html.add(R"(<p>The response has no <code>refresh_token</code>: yours stays valid. Only a <a href="#public">public
+        html.add(R"(<p>The response has no <code>refresh_token</code>: the old one stays valid. Only a <a href="#public">public
 client</a> gets a new one, which replaces the old one.</p>
 )");
     html.add(R"(<p>A refresh token that was replaced returns the same new one for another {}, in case a response was lost. If it is
@@ -24254,8 +27283,8 @@ used later, it may have been stolen: everything that the user granted to the app
     html.add("<h2 id=\"lifetimes\">Lifetimes</h2>\n");
     begin_table(html, {"Credential", "Valid for"});
     html.add(R"(<tr><th scope="row">Code</th><td>{}, once</td></tr>
-<tr><th scope="row">Access token</th><td>{}, as <code>expires_in</code> says</td></tr>
-<tr><th scope="row">Refresh token</th><td>{} from its last use on, {} at the most</td></tr>
+<tr><th scope="row">Access token</th><td>{}; see <code>expires_in</code></td></tr>
+<tr><th scope="row">Refresh token</th><td>{} since its last use, at most {}</td></tr>
 )",
              describe_duration(facts.code_lifetime), describe_duration(facts.access_token_lifetime),
              describe_duration(facts.refresh_token_lifetime), describe_duration(facts.refresh_token_end));
@@ -24275,15 +27304,15 @@ their <code>client_id</code> alone, must use <a href="#pkce">PKCE</a>, and must 
 curl -w '\n' {}/user/oauth_token/ -d client_id="$CLIENT_ID" -d device_code="$DEVICE_CODE" \
   -d grant_type=urn:ietf:params:oauth:grant-type:device_code</code></pre>
 <p>The user types the code at <code>{}/en/user/device/</code>. Codes are valid for {}. Poll every {}; after
-<code>slow_down</code>, wait for 5 seconds more each time.</p>
+<code>slow_down</code>, wait 5 seconds longer each time.</p>
 <h2 id="client-credentials">Access to your own account</h2>
-<p>If you have allowed it when you edited the application, it gets tokens for your own accounts with
-<code>grant_type=client_credentials</code> and a <code>scope</code>, without asking anyone.</p>
+<p>If you allow it on the application's edit page, the application gets tokens for your own accounts with
+<code>grant_type=client_credentials</code> and a <code>scope</code>, without a consent page.</p>
 <h2 id="introspection">Introspection</h2>
 <pre tabindex="0"><code>curl -w '\n' {}/user/oauth_introspect/ \
   -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" -d token="$TOKEN"</code></pre>
-<p>Tells what a token of the application stands for (RFC 7662), or <code>&#123;"active": false&#125;</code>. Resource servers
-of the operator may ask about every access token.</p>
+<p>Returns what a token of the application grants (RFC 7662), or <code>&#123;"active": false&#125;</code>. The operator's
+resource servers may ask about every access token.</p>
 )",
              settings.auth_url, balance_scope, settings.auth_url, settings.auth_url,
              describe_duration(facts.device_code_lifetime), describe_duration(facts.device_poll_interval), settings.auth_url);
@@ -24291,10 +27320,9 @@ of the operator may ask about every access token.</p>
 
 inline void write_more(html_writer& html, const api_settings& settings) {
     html.add(R"(<h2 id="pkce">PKCE</h2>
-<p>Send the base64url of a SHA-256 of a random text as <code>code_challenge</code> with the authorization request,
-and the
-text itself as <code>code_verifier</code> with the exchange (RFC 7636). A code that was requested with a
-challenge needs the verifier; one that was requested without a challenge is refused with a verifier.</p>
+<p>Send the base64url of the SHA-256 of a random text as <code>code_challenge</code> in the authorization request, and the
+text itself as <code>code_verifier</code> in the exchange (RFC 7636). If the request had a challenge, the exchange requires the
+verifier; if it had none, the exchange must not have one.</p>
 <h2 id="revocation">Revocation</h2>
 <pre tabindex="0"><code>curl -w '\n' {}/user/oauth_revoke/ \
   -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" -d token="$REFRESH_TOKEN"</code></pre>
@@ -24322,18 +27350,18 @@ inline void write_failures(html_writer& html) {
         {"access_denied", "redirect", "The user denied access."},
         {"unsupported_response_type", "redirect", "Only code is supported."},
         {"invalid_client", "401", "No application has this client_id and client_secret."},
-        {"invalid_grant", "400", "A code or refresh token that is unknown, expired, used, revoked or another's; "
-                                 "or another redirect_uri or code_verifier. Send the user to the authorization page "
+        {"invalid_grant", "400", "The code or refresh token is unknown, expired, used, revoked or another application's, "
+                                 "or redirect_uri or code_verifier is wrong. Send the user to the authorization page "
                                  "again."},
-        {"authorization_pending", "400", "The user of a device has not answered yet. Poll again after the interval."},
-        {"slow_down", "400", "A device polls too often."},
-        {"expired_token", "400", "The code of a device has expired. Request another one."},
+        {"authorization_pending", "400", "The user has not answered yet. Poll again after the interval."},
+        {"slow_down", "400", "The device polls too often."},
+        {"expired_token", "400", "The device code has expired. Request a new one."},
         {"unauthorized_client", "400", "The application may not use this grant_type."},
-        {"unsupported_grant_type", "400", "Another grant_type than those above."},
+        {"unsupported_grant_type", "400", "grant_type is not one of those above."},
         {"temporarily_unavailable", "both, 503", "Try again in a moment."},
-        {"server_error", "both, 500", "An error on our side."},
+        {"server_error", "both, 500", "A server error."},
     };
-    begin_table(html, {"error", "Comes as", "Meaning"});
+    begin_table(html, {"error", "Sent as", "Meaning"});
     for (const row& each : rows)
         html.add(R"(<tr id="error-{}"><td><code>{}</code></td><td>{}</td><td>{}</td></tr>
 )",
@@ -24341,7 +27369,8 @@ inline void write_failures(html_writer& html) {
     end_table(html);
     html.add(R"(<p>The token endpoint uses status <strong>400</strong> unless the table says otherwise.</p>
 <h2 id="limits">Limits</h2>
-<p>Exchanges and refreshes are not counted. Wrong client credentials count against the <a href="../rate-limits/">rate
+<p>Code exchanges are not limited. An application that refreshes too often for one user gets a <strong>429</strong> with
+<code>Retry-After</code>. Wrong client credentials count against the <a href="../rate-limits/">rate
 limit</a> of the client's address. When it is exceeded, wrong credentials get a <strong>429</strong>, and valid ones still
 work.</p>
 )");
@@ -24364,8 +27393,8 @@ passwords.</p>
 <h2 id="register">Register the application</h2>
 <p>Go to your account's settings, under <a href="{}/en/user/settings/applications/">Applications</a>. A name and a website are
 required; redirect URLs are recommended. You get a client id and a client secret. The secret is shown once; keep it on a
-server, never in a program that you distribute: such a program is a <a href="#public">public client</a>. A new secret is valid
-beside the old one until you remove that.</p>
+server, never in a program that you distribute: such a program is a <a href="#public">public client</a>. After you create a new
+secret, the old one stays valid until you remove it.</p>
 )",
              settings.auth_url, settings.auth_url, settings.auth_url, settings.auth_url, settings.auth_url,
              settings.auth_url, settings.auth_url);
@@ -24422,6 +27451,7 @@ private:
     TOLLGATE_DECL void write_operation(const route& of);
     TOLLGATE_DECL void write_access(const access_rule& access);
     TOLLGATE_DECL void write_parameters(const route& of);
+    TOLLGATE_DECL void write_parameters(std::string_view heading, const std::vector<route::parameter>& parameters);
     TOLLGATE_DECL void write_curl(const route& of);
     TOLLGATE_DECL void write_example(const route& of);
 
@@ -24465,6 +27495,7 @@ inline constexpr std::string_view style_sheet = R"(:root {
   color-scheme: light dark;
   --paper: #ffffff; --panel: #f5f7fa; --line: #dbe1e8; --ink: #17202a; --quiet: #56626f; --accent: #0a5a9c;
   --get: #0b6b46; --post: #0a5a9c; --delete: #a61b29; --change: #805300;
+  --mono: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
 }
 @media (prefers-color-scheme: dark) {
   :root {
@@ -24508,7 +27539,7 @@ h3 { font-size: 1.05rem; margin: 1.6rem 0 .4rem; }
 p, ul, ol, dl { margin: 0 0 1rem; max-width: 44rem; }
 li { margin: .25rem 0; }
 .lead { font-size: 1.15rem; color: var(--quiet); }
-code, pre { font-family: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: .875em; }
+code, pre { font-family: var(--mono); font-size: .875em; }
 code { background: var(--panel); border-radius: .25rem; padding: .1em .3em; overflow-wrap: anywhere; }
 pre { background: var(--panel); border: 1px solid var(--line); border-radius: .5rem; padding: .9rem 1rem; margin: 0 0 1.2rem;
   overflow-x: auto; line-height: 1.55; }
@@ -24537,15 +27568,27 @@ ul.cards span { color: var(--quiet); font-size: .925rem; }
 .operation h2 { margin: 1.6rem 0 .5rem; font-size: 1.1rem; font-weight: 600; display: flex; flex-wrap: wrap; gap: .6rem;
                 align-items: baseline; }
 .operation h2 code { background: none; padding: 0; font-size: 1em; }
-.method { font: 700 .75rem/1.6 ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace; border: 1px solid; border-radius: .3rem;
+.method { font: 700 .75rem/1.6 var(--mono); border: 1px solid; border-radius: .3rem;
   padding: 0 .4rem; letter-spacing: .03em; }
 .method.get { color: var(--get); }
 .method.post { color: var(--post); }
 .method.delete { color: var(--delete); }
 .method.put, .method.patch { color: var(--change); }
+@media (max-width: 44rem) {
+  pre { white-space: pre-wrap; }
+  pre code { overflow-wrap: anywhere; }
+  td code { white-space: normal; overflow-wrap: normal; }
+}
+@media (max-width: 30rem) {
+  body > header > div, .columns { padding-inline: 1.1rem; }
+  th, td { padding-right: .6rem; }
+  dl.facts { display: block; }
+  dl.facts dd { margin-bottom: .6rem; }
+}
 @media print {
   nav, .skip { display: none; }
-  pre { white-space: pre-wrap; }
+  .columns { display: block; }
+  pre { white-space: pre-wrap; overflow-wrap: anywhere; }
 }
 )";
 
@@ -24651,547 +27694,6 @@ TOLLGATE_DECL void api_documentation::answer(const http::request& asked, http::r
 
 }  // namespace tollgate
 
-// <tollgate/api/detail/openapi.ipp>
-
-namespace tollgate::inline v0 {
-namespace openapi {
-
-inline constexpr std::string_view version = "3.1.0";
-
-/// A refusal that operations share: described once among the components, and told of by its name.
-struct shared_refusal {
-    std::string_view status;  ///< as OpenAPI writes it
-    std::string_view name;
-    std::string_view description;
-    std::string_view field{};  ///< that it has besides the rate limit's
-};
-
-inline constexpr std::array refusals = {
-    shared_refusal{"400", "BadRequest", "Malformed HTTP or JSON, or more than one Authorization field."},
-    shared_refusal{"401", "Unauthorized", "No credentials where some are needed, or some that let nobody in.", "WWW-Authenticate"},
-    shared_refusal{"403", "Forbidden", "No User-Agent field, or scopes that do not cover this.", "WWW-Authenticate"},
-    shared_refusal{"404", "NotFound", "Not there, or not the caller's: the two cannot be told apart."},
-    shared_refusal{"405", "MethodNotAllowed", "The path does not answer to this method.", "Allow"},
-    shared_refusal{"413", "ContentTooLarge", "The body is too large."},
-    shared_refusal{"415", "UnsupportedMediaType", "The body is not application/json, or has a Content-Encoding."},
-    shared_refusal{"422", "UnprocessableContent", "A member of the body is missing or will not do; the message names it."},
-    shared_refusal{"429", "TooManyRequests", "The rate limit is exceeded.", "Retry-After"},
-    shared_refusal{"503", "ServiceUnavailable", "Temporarily out of order.", "Retry-After"},
-    shared_refusal{"default", "OtherError", "Any other refusal."},
-};
-
-inline constexpr std::string_view error_schema =
-    R"({"type":"object","required":["message","documentation_url"],"properties":{)"
-    R"("message":{"type":"string"},"documentation_url":{"type":"string","format":"uri"}}})";
-
-/// A header field as components describe it.
-struct shared_field {
-    std::string_view name;
-    std::string_view description;
-    std::string_view schema;
-};
-
-inline constexpr std::string_view text_schema = R"({"type":"string"})";
-
-inline constexpr std::array rate_limit_fields = {
-    shared_field{"X-RateLimit-Limit", "Requests permitted in the current window.", R"({"type":"integer"})"},
-    shared_field{"X-RateLimit-Remaining", "Requests left in the current window.", R"({"type":"integer"})"},
-    shared_field{"X-RateLimit-Reset", "When the window resets; sent only when none is left.",
-                 R"({"type":"string","format":"date-time"})"},
-};
-inline constexpr std::array other_fields = {
-    shared_field{"Retry-After", "Seconds to wait.", R"({"type":"integer","minimum":1})"},
-    shared_field{"WWW-Authenticate", "The schemes that are offered, or the scope that is missing.", text_schema},
-    shared_field{"Allow", "The methods that the path answers to.", text_schema},
-};
-
-/// The parts of one document, written from the outside in.
-class document {
-public:
-    document(const api_settings& settings, std::string& out) : settings_{settings}, json_{out} {}
-
-    void write(const route_table& routes);
-
-private:
-    void write_info();
-    void write_paths(const route_table& routes);
-    void write_operation(const route& of);
-    void write_parameters(const route& of);
-    void write_request_body(const route& of);
-    void write_responses(const route& of);
-    void write_security(const access_rule& access);
-    void write_alternative(std::string_view scope);
-    void write_components();
-    void write_security_schemes();
-    void write_oauth_scheme();
-
-    void write_rate_limit_fields();
-    void write_json_content(const json_shape& shape);
-    void write_reference(std::string_view kind, std::string_view name);
-
-    const api_settings& settings_;
-    http::json_writer json_;
-};
-
-/// `v1` of `https://api.example.com/v1`.
-[[nodiscard]] inline std::string_view version_of(std::string_view base_url) noexcept {
-    while (base_url.ends_with('/')) base_url.remove_suffix(1);
-    return base_url.substr(base_url.rfind('/') + 1);
-}
-
-/// In words, because the scope of a service's route depends on the path that is asked for.
-[[nodiscard]] inline std::string describe_access(const access_rule& access) {
-    switch (access.who) {
-        case access_rule::kind::open: return "Needs no credentials.";
-        case access_rule::kind::any_caller: return "Needs any valid credentials.";
-        case access_rule::kind::scope: return "Needs the scope `" + std::string{access.scope} + "`.";
-        case access_rule::kind::service_read: return "Needs the scope `{service}:read` of the service in the path.";
-        case access_rule::kind::service_write: return "Needs the scope `{service}` of the service in the path.";
-    }
-    return {};
-}
-
-[[nodiscard]] inline bool applies(const shared_refusal& refusal, const route& to) noexcept {
-    if (refusal.status == "404") return !to.parameters.empty();
-    if (refusal.status == "415" || refusal.status == "422") return !to.notes.request_body.empty();
-    return true;
-}
-
-/// The key of an operation in a path item: its method in lower case.
-[[nodiscard]] inline std::string operation_key(http::method method) {
-    std::string key{http::to_text(method)};
-    for (char& c : key) c = ascii_lower(c);
-    return key;
-}
-
-inline void document::write(const route_table& routes) {
-    json_.begin_object();
-    json_.member("openapi").string(version);
-    write_info();
-    json_.member("servers").begin_array().begin_object();
-    json_.member("url").string(settings_.base_url);
-    json_.end_object().end_array();
-    if (!settings_.documentation_url.empty()) {
-        json_.member("externalDocs").begin_object();
-        json_.member("url").string(settings_.documentation_url);
-        json_.end_object();
-    }
-    write_paths(routes);
-    write_components();
-    json_.end_object();
-}
-
-inline void document::write_info() {
-    json_.member("info").begin_object();
-    json_.member("title").string("Account API");
-    json_.member("version").string(version_of(settings_.base_url));
-    json_.member("description").string("Every request carries a User-Agent field that names the program. Every answer carries the "
-                                       "rate limit fields, and every one of 400 and above the Error object.");
-    json_.member("license").begin_object();
-    json_.member("name").string(settings_.license.name);
-    if (!settings_.license.url.empty()) json_.member("url").string(settings_.license.url);
-    json_.end_object();
-    json_.end_object();
-}
-
-inline void document::write_paths(const route_table& routes) {
-    json_.member("paths").begin_object();
-    for (auto each = routes.begin(); each != routes.end(); ++each) {
-        const auto same_path = [each](const route& other) { return other.path == each->path; };
-        if (std::any_of(routes.begin(), each, same_path)) continue;  // written with its first line
-        json_.member_named(each->path).begin_object();
-        for (auto other = each; other != routes.end(); ++other)
-            if (same_path(*other)) write_operation(*other);
-        json_.end_object();
-    }
-    json_.end_object();
-}
-
-inline void document::write_operation(const route& of) {
-    json_.member_named(operation_key(of.method)).begin_object();
-    if (!of.notes.operation.empty()) json_.member("operationId").string(of.notes.operation);
-    if (!of.notes.summary.empty()) json_.member("summary").string(of.notes.summary);
-    json_.member("description").string(describe_access(of.access));
-    write_parameters(of);
-    write_request_body(of);
-    write_responses(of);
-    write_security(of.access);
-    json_.end_object();
-}
-
-inline void document::write_parameters(const route& of) {
-    if (of.parameters.empty()) return;
-    json_.member("parameters").begin_array();
-    for (const auto& each : of.parameters) {
-        json_.begin_object();
-        json_.member("name").string(each.name);
-        json_.member("in").string("path");
-        json_.member("required").boolean(true);
-        json_.member("schema").begin_object();
-        switch (each.kind) {
-            case route::parameter_kind::service:
-                json_.member("type").string("string");
-                // A schema's enum is never empty, and an API may have been given no service.
-                if (settings_.services.services().empty()) break;
-                json_.member("enum").begin_array();
-                for (const service& known : settings_.services.services()) json_.string(known.name);
-                json_.end_array();
-                break;
-            case route::parameter_kind::id:
-                json_.member("type").string("integer");
-                json_.member("format").string("int64");
-                json_.member("minimum").integer(1);
-                break;
-            case route::parameter_kind::text: json_.member("type").string("string"); break;
-        }
-        json_.end_object().end_object();
-    }
-    json_.end_array();
-}
-
-inline void document::write_request_body(const route& of) {
-    if (of.notes.request_body.empty()) return;
-    json_.member("requestBody").begin_object();
-    write_json_content(of.notes.request_body);
-    json_.end_object();
-}
-
-inline void document::write_responses(const route& of) {
-    json_.member("responses").begin_object();
-    json_.member_named(std::to_string(of.notes.success_status)).begin_object();
-    json_.member("description").string(http::to_reason(static_cast<http::status>(of.notes.success_status)));
-    json_.member("headers").begin_object();
-    write_rate_limit_fields();
-    if (!of.notes.success_field.empty()) {
-        json_.member_named(of.notes.success_field).begin_object();
-        json_.member("schema").value(text_schema);
-        json_.end_object();
-    }
-    json_.end_object();
-    if (!of.notes.success_body.empty()) write_json_content(of.notes.success_body);
-    json_.end_object();
-
-    for (const auto& each : refusals) {
-        if (!applies(each, of)) continue;
-        json_.member_named(each.status).begin_object();
-        write_reference("responses", each.name);
-        json_.end_object();
-    }
-    json_.end_object();
-}
-
-inline void document::write_security(const access_rule& access) {
-    json_.member("security").begin_array();
-    switch (access.who) {
-        case access_rule::kind::open: json_.begin_object().end_object(); [[fallthrough]];
-        case access_rule::kind::any_caller: write_alternative({}); break;
-        case access_rule::kind::scope: write_alternative(access.scope); break;
-        // One alternative a service: OpenAPI has no scope that depends on a path parameter.
-        case access_rule::kind::service_read:
-            for (const service& each : settings_.services.services()) write_alternative(each.read_scope);
-            break;
-        case access_rule::kind::service_write:
-            for (const service& each : settings_.services.services()) write_alternative(each.write_scope);
-            break;
-    }
-    json_.end_array();
-}
-
-inline void document::write_alternative(std::string_view scope) {
-    const auto write_one = [&](std::string_view scheme) {
-        json_.begin_object();
-        json_.member_named(scheme).begin_array();
-        if (!scope.empty()) json_.string(scope);
-        json_.end_array().end_object();
-    };
-    write_one("personalToken");
-    if (settings_.has_authorization_server) write_one("oauth");
-}
-
-inline void document::write_components() {
-    json_.member("components").begin_object();
-
-    json_.member("schemas").begin_object();
-    json_.member("Error").value(error_schema);
-    json_.end_object();
-
-    json_.member("headers").begin_object();
-    const auto write_field = [&](const shared_field& field) {
-        json_.member_named(field.name).begin_object();
-        json_.member("description").string(field.description);
-        json_.member("schema").value(field.schema);
-        json_.end_object();
-    };
-    for (const auto& each : rate_limit_fields) write_field(each);
-    for (const auto& each : other_fields) write_field(each);
-    json_.end_object();
-
-    json_.member("responses").begin_object();
-    for (const auto& each : refusals) {
-        json_.member_named(each.name).begin_object();
-        json_.member("description").string(each.description);
-        json_.member("headers").begin_object();
-        write_rate_limit_fields();
-        if (!each.field.empty()) {
-            json_.member_named(each.field).begin_object();
-            write_reference("headers", each.field);
-            json_.end_object();
-        }
-        json_.end_object();
-        write_json_content({R"({"$ref":"#/components/schemas/Error"})"});
-        json_.end_object();
-    }
-    json_.end_object();
-
-    write_security_schemes();
-    json_.end_object();
-}
-
-inline void document::write_security_schemes() {
-    json_.member("securitySchemes").begin_object();
-
-    json_.member("personalToken").begin_object();
-    json_.member("type").string("http");
-    json_.member("scheme").string("basic");
-    json_.member("description").string("A personal API token: its username, and its secret as the password.");
-    json_.end_object();
-
-    if (settings_.has_authorization_server) write_oauth_scheme();
-    json_.end_object();
-}
-
-inline void document::write_oauth_scheme() {
-    json_.member("oauth").begin_object();
-    json_.member("type").string("oauth2");
-    json_.member("description").string("An OAuth 2.0 access token, sent as Bearer.");
-    json_.member("flows").begin_object();
-    const auto write_flow_end = [&] {
-        json_.member("tokenUrl").string(settings_.auth_url + "/user/oauth_token/");
-        json_.member("refreshUrl").string(settings_.auth_url + "/user/oauth_token/");
-        json_.member("scopes").begin_object();
-        const auto write_scope = [&](std::string_view scope, std::string_view grants) { json_.member_named(scope).string(grants); };
-        write_scope(balance_scope, "Read the user's balance.");
-        for (const service& each : settings_.services.services()) {
-            const std::string name{each.name.view()};
-            write_scope(each.read_scope, "Read the user's " + name + " accounts, and manage their webhooks.");
-            write_scope(each.write_scope, "Read and change the user's " + name + " accounts.");
-        }
-        json_.end_object().end_object();
-    };
-    json_.member("authorizationCode").begin_object();
-    json_.member("authorizationUrl").string(settings_.auth_url + "/en/user/oauth/");
-    write_flow_end();
-    json_.member("clientCredentials").begin_object();
-    write_flow_end();
-    // OpenAPI 3.1 has no device flow; 3.2 calls it so.
-    json_.member("x-deviceAuthorization").begin_object();
-    json_.member("deviceAuthorizationUrl").string(settings_.auth_url + "/user/oauth_device/");
-    write_flow_end();
-    json_.end_object().end_object();
-}
-
-inline void document::write_rate_limit_fields() {
-    for (const auto& each : rate_limit_fields) {
-        json_.member_named(each.name).begin_object();
-        write_reference("headers", each.name);
-        json_.end_object();
-    }
-}
-
-inline void document::write_json_content(const json_shape& shape) {
-    json_.member("content").begin_object().member("application/json").begin_object();
-    json_.member("schema").value(shape.schema);
-    if (!shape.example.empty()) json_.member("example").value(fill_example(shape, settings_.services));
-    json_.end_object().end_object();
-}
-
-inline void document::write_reference(std::string_view kind, std::string_view name) {
-    json_.member("$ref").string(std::string{"#/components/"}.append(kind).append("/").append(name));
-}
-
-}  // namespace openapi
-
-TOLLGATE_DECL std::string make_openapi(const api_settings& settings, const route_table& routes) {
-    std::string made;
-    openapi::document{settings, made}.write(routes);
-    return made;
-}
-
-}  // namespace tollgate
-
-// <tollgate/api/detail/endpoints.hpp>
-
-/// What the account API's routes call: function objects, so that a stack trace names them. Only routes.ipp includes this file.
-namespace tollgate::inline v0::endpoints {
-
-struct get_balance {
-    static constexpr auto work = http::work_kind::users;
-
-    result<void> operator()(api_call& call) const {
-        const auto found = call.users().balance_of(call.caller().user);
-        if (!found) return found.error();
-        write(call, *found);
-        return {};
-    }
-
-    bool respond_from_cache(api_call& call) const {
-        const auto cached = call.users().cached_balance_of(call.caller().user);
-        if (!cached.is_hit()) return false;
-        write(call, *cached);
-        return true;
-    }
-
-private:
-    static void write(api_call& call, const balance& of) {
-        auto out = call.json();
-        out.begin_object();
-        out.member("id").integer(of.user.value());
-        out.member("balance").number(of.amount.text());
-        out.member("currency").string(of.currency);
-        out.end_object();
-    }
-};
-
-/// The user's accounts at one service: a bare array.
-struct list_accounts {
-    static constexpr auto work = http::work_kind::users;
-
-    result<void> operator()(api_call& call, const service& at) const {
-        const auto found = call.users().accounts_of(call.caller().user, at.name);
-        if (!found) return found.error();
-        auto out = call.json();
-        out.begin_array();
-        for (const account& each : *found) {
-            out.begin_object();
-            out.member("id").integer(each.id.value());
-            out.member("name").string(each.name);
-            out.member("admin").boolean(each.admin);
-            out.end_object();
-        }
-        out.end_array();
-        return {};
-    }
-};
-
-/// The account's hooks: a bare array.
-struct list_hooks {
-    result<void> operator()(api_call& call, const service& at, account_id of) const {
-        const account_ref account{at.name, of};
-        if (auto owned = require_account(call.users(), call.caller().user, account); !owned) return owned;
-        const auto found = call.hooks().hooks_of(account);
-        if (!found) return found.error();
-        auto out = call.json();
-        out.begin_array();
-        for (const hook& each : *found) {
-            out.begin_object();
-            out.member("id").integer(each.id.value());
-            out.member("event").string(each.event);
-            out.member("source").string(to_text(each.source));
-            out.member("type").string(each.type);
-            out.member("url").string(each.target_url);
-            out.member("date_created").string(to_iso8601(each.created_at).view());
-            out.end_object();
-        }
-        out.end_array();
-        return {};
-    }
-};
-
-/// A member that must be a string; 422 otherwise, and the message names it.
-[[nodiscard]] inline result<std::string_view> required_text(const http::json_object& body, std::string_view name) {
-    const auto* member = body.find(name);
-    if (member == nullptr) return invalid(std::string{name} + " is missing.");
-    if (member->kind != http::json_kind::text) return invalid(std::string{name} + " must be a string.");
-    return std::string_view{member->value};
-}
-
-/// The hook's secret is in `X-Hook-Secret` of this response and in no other.
-struct create_hook {
-    result<void> operator()(api_call& call, const service& at, account_id of) const {
-        const account_ref account{at.name, of};
-        const auto body = call.body();
-        if (!body) return body.error();
-        if (auto owned = require_account(call.users(), call.caller().user, account); !owned) return owned;
-        const auto event = required_text(*body, "event");
-        if (!event) return event.error();
-        if (auto known = check_hook_event(at, *event); !known) return known;
-        const auto target_url = required_text(*body, "target_url");
-        if (!target_url) return target_url.error();
-        if (auto allowed = check_hook_target(call.target_rule(), *target_url); !allowed) return allowed;
-
-        const auto made = issue_hook(call.hooks(),
-                                     {.account = account,
-                                      .event = std::string{*event},
-                                      .target_url = std::string{*target_url},
-                                      .source = hook_source::api},
-                                     call.now(), call.random(), call.settings().hooks_per_event_max);
-        if (!made) return made.error();
-        call.report(activity_kind::hook_created, std::to_string(made->id.value()));
-
-        call.response().set_status(http::status::created);
-        if (const auto value = http::field_value::from(made->secret)) call.response().add("X-Hook-Secret", *value);
-        auto out = call.json();
-        out.begin_object();
-        out.member("id").integer(made->id.value());
-        out.end_object();
-        return {};
-    }
-};
-
-/// 404 for a hook of an account that is not the user's; it is not deleted.
-struct delete_hook {
-    result<void> operator()(api_call& call, const service& at, hook_id id) const {
-        const auto owner = call.hooks().account_of_hook(at.name, id);
-        if (!owner) return owner.error();
-        if (!*owner) return not_found();
-        if (auto owned = require_account(call.users(), call.caller().user, **owner); !owned) return owned;
-        const auto deleted = call.hooks().delete_hook(**owner, id);
-        if (!deleted) return deleted.error();
-        if (!*deleted) return not_found();
-        call.report(activity_kind::hook_deleted, std::to_string(id.value()));
-        call.response().set_status(http::status::no_content);
-        return {};
-    }
-};
-
-inline result<void> write_strings(api_call& call, std::initializer_list<std::string_view> strings) {
-    auto out = call.json();
-    out.begin_array();
-    for (const auto each : strings) out.string(each);
-    out.end_array();
-    return {};
-}
-
-struct try_get {
-    static constexpr bool blocking = false;
-    result<void> operator()(api_call& call) const { return write_strings(call, {"hello", "from", "get"}); }
-};
-
-struct try_authentication {
-    static constexpr bool blocking = false;
-    result<void> operator()(api_call& call) const { return write_strings(call, {"hello", "authenticated", "caller"}); }
-};
-
-/// A body is checked and then ignored.
-struct try_post {
-    static constexpr bool blocking = false;
-    result<void> operator()(api_call& call) const {
-        if (!call.request().body.empty())
-            if (const auto body = call.body(); !body) return body.error();
-        return write_strings(call, {"hello", "from", "post"});
-    }
-};
-
-struct get_openapi {
-    static constexpr bool blocking = false;
-    result<void> operator()(api_call& call) const {
-        call.response().body() = call.openapi();
-        return {};
-    }
-};
-
-}  // namespace tollgate::endpoints
-
 // <tollgate/api/detail/shapes.hpp>
 
 /// What the account API sends and takes.
@@ -25247,11 +27749,63 @@ inline constexpr json_shape any_object{R"({"type":"object"})"};
 
 }  // namespace tollgate::shapes
 
-// <tollgate/api/routes.ipp>
+// <tollgate/api/account_api.ipp>
 
 namespace tollgate::inline v0 {
 
-// THE TABLE: method, path, who may call it, and what is called.
+/// What routes call: function objects, so that a stack trace names them.
+namespace endpoints {
+
+struct get_balance {
+    static constexpr auto work = http::work_kind::users;
+
+    result<void> operator()(api_call& call) const {
+        const auto found = call.users().balance_of(call.caller().user);
+        if (!found) return found.error();
+        write(call, *found);
+        return {};
+    }
+
+    bool respond_from_cache(api_call& call) const {
+        const auto cached = call.users().cached_balance_of(call.caller().user);
+        if (!cached.is_hit()) return false;
+        write(call, *cached);
+        return true;
+    }
+
+private:
+    static void write(api_call& call, const balance& of) {
+        auto out = call.json();
+        out.begin_object();
+        out.member("id").integer(of.user.value());
+        out.member("balance").number(of.amount.text());
+        out.member("currency").string(of.currency);
+        out.end_object();
+    }
+};
+
+/// The user's accounts at one service: a bare array.
+struct list_accounts {
+    static constexpr auto work = http::work_kind::users;
+
+    result<void> operator()(api_call& call, const service& at) const {
+        const auto found = call.users().accounts_of(call.caller().user, at.name);
+        if (!found) return found.error();
+        auto out = call.json();
+        out.begin_array();
+        for (const account& each : *found) {
+            out.begin_object();
+            out.member("id").integer(each.id.value());
+            out.member("name").string(each.name);
+            out.member("admin").boolean(each.admin);
+            out.end_object();
+        }
+        out.end_array();
+        return {};
+    }
+};
+
+}  // namespace endpoints
 
 TOLLGATE_DECL route_table balance_routes() {
     return route_table{
@@ -25268,6 +27822,154 @@ TOLLGATE_DECL route_table account_list_routes() {
             {.operation = "listAccounts", .summary = "Lists the user's accounts at a service.", .success_body = shapes::accounts}),
     };
 }
+
+}  // namespace tollgate
+
+// <tollgate/api/detail/endpoints.hpp>
+
+/// What the routes of routes.hpp call: function objects, so that a stack trace names them. Only routes.ipp includes this file.
+namespace tollgate::inline v0::endpoints {
+
+/// The account's hooks: a bare array.
+struct list_hooks {
+    static constexpr bool needs_hooks = true;
+
+    result<void> operator()(api_call& call, const service& at, account_id of) const {
+        const account_ref account{at.name, of};
+        if (auto owned = require_account(call.users(), call.caller().user, account); !owned) return owned;
+        const auto found = call.hooks().hooks_of(account);
+        if (!found) return found.error();
+        auto out = call.json();
+        out.begin_array();
+        for (const hook& each : *found) {
+            out.begin_object();
+            out.member("id").integer(each.id.value());
+            out.member("event").string(each.event);
+            out.member("source").string(to_text(each.source));
+            out.member("type").string(each.type);
+            out.member("url").string(each.target_url);
+            out.member("date_created").string(to_iso8601(each.created_at).view());
+            out.end_object();
+        }
+        out.end_array();
+        return {};
+    }
+};
+
+/// A member that must be a string; 422 otherwise, and the message names it.
+[[nodiscard]] inline result<std::string_view> required_text(const http::json_object& body, std::string_view name) {
+    const auto* member = body.find(name);
+    if (member == nullptr) return invalid(std::string{name} + " is missing.");
+    if (member->kind != http::json_kind::text) return invalid(std::string{name} + " must be a string.");
+    return std::string_view{member->value};
+}
+
+/// The hook's secret is in `X-Hook-Secret` of this response and in no other.
+struct create_hook {
+    static constexpr bool needs_hooks = true;
+
+    result<void> operator()(api_call& call, const service& at, account_id of) const {
+        const account_ref account{at.name, of};
+        const auto body = http::parse_json_object(call.request().body);
+        if (!body) return body.error();
+        if (auto owned = require_account(call.users(), call.caller().user, account); !owned) return owned;
+        const auto event = required_text(*body, "event");
+        if (!event) return event.error();
+        if (auto known = check_hook_event(at, *event); !known) return known;
+        const auto target_url = required_text(*body, "target_url");
+        if (!target_url) return target_url.error();
+        if (auto allowed = check_hook_target(call.target_rule(), *target_url); !allowed) return allowed;
+
+        const auto made = issue_hook(call.hooks(),
+                                     {.account = account,
+                                      .event = std::string{*event},
+                                      .target_url = std::string{*target_url},
+                                      .source = hook_source::api},
+                                     call.now(), call.random(), call.settings().hooks_per_event_max);
+        if (!made) return made.error();
+        call.report(activity_kind::hook_created, std::to_string(made->id.value()));
+
+        call.response().set_status(http::status::created);
+        if (const auto value = http::field_value::from(made->secret)) call.response().add("X-Hook-Secret", *value);
+        auto out = call.json();
+        out.begin_object();
+        out.member("id").integer(made->id.value());
+        out.end_object();
+        return {};
+    }
+};
+
+/// 404 for a hook of an account that is not the user's; it is not deleted.
+struct delete_hook {
+    static constexpr bool needs_hooks = true;
+
+    result<void> operator()(api_call& call, const service& at, hook_id id) const {
+        const auto owner = call.hooks().account_of_hook(at.name, id);
+        if (!owner) return owner.error();
+        if (!*owner) return not_found();
+        if (auto owned = require_account(call.users(), call.caller().user, **owner); !owned) return owned;
+        const auto deleted = call.hooks().delete_hook(**owner, id);
+        if (!deleted) return deleted.error();
+        if (!*deleted) return not_found();
+        call.report(activity_kind::hook_deleted, std::to_string(id.value()));
+        call.response().set_status(http::status::no_content);
+        return {};
+    }
+};
+
+inline result<void> write_strings(api_call& call, std::initializer_list<std::string_view> strings) {
+    auto out = call.json();
+    out.begin_array();
+    for (const auto each : strings) out.string(each);
+    out.end_array();
+    return {};
+}
+
+struct try_get {
+    static constexpr bool blocking = false;
+    result<void> operator()(api_call& call) const { return write_strings(call, {"hello", "from", "get"}); }
+};
+
+struct try_authentication {
+    static constexpr bool blocking = false;
+    result<void> operator()(api_call& call) const { return write_strings(call, {"hello", "authenticated", "caller"}); }
+};
+
+/// A body is checked and then ignored.
+struct try_post {
+    static constexpr bool blocking = false;
+    result<void> operator()(api_call& call) const {
+        if (!call.request().body.empty())
+            if (const auto body = http::parse_json_object(call.request().body); !body) return body.error();
+        return write_strings(call, {"hello", "from", "post"});
+    }
+};
+
+struct get_openapi {
+    static constexpr bool blocking = false;
+    result<void> operator()(api_call& call) const {
+        call.response().body() = call.openapi();
+        return {};
+    }
+};
+
+}  // namespace tollgate::endpoints
+
+// <tollgate/api/detail/openapi.hpp>
+
+namespace tollgate::inline v0 {
+
+/// The API's description in OpenAPI 3.1, as JSON: every route with its parameters, bodies, required scopes, rate limit
+/// fields and refusals. Made from the table, so that it cannot say anything else than what is served.
+[[nodiscard]] TOLLGATE_DECL std::string make_openapi(const api_settings& settings, const route_table& routes);
+
+}  // namespace tollgate
+
+// <tollgate/api/routes.ipp>
+
+namespace tollgate::inline v0 {
+
+// THE TABLE: method, path, who may call it, and what is called.
 
 TOLLGATE_DECL route_table hook_routes() {
     return route_table{
@@ -25294,29 +27996,29 @@ TOLLGATE_DECL route_table demonstration_routes() {
     return route_table{
         on_get<"/testservice/get">(
             open_to_all, endpoints::try_get{},
-            {.operation = "tryGet", .summary = "Answers without credentials.", .success_body = shapes::greeting_from_get}),
+            {.operation = "tryGet", .summary = "Responds without credentials.", .success_body = shapes::greeting_from_get}),
 
         on_get<"/testservice/auth">(
             any_caller, endpoints::try_authentication{},
             {.operation = "tryAuthentication",
-             .summary = "Answers with any valid credentials.",
+             .summary = "Responds to any valid credentials.",
              .success_body = shapes::greeting_of_caller}),
 
         on_post<"/testservice/post">(
             open_to_all, endpoints::try_post{},
             {.operation = "tryPost",
-             .summary = "Answers without credentials. A JSON body is accepted and ignored.",
+             .summary = "Responds without credentials. A JSON body is accepted and ignored.",
              .success_body = shapes::greeting_from_post,
              .request_body = shapes::any_object}),
     };
 }
 
 TOLLGATE_DECL route_table openapi_routes() {
-    return route_table{
-        on_get<"/openapi.json">(
-            open_to_all, endpoints::get_openapi{},
-            {.operation = "getOpenApi", .summary = "Returns this description in OpenAPI 3.1.", .success_body = shapes::any_object}),
-    };
+    auto made = on_get<"/openapi.json">(
+        open_to_all, endpoints::get_openapi{},
+        {.operation = "getOpenApi", .summary = "Returns this description in OpenAPI 3.1.", .success_body = shapes::any_object});
+    made.row.describe = make_openapi;
+    return route_table{std::move(made)};
 }
 
 TOLLGATE_DECL route_table account_routes() {
@@ -25347,115 +28049,6 @@ private:
     Undo undo_;
     bool kept_ = false;
 };
-
-}  // namespace tollgate::memory
-
-// <tollgate/store/detail/memory/access_tokens.ipp>
-
-namespace tollgate::inline v0::memory {
-
-TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& made,
-                                                  std::optional<refresh_token_id> made_with) {
-    if (parties_of(made.token_digest)) return error{error_kind::conflict, "This access token exists already.", {}};
-    const grant_parties parties{made.application, made.user};
-    const auto replaces_another = [&] {
-        const auto there = between_.find(parties);
-        return there != between_.end() && there->second.size() >= limits::access_tokens_per_grant_max;
-    };
-    while (!shares_.has_room(made.user) && !replaces_another())
-        if (sweep_expired(made.created_at, 1) == 0)
-            return shares_.no_room("access tokens", "access_tokens_max");
-
-    // The row comes last: if memory runs out before, the token is never visible.
-    shares_.add(made.user);
-    undo_unless_kept counted{[&]() noexcept { shares_.remove(made.user); }};
-    const dated_digest token{made.expires_at, made.token_digest};
-    by_end_.insert(token);
-    undo_unless_kept ended{[&]() noexcept { by_end_.erase(token); }};
-    const auto siblings = between_.try_emplace(parties).first;
-    undo_unless_kept placed{[&]() noexcept {
-        siblings->second.erase(token);
-        if (siblings->second.empty()) between_.erase(siblings);
-    }};
-    siblings->second.insert(token);
-    by_digest_.insert(made.token_digest,
-                      {{made.user, made.token_digest, made.scopes, made.expires_at, made.application},
-                       made_with,
-                       made.created_at});
-    counted.keep();
-    ended.keep();
-    placed.keep();
-
-    if (siblings->second.size() > limits::access_tokens_per_grant_max) {
-        auto oldest = siblings->second.begin();
-        if (oldest->of == made.token_digest) ++oldest;  // not the token that is about to be returned
-        remove(parties, *oldest);
-    }
-    return {};
-}
-
-TOLLGATE_DECL std::optional<grant_parties> access_tokens::parties_of(const digest& token) const noexcept {
-    return by_digest_.with(token, [](const row* kept) {
-        return kept == nullptr ? std::nullopt
-                               : std::optional{grant_parties{*kept->credential.application, kept->credential.user}};
-    });
-}
-
-TOLLGATE_DECL bool access_tokens::revoke(const digest& token) noexcept {
-    const auto parties = parties_of(token);
-    if (!parties) return false;
-    remove(*parties, {by_digest_.with(token, [](const row* kept) { return *kept->credential.expires_at; }), token});
-    return true;
-}
-
-TOLLGATE_DECL std::optional<oauth_token> access_tokens::describe(const digest& token) const noexcept {
-    return by_digest_.with(token, [](const row* kept) -> std::optional<oauth_token> {
-        if (kept == nullptr) return std::nullopt;
-        const token_credential& is = kept->credential;
-        return oauth_token{false, is.user, *is.application, {}, is.scopes, kept->created_at, *is.expires_at};
-    });
-}
-
-TOLLGATE_DECL void access_tokens::revoke_between(const grant_parties& parties) noexcept {
-    const auto found = between_.find(parties);
-    if (found == between_.end()) return;
-    for (const dated_digest& each : found->second) {
-        by_digest_.erase(each.of);
-        by_end_.erase(each);
-        shares_.remove(parties.user);
-    }
-    between_.erase(found);
-}
-
-TOLLGATE_DECL void access_tokens::revoke_all_of(application_id application) noexcept {
-    for (;;) {
-        const auto next = between_.lower_bound({application, user_id{1}});
-        if (next == between_.end() || next->first.application != application) return;
-        revoke_between(grant_parties{next->first});  // a copy: the node it is in will be removed
-    }
-}
-
-TOLLGATE_DECL std::optional<grant_parties> access_tokens::record_use(const digest& token, instant now) noexcept {
-    by_digest_.change(token, [now](row& kept) { kept.credential.last_used_at = now; });
-    return parties_of(token);
-}
-
-TOLLGATE_DECL std::size_t access_tokens::sweep_expired(instant now, std::size_t rows_max) noexcept {
-    std::size_t swept = 0;
-    for (; swept < rows_max && !by_end_.empty() && by_end_.begin()->at <= now; ++swept)
-        remove(*parties_of(by_end_.begin()->of), *by_end_.begin());
-    return swept;
-}
-
-/// By value: references into the removed rows would dangle.
-TOLLGATE_DECL void access_tokens::remove(grant_parties parties, dated_digest token) noexcept {
-    by_digest_.erase(token.of);
-    by_end_.erase(token);
-    shares_.remove(parties.user);
-    const auto found = between_.find(parties);
-    found->second.erase(token);
-    if (found->second.empty()) between_.erase(found);
-}
 
 }  // namespace tollgate::memory
 
@@ -25544,6 +28137,117 @@ TOLLGATE_DECL bool applications::remove(user_id owner, application_id id) noexce
     of_owner_.erase({owner, id});
     rows_.erase(found);
     return true;
+}
+
+}  // namespace tollgate::memory
+
+// <tollgate/store/detail/memory/access_tokens.ipp>
+
+namespace tollgate::inline v0::memory {
+
+TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& made,
+                                                  std::optional<refresh_token_id> made_with) {
+    if (parties_of(made.token_digest)) return error{error_kind::conflict, "This access token exists already.", {}};
+    const grant_parties parties{made.application, made.user};
+    const auto replaces_another = [&] {
+        const auto there = between_.find(parties);
+        return there != between_.end() && there->second.size() >= limits::access_tokens_per_grant_max;
+    };
+    while (!shares_.has_room(made.user) && !replaces_another())
+        if (sweep_expired(made.created_at, 1) == 0)
+            return shares_.no_room("access tokens", "access_tokens_max");
+
+    // The row comes last: if memory runs out before, the token is never visible.
+    shares_.add(made.user);
+    undo_unless_kept counted{[&]() noexcept { shares_.remove(made.user); }};
+    const dated_digest token{made.expires_at, made.token_digest};
+    by_end_.insert(token);
+    undo_unless_kept ended{[&]() noexcept { by_end_.erase(token); }};
+    const auto siblings = between_.try_emplace(parties).first;
+    undo_unless_kept placed{[&]() noexcept {
+        siblings->second.erase(token);
+        if (siblings->second.empty()) between_.erase(siblings);
+    }};
+    siblings->second.insert(token);
+    std::string scopes{made.scopes.text()};
+    by_digest_.insert(made.token_digest,
+                      {{made.user, made.token_digest, made.expires_at, std::nullopt, std::move(scopes), made.application,
+                        std::nullopt},
+                       made_with,
+                       made.created_at});
+    counted.keep();
+    ended.keep();
+    placed.keep();
+
+    if (siblings->second.size() > limits::access_tokens_per_grant_max) {
+        auto oldest = siblings->second.begin();
+        if (oldest->of == made.token_digest) ++oldest;  // not the token that is about to be returned
+        remove(parties, *oldest);
+    }
+    return {};
+}
+
+TOLLGATE_DECL std::optional<grant_parties> access_tokens::parties_of(const digest& token) const noexcept {
+    return by_digest_.with(token, [](const row* kept) {
+        return kept == nullptr ? std::nullopt
+                               : std::optional{grant_parties{*kept->credential.application, kept->credential.user}};
+    });
+}
+
+TOLLGATE_DECL bool access_tokens::revoke(const digest& token) noexcept {
+    const auto parties = parties_of(token);
+    if (!parties) return false;
+    remove(*parties, {by_digest_.with(token, [](const row* kept) { return *kept->credential.expires_at; }), token});
+    return true;
+}
+
+TOLLGATE_DECL std::optional<oauth_token> access_tokens::describe(const digest& token) const noexcept {
+    return by_digest_.with(token, [](const row* kept) -> std::optional<oauth_token> {
+        if (kept == nullptr) return std::nullopt;
+        const stored_credential& is = kept->credential;
+        return oauth_token{false, is.user, *is.application, {}, scope_set::from_text(is.scopes), kept->created_at, *is.expires_at};
+    });
+}
+
+TOLLGATE_DECL void access_tokens::revoke_between(const grant_parties& parties) noexcept {
+    const auto found = between_.find(parties);
+    if (found == between_.end()) return;
+    for (const dated_digest& each : found->second) {
+        by_digest_.erase(each.of);
+        by_end_.erase(each);
+        shares_.remove(parties.user);
+    }
+    between_.erase(found);
+}
+
+TOLLGATE_DECL void access_tokens::revoke_all_of(application_id application) noexcept {
+    for (;;) {
+        const auto next = between_.lower_bound({application, user_id{1}});
+        if (next == between_.end() || next->first.application != application) return;
+        revoke_between(grant_parties{next->first});  // a copy: the node it is in will be removed
+    }
+}
+
+TOLLGATE_DECL std::optional<grant_parties> access_tokens::record_use(const digest& token, instant now) noexcept {
+    by_digest_.change(token, [now](row& kept) { kept.credential.last_used_at = now; });
+    return parties_of(token);
+}
+
+TOLLGATE_DECL std::size_t access_tokens::sweep_expired(instant now, std::size_t rows_max) noexcept {
+    std::size_t swept = 0;
+    for (; swept < rows_max && !by_end_.empty() && by_end_.begin()->at <= now; ++swept)
+        remove(*parties_of(by_end_.begin()->of), *by_end_.begin());
+    return swept;
+}
+
+/// By value: references into the removed rows would dangle.
+TOLLGATE_DECL void access_tokens::remove(grant_parties parties, dated_digest token) noexcept {
+    by_digest_.erase(token.of);
+    by_end_.erase(token);
+    shares_.remove(parties.user);
+    const auto found = between_.find(parties);
+    found->second.erase(token);
+    if (found->second.empty()) between_.erase(found);
 }
 
 }  // namespace tollgate::memory
@@ -25926,6 +28630,22 @@ TOLLGATE_DECL bool hooks::replace_secret(const account_ref& account, hook_id id,
     return true;
 }
 
+TOLLGATE_DECL result<bool> hooks::update(const account_ref& account, hook_id id, const hook_change& changed,
+                                         std::size_t hooks_per_event_max) {
+    kept_hook* const found = find(account, id);
+    if (found == nullptr) return false;
+    if (changed.event != found->made.event) {
+        const auto& siblings = of_account_.at(account);
+        const auto same_event = std::count_if(siblings.begin(), siblings.end(),
+                                              [&](hook_id each) { return hooks_.at(each).made.event == changed.event; });
+        if (static_cast<std::size_t>(same_event) >= hooks_per_event_max) return too_many_hooks(hooks_per_event_max);
+    }
+    hook_change copied = changed;  // may throw, so before anything is changed
+    found->made.event = std::move(copied.event);
+    found->made.target_url = std::move(copied.target_url);
+    return true;
+}
+
 TOLLGATE_DECL bool hooks::remove(const account_ref& account, hook_id id) {
     const auto kept = hooks_.find(id);
     if (kept == hooks_.end() || kept->second.made.account != account) return false;
@@ -25973,7 +28693,6 @@ namespace detail {
 // The memory of a row beside its text, measured on x86-64 and rounded up.
 inline constexpr std::size_t event_bytes = 256;
 inline constexpr std::size_t delivery_bytes = 512;
-inline constexpr std::size_t attempt_bytes = 192;
 
 /// The bytes of a delivery that has not ended. Its event counts for each of its deliveries, because any of them may be
 /// the last one that needs it.
@@ -25985,7 +28704,20 @@ inline constexpr std::size_t removed_at_once_max = 1000;
 }  // namespace detail
 
 TOLLGATE_DECL result<std::size_t> outbox::append(const event& happened, const message_seed& seed, instant now) {
-    const auto listening = hooks_.listening_to(happened.account, happened.name);
+    return append_to(hooks_.listening_to(happened.account, happened.name), happened, seed, now);
+}
+
+TOLLGATE_DECL result<bool> outbox::append_to(hook_id to, const event& happened, const message_seed& seed, instant now) {
+    const kept_hook* const found = hooks_.find(happened.account, to);
+    if (found == nullptr) return false;
+    if (found->disabled) return hook_is_disabled();
+    auto done = append_to(std::vector{to}, happened, seed, now);
+    if (!done) return std::move(done).error();
+    return true;
+}
+
+TOLLGATE_DECL result<std::size_t> outbox::append_to(const std::vector<hook_id>& listening, const event& happened,
+                                                    const message_seed& seed, instant now) {
     if (listening.empty()) return std::size_t{0};
     if (auto fits = expect_share(happened, listening); !fits) return std::move(fits).error();
     const std::size_t event_bytes = detail::event_bytes + happened.data.size();
@@ -26120,6 +28852,28 @@ TOLLGATE_DECL void outbox::forget_unless_used(host& which) noexcept {
     if (which.deliveries != 0) return;
     const auto named = hosts_.find(which.name);  // not by name, which is destroyed with the host
     hosts_.erase(named);
+}
+
+TOLLGATE_DECL void outbox::retarget(const std::string& to, std::optional<hook_id> changed) noexcept {
+    host& after = *hosts_.find(to)->second;
+    const auto found = changed ? hook_rows_.find(*changed) : hook_rows_.end();
+    if (found == hook_rows_.end() || found->second.to == &after) return forget_unless_used(after);
+    hook_rows& of = found->second;
+    host& before = *std::exchange(of.to, &after);
+    for (const std::int64_t id : of.deliveries) {
+        row& each = rows_.find(id)->second;
+        const bool counts = each.kept_in != &ended_;
+        if (counts) charge(each, false);
+        if (each.kept_in == &before.leased) {
+            after.leased.insert(before.leased.extract({each.at, id}));
+            each.kept_in = &after.leased;
+        }
+        each.to = &after;
+        --before.deliveries;
+        ++after.deliveries;
+        if (counts) charge(each, true);
+    }
+    forget_unless_used(before);
 }
 
 TOLLGATE_DECL void outbox::forget(hook_id deleted) noexcept {
@@ -26299,6 +29053,26 @@ TOLLGATE_DECL due_delivery outbox::describe(std::int64_t id, const row& which, c
             .attempts_made = which.attempts_made};
 }
 
+/// Makes space by removing the deliveries that ended first; returns whether it suffices. Held deliveries have not
+/// ended.
+TOLLGATE_DECL bool outbox::make_room(std::size_t bytes) noexcept {
+    while (bytes_ + bytes > bytes_max_ && deleted_ != nullptr) forget_deleted(1);
+    while (bytes_ + bytes > bytes_max_ && !ended_.empty()) remove(ended_.begin()->id);
+    return bytes_ + bytes <= bytes_max_;
+}
+
+}  // namespace tollgate::memory
+
+// <tollgate/store/detail/memory/outbox_completion.ipp>
+
+namespace tollgate::inline v0::memory {
+
+namespace detail {
+
+inline constexpr std::size_t attempt_bytes = 192;  // of a row beside its texts, measured on x86-64 and rounded up
+
+}  // namespace detail
+
 /// First everything that may run out of memory, then everything that cannot fail.
 TOLLGATE_DECL std::vector<completion> outbox::complete(std::span<const attempt_result> ended, instant now) {
     std::vector<completion> results;
@@ -26321,7 +29095,7 @@ TOLLGATE_DECL std::vector<completion> outbox::complete(std::span<const attempt_r
 
 TOLLGATE_DECL void outbox::record(const attempt_result& ended) {
     if (ended.outcome == delivery_outcome::not_attempted) return;
-    const std::size_t bytes = detail::attempt_bytes + ended.made.answer.size();
+    const std::size_t bytes = detail::attempt_bytes + ended.made.answer.size() + ended.made.request.size();
     const bool fits = make_room(bytes);  // before the row is looked up, because this may remove it
     const std::int64_t id = ended.lease.delivery.value();
     row* const found = find(ended.lease.delivery);
@@ -26329,11 +29103,14 @@ TOLLGATE_DECL void outbox::record(const attempt_result& ended) {
     row& which = *found;
     auto& attempts = hook_rows_.find(which.hook)->second.attempts;
     attempt kept = ended.made;
-    if (!fits) kept.answer.clear();  // the attempt matters more than its response
+    if (!fits) {  // the attempt matters more than its texts
+        kept.answer.clear();
+        kept.request.clear();
+    }
     which.attempts.reserve(which.attempts.size() + 1);
     attempts.emplace(++last_attempt_, attempt_row{id, std::move(kept)});
     which.attempts.push_back(last_attempt_);
-    bytes_ += detail::attempt_bytes + (fits ? ended.made.answer.size() : 0);
+    bytes_ += detail::attempt_bytes + (fits ? ended.made.answer.size() + ended.made.request.size() : 0);
 }
 
 TOLLGATE_DECL completion outbox::complete_one(const attempt_result& ended, instant now) noexcept {
@@ -26401,17 +29178,9 @@ TOLLGATE_DECL void outbox::forget_attempt(row& which, std::size_t index) noexcep
     auto& attempts = hook_rows_.find(which.hook)->second.attempts;
     const auto place = which.attempts.begin() + static_cast<std::ptrdiff_t>(index);
     const auto found = attempts.find(*place);
-    bytes_ -= detail::attempt_bytes + found->second.made.answer.size();
+    bytes_ -= detail::attempt_bytes + found->second.made.answer.size() + found->second.made.request.size();
     attempts.erase(found);
     which.attempts.erase(place);
-}
-
-/// Makes space by removing the deliveries that ended first; returns whether it suffices. Held deliveries have not
-/// ended.
-TOLLGATE_DECL bool outbox::make_room(std::size_t bytes) noexcept {
-    while (bytes_ + bytes > bytes_max_ && deleted_ != nullptr) forget_deleted(1);
-    while (bytes_ + bytes > bytes_max_ && !ended_.empty()) remove(ended_.begin()->id);
-    return bytes_ + bytes <= bytes_max_;
 }
 
 }  // namespace tollgate::memory
@@ -26422,15 +29191,17 @@ namespace tollgate::inline v0::memory {
 
 TOLLGATE_DECL std::vector<delivery> outbox::deliveries_of(const account_ref& account, hook_id of,
                                                           std::size_t rows_max,
-                                                          std::optional<delivery_id> before) const {
+                                                          std::optional<delivery_id> before,
+                                                          std::optional<delivery_state> state) const {
     std::vector<delivery> found;
     const auto history = hook_rows_.find(of);
     if (history == hook_rows_.end() || hooks_.find(account, of) == nullptr) return found;
     const auto& ids = history->second.deliveries;
-    found.reserve((std::min)(rows_max, ids.size()));
+    if (!state) found.reserve((std::min)(rows_max, ids.size()));
     const auto end = before ? ids.lower_bound(before->value()) : ids.end();
     for (auto each = std::make_reverse_iterator(end); each != ids.rend() && found.size() < rows_max; ++each) {
         const row& one = rows_.find(*each)->second;
+        if (state && one.state != *state) continue;
         const bool waits = one.state == delivery_state::waiting;
         found.push_back({.id = delivery_id{*each},
                          .hook = of,
@@ -26486,6 +29257,24 @@ TOLLGATE_DECL result<bool> outbox::resend(const account_ref& account, delivery_i
     return true;
 }
 
+TOLLGATE_DECL result<std::size_t> outbox::resend_given_up(const account_ref& account, hook_id of, instant since,
+                                                          std::size_t rows_max, instant now) {
+    const kept_hook* const to = hooks_.find(account, of);
+    if (to == nullptr) return std::size_t{0};
+    if (to->disabled) return hook_is_disabled();
+    std::size_t count = 0;
+    const auto history = hook_rows_.find(of);
+    if (history == hook_rows_.end()) return count;
+    for (const std::int64_t id : history->second.deliveries) {
+        if (count == rows_max) break;
+        row& which = rows_.find(id)->second;
+        if (which.state != delivery_state::given_up || which.created_at < since) continue;
+        make_due(id, which, now);
+        ++count;
+    }
+    return count;
+}
+
 TOLLGATE_DECL bool outbox::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
     kept_hook* const which = hooks_.find(account, id);
     if (which == nullptr) return false;
@@ -26508,89 +29297,6 @@ TOLLGATE_DECL std::size_t outbox::sweep(instant ended_before, std::size_t rows_m
     for (timed_deliveries* each : {&ended_, &held_})
         for (; swept < rows_max && !each->empty() && each->begin()->at < ended_before; ++swept) remove(each->begin()->id);
     return swept;
-}
-
-}  // namespace tollgate::memory
-
-// <tollgate/store/detail/memory/personal_tokens.ipp>
-
-namespace tollgate::inline v0::memory {
-
-TOLLGATE_DECL result<token_id> personal_tokens::create(const new_personal_token& made,
-                                                        std::size_t tokens_per_user_max) {
-    const std::scoped_lock lock{mutex_};
-    if (by_username_.with(made.username, [](const row* kept) { return kept != nullptr; }))
-        return error{error_kind::conflict, "A personal token of this username exists already.", {}};
-    if (usernames_.size() >= tokens_max_)
-        return unavailable("The memory store holds " + std::to_string(tokens_max_) +
-                           " personal tokens, the maximum (memory_settings::personal_tokens_max).");
-
-    const auto owned = of_user_.find(made.user);
-    if ((owned == of_user_.end() ? 0 : owned->second.size()) >= tokens_per_user_max)
-        return too_many_personal_tokens(tokens_per_user_max);
-
-    // The row comes last: if memory runs out before, the token is never visible. Nothing after it throws.
-    const token_id id{++last_id_};
-    auto& siblings = of_user_[made.user];
-    if (siblings.size() == siblings.capacity()) siblings.reserve((std::max)(siblings.size() * 2, std::size_t{4}));
-    usernames_.emplace(id, made.username);
-    try {
-        by_username_.insert(made.username, row{id,
-                                               {made.user, made.secret_digest, made.scopes, made.expires_at, std::nullopt,
-                                                std::nullopt, known_quota{}, id},
-                                               made.description,
-                                               made.created_at});
-    } catch (...) {
-        usernames_.erase(id);
-        throw;
-    }
-    siblings.push_back(id);
-    return id;
-}
-
-TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens::of(user_id user) const {
-    const std::scoped_lock lock{mutex_};
-    std::vector<personal_token> found;
-    const auto owned = of_user_.find(user);
-    if (owned == of_user_.end()) return found;
-    found.reserve(owned->second.size());
-    for (const token_id id : owned->second) {
-        const token_username& username = usernames_.at(id);
-        by_username_.with(username, [&](const row* kept) {
-            found.push_back(
-                {id, user, username, kept->description, kept->credential.scopes, kept->created_at,
-                 kept->credential.last_used_at, kept->credential.expires_at, kept->last_used_from});
-        });
-    }
-    return found;
-}
-
-TOLLGATE_DECL result<bool> personal_tokens::renew(user_id user, token_id id, const personal_token_renewal& renewed) {
-    const std::scoped_lock lock{mutex_};
-    const auto named = usernames_.find(id);
-    if (named == usernames_.end()) return false;
-    bool is_users = false;
-    by_username_.change(named->second.view(), [&](row& kept) {
-        is_users = kept.credential.user == user;
-        if (!is_users) return;
-        kept.credential.secret_digest = renewed.secret_digest;
-        kept.credential.expires_at = renewed.expires_at;
-        kept.created_at = renewed.created_at;
-    });
-    return is_users;
-}
-
-TOLLGATE_DECL result<bool> personal_tokens::revoke(token_id id) {
-    const std::scoped_lock lock{mutex_};
-    const auto named = usernames_.find(id);
-    if (named == usernames_.end()) return false;
-    const user_id owner = by_username_.with(named->second, [](const row* kept) { return kept->credential.user; });
-    by_username_.erase(named->second);
-    usernames_.erase(named);
-    const auto owned = of_user_.find(owner);
-    std::erase(owned->second, id);
-    if (owned->second.empty()) of_user_.erase(owned);
-    return true;
 }
 
 }  // namespace tollgate::memory
@@ -26657,17 +29363,27 @@ TOLLGATE_DECL result<bool> sessions::end(const digest& cookie) {
     return true;
 }
 
-TOLLGATE_DECL result<void> sessions::end_all_of(user_id user) {
+TOLLGATE_DECL result<std::vector<stored_session>> sessions::of(user_id user) const {
+    const std::scoped_lock lock{mutex_};
+    std::vector<stored_session> found;
+    const auto owned = of_user_.find(user);
+    if (owned == of_user_.end()) return found;
+    for (const auto& each : owned->second) found.push_back(rows_.find(each.of)->second);
+    std::reverse(found.begin(), found.end());  // the last used first
+    return found;
+}
+
+TOLLGATE_DECL result<void> sessions::end_all_of(user_id user, const std::optional<digest>& kept) {
     const std::scoped_lock lock{mutex_};
     const auto owned = of_user_.find(user);
     if (owned == of_user_.end()) return {};
-    for (const dated_digest& each : owned->second) {
-        const auto row = rows_.find(each.of);
-        by_creation_.erase({row->second.created_at, each.of});
-        by_last_sight_.erase(each);
-        rows_.erase(row);
+    // `remove` erases the set with its last session.
+    for (std::size_t left = owned->second.size(); left > 0; --left) {
+        auto next = owned->second.begin();
+        if (kept && next->of == *kept && left > 1) ++next;
+        else if (kept && next->of == *kept) break;
+        remove(digest{next->of});
     }
-    of_user_.erase(owned);
     return {};
 }
 
@@ -26695,16 +29411,98 @@ TOLLGATE_DECL void sessions::remove(const digest& cookie) noexcept {
 
 }  // namespace tollgate::memory
 
+// <tollgate/store/detail/memory/personal_tokens.ipp>
+
+namespace tollgate::inline v0::memory {
+
+TOLLGATE_DECL result<token_id> personal_tokens::create(const new_personal_token& made,
+                                                        std::size_t tokens_per_user_max) {
+    const std::scoped_lock lock{mutex_};
+    if (by_username_.with(made.username, [](const row* kept) { return kept != nullptr; }))
+        return error{error_kind::conflict, "A personal token of this username exists already.", {}};
+    if (usernames_.size() >= tokens_max_)
+        return unavailable("The memory store holds " + std::to_string(tokens_max_) +
+                           " personal tokens, the maximum (memory_settings::personal_tokens_max).");
+
+    const auto owned = of_user_.find(made.user);
+    if ((owned == of_user_.end() ? 0 : owned->second.size()) >= tokens_per_user_max)
+        return too_many_personal_tokens(tokens_per_user_max);
+
+    // The row comes last: if memory runs out before, the token is never visible. Nothing after it throws.
+    const token_id id{++last_id_};
+    auto& siblings = of_user_[made.user];
+    if (siblings.size() == siblings.capacity()) siblings.reserve((std::max)(siblings.size() * 2, std::size_t{4}));
+    usernames_.emplace(id, made.username);
+    try {
+        std::string scopes{made.scopes.text()}, description = made.description;
+        by_username_.insert(made.username, row{{made.user, made.secret_digest, made.expires_at, std::nullopt, std::move(scopes),
+                                                std::nullopt, id},
+                                               std::move(description),
+                                               made.created_at});
+    } catch (...) {
+        usernames_.erase(id);
+        throw;
+    }
+    siblings.push_back(id);
+    return id;
+}
+
+TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens::of(user_id user) const {
+    const std::scoped_lock lock{mutex_};
+    std::vector<personal_token> found;
+    const auto owned = of_user_.find(user);
+    if (owned == of_user_.end()) return found;
+    found.reserve(owned->second.size());
+    for (const token_id id : owned->second) {
+        const token_username& username = usernames_.at(id);
+        by_username_.with(username, [&](const row* kept) {
+            found.push_back(
+                {id, user, username, kept->description, scope_set::from_text(kept->credential.scopes), kept->created_at,
+                 kept->credential.last_used_at, kept->credential.expires_at, kept->last_used_from});
+        });
+    }
+    return found;
+}
+
+TOLLGATE_DECL result<bool> personal_tokens::renew(user_id user, token_id id, const personal_token_renewal& renewed) {
+    const std::scoped_lock lock{mutex_};
+    const auto named = usernames_.find(id);
+    if (named == usernames_.end()) return false;
+    bool is_users = false;
+    by_username_.change(named->second.view(), [&](row& kept) {
+        is_users = kept.credential.user == user;
+        if (!is_users) return;
+        kept.credential.secret_digest = renewed.secret_digest;
+        kept.credential.expires_at = renewed.expires_at;
+        kept.created_at = renewed.created_at;
+    });
+    return is_users;
+}
+
+TOLLGATE_DECL result<bool> personal_tokens::revoke(token_id id) {
+    const std::scoped_lock lock{mutex_};
+    const auto named = usernames_.find(id);
+    if (named == usernames_.end()) return false;
+    const user_id owner = by_username_.with(named->second, [](const row* kept) { return kept->credential.user; });
+    by_username_.erase(named->second);
+    usernames_.erase(named);
+    const auto owned = of_user_.find(owner);
+    std::erase(owned->second, id);
+    if (owned->second.empty()) of_user_.erase(owned);
+    return true;
+}
+
+}  // namespace tollgate::memory
+
 // <tollgate/store/memory.ipp>
 
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL memory_store::memory_store(const memory_settings& settings)
-    : personal_{settings.personal_tokens_max},
+    : memory_token_store{settings},
       sessions_{settings.sessions_max},
       hooks_{settings.hooks_max},
       outbox_{settings.outbox_bytes_max, hooks_},
-      access_{settings.access_tokens_max},
       applications_{settings.applications_max},
       grants_{{settings.grants_max, settings.codes_max, settings.refresh_tokens_max}, applications_, access_},
       device_codes_{settings.device_codes_max, applications_} {}
@@ -26775,6 +29573,11 @@ TOLLGATE_DECL void server::wait() { core_->wait(); }
 TOLLGATE_DECL void server::stop(milliseconds deadline) { core_->stop(deadline); }
 TOLLGATE_DECL result<void> server::reload_certificates() { return core_->reload_certificates(); }
 TOLLGATE_DECL std::vector<listen_address> server::endpoints() const { return core_->endpoints(); }
+
+TOLLGATE_DECL result<void> server::check_tls(const tls_settings& settings) {
+    const auto made = server_detail::tls_context::make(settings, nullptr);
+    return made ? result<void>{} : made.error();
+}
 
 TOLLGATE_DECL server_statistics server::statistics() const noexcept { return core_->statistics(); }
 
@@ -27200,7 +30003,7 @@ TOLLGATE_DECL parse_step request_parser::read_method(std::string_view bytes, req
     if (seen_ == bound) return refuse("The request method is not one that this server knows.", status::not_implemented);
     if (seen_ == bytes.size()) return parse_step::needs_more;
     if (*end != ' ' || seen_ == at_) [[unlikely]] {
-        if (*end == '\x16' && seen_ == 0) return refuse("A TLS handshake came to a port that speaks plain HTTP.");
+        if (*end == '\x16' && seen_ == 0) return refuse("A TLS handshake was sent to a plain HTTP port.");
         return refuse("The request line does not begin with a method and one space.");
     }
     into.method_name = bytes.substr(at_, seen_ - at_);
@@ -27231,11 +30034,11 @@ TOLLGATE_DECL parse_step request_parser::read_target(std::string_view bytes, req
 
 /// Checks the forms of RFC 9112 section 3.2 other than origin-form. CONNECT and its authority-form are for proxies
 /// only.
-TOLLGATE_DECL parse_step request_parser::judge_target(std::string_view text, request& into) noexcept {
-    if (into.method == method::connect) return refuse("This server is no proxy: CONNECT is not served.");
+[[gnu::noinline]] TOLLGATE_DECL parse_step request_parser::judge_target(std::string_view text, request& into) noexcept {
+    if (into.method == method::connect) return refuse("CONNECT is not supported: this server is not a proxy.");
     if (text.empty()) return refuse("There is more than one space between the method and the request target.");
     if (text == "*") {
-        if (into.method != method::options) return refuse("The request target * goes with OPTIONS alone.");
+        if (into.method != method::options) return refuse("The request target * is allowed with OPTIONS only.");
         into.target = target::from(text);
         return parse_step::complete;
     }
@@ -27313,7 +30116,8 @@ TOLLGATE_DECL parse_step request_parser::read_fields(std::string_view bytes, req
 /// other line; the reader starts there and checks every byte.
 TOLLGATE_DECL std::size_t request_parser::read_usual_fields(std::string_view bytes, std::size_t at,
                                                             field_lines& into) const noexcept {
-    const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
+    // In a value, which has no other control character; the CR ends it.
+    const auto is_blank = [](unsigned char c) { return c <= ' ' && c != '\r'; };
     const char* const end = bytes.data() + bytes.size();
     const char* begin = bytes.data() + at;
     while (into.size() < settings_.field_count_max) {
@@ -27326,9 +30130,9 @@ TOLLGATE_DECL std::size_t request_parser::read_usual_fields(std::string_view byt
         const char* value = colon + 1;
         const char* const line_end = detail::find_value_end(value, end);
         if (end - line_end < 2 || std::memcmp(line_end, "\r\n", 2) != 0) break;
-        while (is_blank(*value)) ++value;  // stops at the CR
+        while (is_blank(static_cast<unsigned char>(*value))) ++value;
         const char* value_end = line_end;
-        while (value_end > value && is_blank(value_end[-1])) --value_end;
+        while (value_end > value && is_blank(static_cast<unsigned char>(value_end[-1]))) --value_end;
         if (!into.add(id, name, {value, static_cast<std::size_t>(value_end - value)})) break;
         begin = line_end + 2;
     }
@@ -27372,22 +30176,23 @@ TOLLGATE_DECL bool request_parser::names_good_host(const request& into) noexcept
 /// Exactly one `chunked` and no Content-Length: RFC 9112 section 6.1 permits refusing the combination, and parsers that
 /// repair it enable request smuggling. No tabs around it either, although RFC 9110 allows them: some proxies read the
 /// tab as part of the name, and so as an unknown coding.
-TOLLGATE_DECL parse_step request_parser::judge_transfer_encoding(const request& into) noexcept {
-    if (into.version == version::http_1_0) return refuse("HTTP/1.0 has no Transfer-Encoding.");
+[[gnu::noinline]] TOLLGATE_DECL parse_step request_parser::judge_transfer_encoding(const request& into) noexcept {
+    if (into.version == version::http_1_0) return refuse("HTTP/1.0 does not support Transfer-Encoding.");
     if (into.fields.count(field_id::content_length) != 0)
         return refuse("There are both Transfer-Encoding and Content-Length.");
     if (into.fields.count(field_id::transfer_encoding) != 1 ||
         !ascii_iequals(into.fields.find(field_id::transfer_encoding), "chunked") ||
         detail::has_tab_around(into.fields.find(field_id::transfer_encoding)))
-        return refuse("The Transfer-Encoding is not exactly one chunked.");
+        return refuse("The Transfer-Encoding must be exactly 'chunked'.");
     chunks_.start(at_);
+    body_bytes_max_ = settings_.body_bytes_max;
     stage_ = stage::chunked;
     return parse_step::complete;
 }
 
 /// One line of decimal digits. Lists of equal lengths and leading zeros are read differently by different
 /// implementations, so they are refused (RFC 9112 section 6.3).
-TOLLGATE_DECL parse_step request_parser::judge_content_length(const request& into) noexcept {
+[[gnu::noinline]] TOLLGATE_DECL parse_step request_parser::judge_content_length(const request& into) noexcept {
     if (into.fields.count(field_id::content_length) != 1) return refuse("There is more than one Content-Length field.");
     const std::string_view text = into.fields.find(field_id::content_length);
     std::uint64_t length = 0;
@@ -27402,13 +30207,13 @@ TOLLGATE_DECL parse_step request_parser::judge_content_length(const request& int
     return parse_step::complete;
 }
 
-TOLLGATE_DECL parse_step request_parser::judge_expectation(const request& into) noexcept {
+[[gnu::noinline]] TOLLGATE_DECL parse_step request_parser::judge_expectation(const request& into) noexcept {
     if (into.fields.count(field_id::expect) == 1 && ascii_iequals(into.fields.find(field_id::expect), "100-continue"))
         return parse_step::complete;
-    return refuse("The only expectation that this server meets is 100-continue.", status::expectation_failed);
+    return refuse("The only supported expectation is 100-continue.", status::expectation_failed);
 }
 
-TOLLGATE_DECL void request_parser::judge_connection(const request& into) noexcept {
+[[gnu::noinline]] TOLLGATE_DECL void request_parser::judge_connection(const request& into) noexcept {
     if (detail::lines_hold(into.fields, field_id::connection, "close")) keep_alive_ = false;
     else if (!keep_alive_) keep_alive_ = detail::lines_hold(into.fields, field_id::connection, "keep-alive");
 }
@@ -27422,8 +30227,8 @@ TOLLGATE_DECL parse_step request_parser::read_known_length(std::string_view byte
     return parse_step::complete;
 }
 
-TOLLGATE_DECL parse_step request_parser::read_chunked(std::span<char> bytes, request& into) noexcept {
-    switch (chunks_.step(bytes, settings_.body_bytes_max)) {
+[[gnu::noinline]] TOLLGATE_DECL parse_step request_parser::read_chunked(std::span<char> bytes, request& into) noexcept {
+    switch (chunks_.step(bytes, body_bytes_max_)) {
         case detail::chunk_step::needs_more: return parse_step::needs_more;
         case detail::chunk_step::refused: return refuse(chunks_.refused_reason(), chunks_.refused_status());
         case detail::chunk_step::too_large: at_ = chunks_.at(); return finish_too_large(into);
@@ -27442,14 +30247,14 @@ TOLLGATE_DECL parse_step request_parser::go_on(stage next, std::size_t at) noexc
     return parse_step::complete;
 }
 
-TOLLGATE_DECL parse_step request_parser::finish_too_large(request& into) noexcept {
+[[gnu::noinline]] TOLLGATE_DECL parse_step request_parser::finish_too_large(request& into) noexcept {
     into.body_state = body_state::too_large;
     keep_alive_ = false;
     stage_ = stage::complete;
     return parse_step::complete;
 }
 
-TOLLGATE_DECL parse_step request_parser::refuse(std::string_view reason, status with) noexcept {
+[[gnu::noinline]] TOLLGATE_DECL parse_step request_parser::refuse(std::string_view reason, status with) noexcept {
     refused_reason_ = reason;
     refused_status_ = with;
     keep_alive_ = false;
@@ -27819,7 +30624,7 @@ inline constexpr int stream_type = SOCK_STREAM | SOCK_CLOEXEC;  // at once: anot
 inline constexpr int stream_type = SOCK_STREAM;
 #endif
 
-/// Removes the file of a Unix domain socket that nobody listens at. False if somebody does, or it is another file.
+/// Removes the file of a Unix domain socket on which no process listens. False if one listens, or it is another file.
 inline bool remove_stale(const socket_address& name, socklen_t bytes) noexcept {
     struct stat found{};
     if (::lstat(name.unix_domain.sun_path, &found) != 0 || !S_ISSOCK(found.st_mode)) return false;
@@ -27853,7 +30658,7 @@ inline result<listening_socket> listen_at_path(const listen_address& where, int 
         else errno = EADDRINUSE;
     }
     if (bound != 0) return give_up("bind");
-    // Before it listens, so that nobody connects who may not.
+    // Before `listen`, so that only permitted users can connect.
     if (::chmod(name.unix_domain.sun_path, mode) != 0) return give_up("chmod");
     if (::listen(made, backlog) != 0) return give_up("listen");
     return listening_socket{made, {where.address, 0}};
@@ -28268,11 +31073,10 @@ TOLLGATE_DECL void worker_pool::stop() noexcept {
 namespace tollgate::inline v0::server_detail {
 
 TOLLGATE_DECL void http1_session::begin(const ip_address& peer, bool secure) noexcept {
-    begin_ = end_ = sent_ = 0;
+    begin_ = end_ = sent_ = output_end_ = 0;
     responses_ = 0;
     body_bytes_to_skip_ = 0;
     in_body_ = suspended_ = closing_ = needs_linger_ = false;
-    output_.clear();
     response_.clear();
     handler_state_.clear();
     request_.peer = peer;
@@ -28324,6 +31128,22 @@ TOLLGATE_DECL bool http1_session::skip_body() noexcept {
     return body_bytes_to_skip_ == 0;
 }
 
+TOLLGATE_DECL char* http1_session::output_space(std::size_t bytes) {
+    if (output_.size() - output_end_ < bytes) {
+        page_buffer larger{(std::max)({output_end_ + bytes, output_.size() * 2, output_bytes_initial})};
+        if (output_end_ != 0) std::memcpy(larger.data(), output_.data(), output_end_);
+        output_ = std::move(larger);
+    }
+    return output_.data() + output_end_;
+}
+
+TOLLGATE_DECL void http1_session::append(const http::framing& how) {
+    const char* const end = http::write_response(response_, how, output_space(http::response_bytes_max(response_)));
+    output_end_ = static_cast<std::size_t>(end - output_.data());
+    response_.clear();
+    ++responses_;
+}
+
 TOLLGATE_DECL void http1_session::respond(const response_context& with) {
     const bool body_pending = request_.body_state == http::body_state::pending;
     // A pending body of known length is skipped, unless so much is missing that a new connection costs less. A chunked body
@@ -28332,15 +31152,11 @@ TOLLGATE_DECL void http1_session::respond(const response_context& with) {
                             parser_.message_bytes() - (std::min)(parser_.message_bytes(), end_ - begin_) <= skipped_bytes_max;
     const bool next_request_can_be_found = !body_pending || skips_body;
     const bool keep_alive = parser_.keep_alive() && next_request_can_be_found && !with.draining.load(std::memory_order_relaxed);
-    http::append_response(response_,
-                          {.date = with.date,
-                           .version = request_.version,
-                           .keep_alive = keep_alive,
-                           .head_only = request_.method == http::method::head},
-                          output_);
-    response_.clear();
+    append({.date = with.date,
+            .version = request_.version,
+            .keep_alive = keep_alive,
+            .head_only = request_.method == http::method::head});
     handler_state_.clear();
-    ++responses_;
     in_body_ = false;
     const std::size_t message_bytes = body_pending ? parser_.message_bytes() : parser_.consumed();
     const std::size_t received_bytes = (std::min)(message_bytes, end_ - begin_);
@@ -28358,7 +31174,7 @@ TOLLGATE_DECL void http1_session::respond(const response_context& with) {
 TOLLGATE_DECL http1_session::state http1_session::serve(const response_context& with, http::thread_kind thread) {
     for (;;) {
         if (!suspended_) {
-            if (output_.size() - sent_ >= output_bytes_max) return state::output_full;
+            if (output_end_ - sent_ >= output_bytes_max) return state::output_full;
             if (const auto now = parse(with)) return *now;
         }
         // A worker may wait for what this request named, not for what the next one on the connection will.
@@ -28369,7 +31185,12 @@ TOLLGATE_DECL http1_session::state http1_session::serve(const response_context& 
         suspended_ = step == http::handle_step::needs_worker && !(may_wait && handler_state_.waits_for() == waited_for);
         if (suspended_) return state::needs_worker;
         if (step == http::handle_step::needs_body && request_.body_state == http::body_state::pending) {
-            if (parser_.expects_continue()) http::append_continue(output_);
+            parser_.bound_body(handler_state_.body_bytes_max());
+            if (parser_.expects_continue()) {
+                const std::string_view text = http::continue_response;
+                std::memcpy(output_space(text.size()), text.data(), text.size());
+                output_end_ += text.size();
+            }
             continue;
         }
         if (step != http::handle_step::done) [[unlikely]] {  // a bug of the handler: it requests what it has
@@ -28380,7 +31201,7 @@ TOLLGATE_DECL http1_session::state http1_session::serve(const response_context& 
     }
 }
 
-TOLLGATE_DECL void http1_session::refuse(http::status status, std::string_view reason, const response_context& with) {
+[[gnu::noinline]] TOLLGATE_DECL void http1_session::refuse(http::status status, std::string_view reason, const response_context& with) {
     closing_ = needs_linger_ = true;
     suspended_ = false;
     handler_state_.clear();
@@ -28390,21 +31211,17 @@ TOLLGATE_DECL void http1_session::refuse(http::status status, std::string_view r
     with.handler.handle(http::refusal{status, reason, request_.peer, request_.secure}, response_);
     if (status == http::status::service_unavailable && response_.find("Retry-After").empty())
         response_.add("Retry-After", 1U);
-    http::append_response(response_, {.date = with.date, .keep_alive = false}, output_);
-    response_.clear();
-    ++responses_;
+    append({.date = with.date, .keep_alive = false});
 }
 
 TOLLGATE_DECL void http1_session::sent(std::size_t bytes) noexcept {
     sent_ += bytes;
-    if (sent_ < output_.size()) return;
-    sent_ = 0;
-    output_.clear();
+    if (sent_ == output_end_) sent_ = output_end_ = 0;
 }
 
 TOLLGATE_DECL void http1_session::shrink() noexcept {
     if (input_.size() > input_bytes_kept_max) input_ = page_buffer{};
-    if (output_.capacity() > output_bytes_kept_max) std::string{}.swap(output_);
+    if (output_.size() > output_bytes_kept_max) output_ = page_buffer{};
 }
 
 }  // namespace tollgate::server_detail
@@ -29168,26 +31985,26 @@ TOLLGATE_DECL void epoll_loop::listen(const std::vector<event_loop*>& loops, con
 
 TOLLGATE_DECL void epoll_loop::run() noexcept {
     std::array<epoll_event, 256> events;
-    for (;;) {
-        const int count = ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), wait_milliseconds());
+    for (clock::time_point now = clock::now();;) {
+        const int count = ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), wait_milliseconds(now));
         bool woken = false;
         for (int i = 0; i < count; ++i) {
             void* const source = events[static_cast<std::size_t>(i)].data.ptr;
             if (source == nullptr) woken = true;
             else static_cast<epoll_source*>(source)->on_event();
         }
-        // Whatever may end other connections comes after the events, which refer to connections.
-        if (ticks_)
-            if (const auto now = clock::now(); next_tick() <= now) ticks_ = tick(now);
+        // Steps that may end other connections come after the events, because events refer to connections.
+        now = clock::now();
+        if (ticks_ && next_tick() <= now) ticks_ = tick(now);
         if (woken) on_wakeup();
         end_cancelled();
         if (exit_requested_ && drained()) return;
     }
 }
 
-TOLLGATE_DECL int epoll_loop::wait_milliseconds() const noexcept {
+TOLLGATE_DECL int epoll_loop::wait_milliseconds(clock::time_point now) const noexcept {
     if (!ticks_) return -1;
-    const auto left = std::chrono::ceil<milliseconds>(next_tick() - clock::now()).count();
+    const auto left = std::chrono::ceil<milliseconds>(next_tick() - now).count();
     return left <= 0 ? 0 : static_cast<int>(left);
 }
 
@@ -29286,7 +32103,8 @@ TOLLGATE_DECL void page_writer::begin_page(std::string_view slug, std::string_vi
 <title>{} - Account API</title>
 <link rel="stylesheet" href="{}/style.css">
 </head>
-<body> <a class="skip" href="#content">Skip to the content</a>
+<body>
+<a class="skip" href="#content">Skip to the content</a>
 )",
               title, root_);
     html_.add(R"(<header><div><a class="name" href="{}/">Account API</a> <span class="address">{}</span></div></header>
@@ -29300,6 +32118,9 @@ TOLLGATE_DECL void page_writer::begin_page(std::string_view slug, std::string_vi
         if (each.slug == slug) html_.add(R"( aria-current="page")");
         html_.add(">{}</a></li>\n", each.title);
     }
+    // Users sign in on the pages of the authorization server.
+    if (oauth_) html_.add(R"(<li><a href="{}/en/user/">Your account</a></li>
+)", settings_.auth_url);
     html_.add("</ul></nav>\n<main id=\"content\">\n");
 }
 
@@ -29441,7 +32262,7 @@ password: keep it out of source code and logs.</p>
         html_.add(R"(<h2 id="access-tokens">OAuth access tokens</h2>
 <p>An access token is valid for <code>expires_in</code> seconds, or until the user revokes access.</p>
 <pre tabindex="0"><code>curl -w '\n' -H "Authorization: Bearer $ACCESS_TOKEN" {}</code></pre>
-<p>How to get one: <a href="{}/oauth/">OAuth</a>.</p>
+<p><a href="{}/oauth/">OAuth</a> describes how to get one.</p>
 )",
                   address, root_);
     html_.add(R"(<h2 id="refusals">Failed authentication</h2>
@@ -29473,14 +32294,15 @@ TOLLGATE_DECL void page_writer::write_scopes() {
         const std::string name{each.name.view()};
         write_row(each.read_scope, "Reading the user's " + name + " accounts, and managing their webhooks");
         write_row(each.write_scope, "Reading and changing the user's " + name + " accounts");
+        for (const service_scope& own : each.own_scopes) write_row(own.name, own.text);
     }
     end_table(html_);
-    html_.add(R"(<p>A service's scope includes its read scope. No scope gives access to another service, and no other scope includes
-<code>{}</code>.</p>
+    html_.add(R"(<p>A service's scope includes the other scopes of the service. No scope gives access to another service, and no other
+scope includes <code>{}</code>.</p>
 <h2 id="needed">Required scopes</h2>
 )",
               balance_scope);
-    begin_table(html_, {"Endpoint", "Needs"});
+    begin_table(html_, {"Endpoint", "Requires"});
     for (const auto& each : routes_) {
         html_.add("<tr><td><code>{} {}</code></td><td>", http::to_text(each.method), each.path);
         write_access(each.access);
@@ -29537,7 +32359,7 @@ TOLLGATE_DECL void page_writer::write_errors() {
   "message": "Not Found",
   "documentation_url": "{}"
 &#125;</code></pre>
-<p>The message is for people and may change; programs should use the status. The URL links to the page that explains the
+<p>The message is for developers and may change; programs should use the status. The URL links to the page that explains the
 error.</p>
 <h2 id="statuses">Statuses</h2>
 )",
@@ -29560,7 +32382,7 @@ error.</p>
         {http::status::unprocessable_content, "A member of the body is missing or invalid; the message names it."},
         {http::status::too_many_requests, "The rate limit is exceeded; wait for the seconds in Retry-After."},
         {http::status::header_fields_too_large, "There are too many header fields, or they are too long."},
-        {http::status::internal_server_error, "An error on our side. The request may or may not have taken effect."},
+        {http::status::internal_server_error, "A server error. The request may or may not have taken effect."},
         {http::status::not_implemented, "The request method is unknown."},
         {http::status::service_unavailable, "Temporarily overloaded or unavailable; try again after Retry-After."},
     };
@@ -29619,8 +32441,8 @@ webhook-signature: v1,...
 {"type": "...", "timestamp": "2023-11-14T22:13:20Z", "service": "...", "account": 1, "data": ...}</code></pre>
 <ul>
 <li>The signature is the HMAC-SHA256 of <code>id.timestamp.body</code>, in base64. The key is the base64 text after
-<code>whsec_</code> in the secret. For 24 hours after a secret is replaced, there are two signatures, separated by a
-space. Verify the raw bytes of the body.</li>
+<code>whsec_</code> in the secret. For 24 hours after a secret is replaced, the field has several signatures, separated by
+spaces. Verify the raw bytes of the body.</li>
 <li>Respond with a 2xx within 15 seconds. A redirect counts as a failure.</li>
 <li>A failed delivery is retried for more than a day. <code>Retry-After</code> is honoured within limits. A 410, or 120 hours
 without a success, disables the webhook until its owner enables it again.</li>
@@ -29669,9 +32491,14 @@ TOLLGATE_DECL void page_writer::write_access(const access_rule& access) {
 }
 
 TOLLGATE_DECL void page_writer::write_parameters(const route& of) {
-    if (of.parameters.empty()) return;
-    begin_table(html_, {"Path parameter", "Value"});
-    for (const auto& each : of.parameters) {
+    write_parameters("Path parameter", of.parameters);
+    write_parameters("Query parameter, optional", of.query_parameters);
+}
+
+TOLLGATE_DECL void page_writer::write_parameters(std::string_view heading, const std::vector<route::parameter>& parameters) {
+    if (parameters.empty()) return;
+    begin_table(html_, {heading, "Value"});
+    for (const auto& each : parameters) {
         html_.add("<tr><td><code>{}</code></td><td>", each.name);
         switch (each.kind) {
             case route::parameter_kind::service:
@@ -29679,6 +32506,7 @@ TOLLGATE_DECL void page_writer::write_parameters(const route& of) {
                     html_.add("<code>{}</code> ", known.name.view());
                 break;
             case route::parameter_kind::id: html_.add("the {}'s id, an integer", each.name); break;
+            case route::parameter_kind::integer: html_.add("an integer"); break;
             case route::parameter_kind::text: html_.add("text"); break;
         }
         html_.add("</td></tr>\n");
@@ -29688,7 +32516,7 @@ TOLLGATE_DECL void page_writer::write_parameters(const route& of) {
 
 TOLLGATE_DECL void page_writer::write_curl(const route& of) {
     html_.add(R"(<pre tabindex="0"><code>curl)");
-    // A field of the response is shown, and the prompt of the shell goes to a line of its own.
+    // Show the response field, and start the shell's next prompt on a new line.
     if (!of.notes.success_field.empty()) html_.add(" -i");
     if (!of.notes.success_body.empty()) html_.add(R"( -w '\n')");
     if (of.method != http::method::get) html_.add(" -X {}", http::to_text(of.method));
@@ -29711,6 +32539,388 @@ TOLLGATE_DECL void page_writer::write_example(const route& of) {
 }
 
 }  // namespace tollgate::manual
+
+// <tollgate/api/detail/openapi.ipp>
+
+namespace tollgate::inline v0 {
+namespace openapi {
+
+inline constexpr std::string_view version = "3.1.0";
+
+/// A refusal that operations share: described once in the components, and referenced by name.
+struct shared_refusal {
+    std::string_view status;  ///< as OpenAPI writes it
+    std::string_view name;
+    std::string_view description;
+    std::string_view field{};  ///< that it has in addition to those of the rate limit
+};
+
+inline constexpr std::array refusals = {
+    shared_refusal{"400", "BadRequest", "Malformed HTTP or JSON, or more than one Authorization field."},
+    shared_refusal{"401", "Unauthorized", "Credentials are required and missing, or are invalid.", "WWW-Authenticate"},
+    shared_refusal{"403", "Forbidden", "The User-Agent field is missing, or the token's scopes do not cover the request.",
+                   "WWW-Authenticate"},
+    shared_refusal{"404", "NotFound", "The resource does not exist or does not belong to the caller."},
+    shared_refusal{"405", "MethodNotAllowed", "The path does not support this method.", "Allow"},
+    shared_refusal{"413", "ContentTooLarge", "The body is too large."},
+    shared_refusal{"415", "UnsupportedMediaType", "The body is not application/json, or has a Content-Encoding."},
+    shared_refusal{"422", "UnprocessableContent",
+                   "A member of the body or a parameter of the query is missing or invalid; the message names it."},
+    shared_refusal{"429", "TooManyRequests", "The rate limit is exceeded.", "Retry-After"},
+    shared_refusal{"503", "ServiceUnavailable", "The service is temporarily unavailable.", "Retry-After"},
+    shared_refusal{"default", "OtherError", "Any other refusal."},
+};
+
+inline constexpr std::string_view error_schema =
+    R"({"type":"object","required":["message","documentation_url"],"properties":{)"
+    R"("message":{"type":"string"},"documentation_url":{"type":"string","format":"uri"}}})";
+
+/// A header field as components describe it.
+struct shared_field {
+    std::string_view name;
+    std::string_view description;
+    std::string_view schema;
+};
+
+inline constexpr std::string_view text_schema = R"({"type":"string"})";
+
+inline constexpr std::array rate_limit_fields = {
+    shared_field{"X-RateLimit-Limit", "Requests permitted in the current window.", R"({"type":"integer"})"},
+    shared_field{"X-RateLimit-Remaining", "Requests left in the current window.", R"({"type":"integer"})"},
+    shared_field{"X-RateLimit-Reset", "When the window resets; sent only when no requests are left.",
+                 R"({"type":"string","format":"date-time"})"},
+};
+inline constexpr std::array other_fields = {
+    shared_field{"Retry-After", "Seconds to wait.", R"({"type":"integer","minimum":1})"},
+    shared_field{"WWW-Authenticate", "The accepted schemes, or the missing scope.", text_schema},
+    shared_field{"Allow", "The methods that the path supports.", text_schema},
+};
+
+/// The parts of one document, written from the outside in.
+class document {
+public:
+    document(const api_settings& settings, std::string& out) : settings_{settings}, json_{out} {}
+
+    void write(const route_table& routes);
+
+private:
+    void write_info();
+    void write_paths(const route_table& routes);
+    void write_operation(const route& of);
+    void write_parameters(const route& of);
+    void write_parameter(const route::parameter& each, bool in_path);
+    void write_request_body(const route& of);
+    void write_responses(const route& of);
+    void write_security(const access_rule& access);
+    void write_alternative(std::string_view scope);
+    void write_components();
+    void write_security_schemes();
+    void write_oauth_scheme();
+
+    void write_rate_limit_fields();
+    void write_json_content(const json_shape& shape);
+    void write_reference(std::string_view kind, std::string_view name);
+
+    const api_settings& settings_;
+    http::json_writer json_;
+};
+
+/// `v1` of `https://api.example.com/v1`.
+[[nodiscard]] inline std::string_view version_of(std::string_view base_url) noexcept {
+    while (base_url.ends_with('/')) base_url.remove_suffix(1);
+    return base_url.substr(base_url.rfind('/') + 1);
+}
+
+/// In words, because the scope of a service's route depends on the path that is asked for.
+[[nodiscard]] inline std::string describe_access(const access_rule& access) {
+    switch (access.who) {
+        case access_rule::kind::open: return "Needs no credentials.";
+        case access_rule::kind::any_caller: return "Needs any valid credentials.";
+        case access_rule::kind::scope: return "Needs the scope `" + std::string{access.scope} + "`.";
+        case access_rule::kind::service_read: return "Needs the scope `{service}:read` of the service in the path.";
+        case access_rule::kind::service_write: return "Needs the scope `{service}` of the service in the path.";
+    }
+    return {};
+}
+
+[[nodiscard]] inline bool applies(const shared_refusal& refusal, const route& to) noexcept {
+    if (refusal.status == "404") return !to.parameters.empty();
+    if (refusal.status == "422") return !to.notes.request_body.empty() || !to.query_parameters.empty();
+    if (refusal.status == "415") return !to.notes.request_body.empty();
+    return true;
+}
+
+/// The key of an operation in a path item: its method in lower case.
+[[nodiscard]] inline std::string operation_key(http::method method) {
+    std::string key{http::to_text(method)};
+    for (char& c : key) c = ascii_lower(c);
+    return key;
+}
+
+inline void document::write(const route_table& routes) {
+    json_.begin_object();
+    json_.member("openapi").string(version);
+    write_info();
+    json_.member("servers").begin_array().begin_object();
+    json_.member("url").string(settings_.base_url);
+    json_.end_object().end_array();
+    if (!settings_.documentation_url.empty()) {
+        json_.member("externalDocs").begin_object();
+        json_.member("url").string(settings_.documentation_url);
+        json_.end_object();
+    }
+    write_paths(routes);
+    write_components();
+    json_.end_object();
+}
+
+inline void document::write_info() {
+    json_.member("info").begin_object();
+    json_.member("title").string("Account API");
+    json_.member("version").string(version_of(settings_.base_url));
+    json_.member("description").string("Every request must have a User-Agent field that names the program. Every response has the "
+                                       "rate limit fields, and every response with a status of 400 or above has the Error object.");
+    json_.member("license").begin_object();
+    json_.member("name").string(settings_.license.name);
+    if (!settings_.license.url.empty()) json_.member("url").string(settings_.license.url);
+    json_.end_object();
+    json_.end_object();
+}
+
+inline void document::write_paths(const route_table& routes) {
+    json_.member("paths").begin_object();
+    for (auto each = routes.begin(); each != routes.end(); ++each) {
+        const auto same_path = [each](const route& other) { return other.path == each->path; };
+        if (std::any_of(routes.begin(), each, same_path)) continue;  // written with its first line
+        json_.member_named(each->path).begin_object();
+        for (auto other = each; other != routes.end(); ++other)
+            if (same_path(*other)) write_operation(*other);
+        json_.end_object();
+    }
+    json_.end_object();
+}
+
+inline void document::write_operation(const route& of) {
+    json_.member_named(operation_key(of.method)).begin_object();
+    if (!of.notes.operation.empty()) json_.member("operationId").string(of.notes.operation);
+    if (!of.notes.summary.empty()) json_.member("summary").string(of.notes.summary);
+    json_.member("description").string(describe_access(of.access));
+    write_parameters(of);
+    write_request_body(of);
+    write_responses(of);
+    write_security(of.access);
+    json_.end_object();
+}
+
+inline void document::write_parameters(const route& of) {
+    if (of.parameters.empty() && of.query_parameters.empty()) return;
+    json_.member("parameters").begin_array();
+    for (const auto& each : of.parameters) write_parameter(each, true);
+    for (const auto& each : of.query_parameters) write_parameter(each, false);
+    json_.end_array();
+}
+
+inline void document::write_parameter(const route::parameter& each, bool in_path) {
+    json_.begin_object();
+    json_.member("name").string(each.name);
+    json_.member("in").string(in_path ? "path" : "query");
+    json_.member("required").boolean(in_path);
+    json_.member("schema").begin_object();
+    switch (each.kind) {
+        case route::parameter_kind::service:
+            json_.member("type").string("string");
+            // A schema's enum is never empty, and an API may have been given no service.
+            if (settings_.services.services().empty()) break;
+            json_.member("enum").begin_array();
+            for (const service& known : settings_.services.services()) json_.string(known.name);
+            json_.end_array();
+            break;
+        case route::parameter_kind::id:
+            json_.member("type").string("integer");
+            json_.member("format").string("int64");
+            json_.member("minimum").integer(1);
+            break;
+        case route::parameter_kind::integer:
+            json_.member("type").string("integer");
+            json_.member("format").string("int64");
+            break;
+        case route::parameter_kind::text: json_.member("type").string("string"); break;
+    }
+    json_.end_object().end_object();
+}
+
+inline void document::write_request_body(const route& of) {
+    if (of.notes.request_body.empty()) return;
+    json_.member("requestBody").begin_object();
+    if (of.notes.request_body_bytes_max != 0)
+        json_.member("description").string("At most " + std::to_string(of.notes.request_body_bytes_max) + " bytes.");
+    write_json_content(of.notes.request_body);
+    json_.end_object();
+}
+
+inline void document::write_responses(const route& of) {
+    json_.member("responses").begin_object();
+    json_.member_named(std::to_string(of.notes.success_status)).begin_object();
+    json_.member("description").string(http::to_reason(static_cast<http::status>(of.notes.success_status)));
+    json_.member("headers").begin_object();
+    write_rate_limit_fields();
+    if (!of.notes.success_field.empty()) {
+        json_.member_named(of.notes.success_field).begin_object();
+        json_.member("schema").value(text_schema);
+        json_.end_object();
+    }
+    json_.end_object();
+    if (!of.notes.success_body.empty()) write_json_content(of.notes.success_body);
+    json_.end_object();
+
+    for (const auto& each : refusals) {
+        if (!applies(each, of)) continue;
+        json_.member_named(each.status).begin_object();
+        write_reference("responses", each.name);
+        json_.end_object();
+    }
+    json_.end_object();
+}
+
+inline void document::write_security(const access_rule& access) {
+    json_.member("security").begin_array();
+    switch (access.who) {
+        case access_rule::kind::open: json_.begin_object().end_object(); [[fallthrough]];
+        case access_rule::kind::any_caller: write_alternative({}); break;
+        case access_rule::kind::scope: write_alternative(access.scope); break;
+        // One alternative a service: OpenAPI has no scope that depends on a path parameter.
+        case access_rule::kind::service_read:
+            for (const service& each : settings_.services.services()) write_alternative(each.read_scope);
+            break;
+        case access_rule::kind::service_write:
+            for (const service& each : settings_.services.services()) write_alternative(each.write_scope);
+            break;
+    }
+    json_.end_array();
+}
+
+inline void document::write_alternative(std::string_view scope) {
+    const auto write_one = [&](std::string_view scheme) {
+        json_.begin_object();
+        json_.member_named(scheme).begin_array();
+        if (!scope.empty()) json_.string(scope);
+        json_.end_array().end_object();
+    };
+    write_one("personalToken");
+    if (settings_.has_authorization_server) write_one("oauth");
+}
+
+inline void document::write_components() {
+    json_.member("components").begin_object();
+
+    json_.member("schemas").begin_object();
+    json_.member("Error").value(error_schema);
+    json_.end_object();
+
+    json_.member("headers").begin_object();
+    const auto write_field = [&](const shared_field& field) {
+        json_.member_named(field.name).begin_object();
+        json_.member("description").string(field.description);
+        json_.member("schema").value(field.schema);
+        json_.end_object();
+    };
+    for (const auto& each : rate_limit_fields) write_field(each);
+    for (const auto& each : other_fields) write_field(each);
+    json_.end_object();
+
+    json_.member("responses").begin_object();
+    for (const auto& each : refusals) {
+        json_.member_named(each.name).begin_object();
+        json_.member("description").string(each.description);
+        json_.member("headers").begin_object();
+        write_rate_limit_fields();
+        if (!each.field.empty()) {
+            json_.member_named(each.field).begin_object();
+            write_reference("headers", each.field);
+            json_.end_object();
+        }
+        json_.end_object();
+        write_json_content({R"({"$ref":"#/components/schemas/Error"})"});
+        json_.end_object();
+    }
+    json_.end_object();
+
+    write_security_schemes();
+    json_.end_object();
+}
+
+inline void document::write_security_schemes() {
+    json_.member("securitySchemes").begin_object();
+
+    json_.member("personalToken").begin_object();
+    json_.member("type").string("http");
+    json_.member("scheme").string("basic");
+    json_.member("description").string("A personal API token: its username, and its secret as the password.");
+    json_.end_object();
+
+    if (settings_.has_authorization_server) write_oauth_scheme();
+    json_.end_object();
+}
+
+inline void document::write_oauth_scheme() {
+    json_.member("oauth").begin_object();
+    json_.member("type").string("oauth2");
+    json_.member("description").string("An OAuth 2.0 access token, sent as Bearer.");
+    json_.member("flows").begin_object();
+    const auto write_flow_end = [&] {
+        json_.member("tokenUrl").string(settings_.auth_url + "/user/oauth_token/");
+        json_.member("refreshUrl").string(settings_.auth_url + "/user/oauth_token/");
+        json_.member("scopes").begin_object();
+        const auto write_scope = [&](std::string_view scope, std::string_view grants) { json_.member_named(scope).string(grants); };
+        write_scope(balance_scope, "Read the user's balance.");
+        for (const service& each : settings_.services.services()) {
+            const std::string name{each.name.view()};
+            write_scope(each.read_scope, "Read the user's " + name + " accounts, and manage their webhooks.");
+            write_scope(each.write_scope, "Read and change the user's " + name + " accounts.");
+            for (const service_scope& own : each.own_scopes) write_scope(own.name, own.text);
+        }
+        json_.end_object().end_object();
+    };
+    json_.member("authorizationCode").begin_object();
+    json_.member("authorizationUrl").string(settings_.auth_url + "/en/user/oauth/");
+    write_flow_end();
+    json_.member("clientCredentials").begin_object();
+    write_flow_end();
+    // OpenAPI 3.1 has no device flow; 3.2 calls it so.
+    json_.member("x-deviceAuthorization").begin_object();
+    json_.member("deviceAuthorizationUrl").string(settings_.auth_url + "/user/oauth_device/");
+    write_flow_end();
+    json_.end_object().end_object();
+}
+
+inline void document::write_rate_limit_fields() {
+    for (const auto& each : rate_limit_fields) {
+        json_.member_named(each.name).begin_object();
+        write_reference("headers", each.name);
+        json_.end_object();
+    }
+}
+
+inline void document::write_json_content(const json_shape& shape) {
+    json_.member("content").begin_object().member("application/json").begin_object();
+    json_.member("schema").value(shape.schema);
+    if (!shape.example.empty()) json_.member("example").value(fill_example(shape, settings_.services));
+    json_.end_object().end_object();
+}
+
+inline void document::write_reference(std::string_view kind, std::string_view name) {
+    json_.member("$ref").string(std::string{"#/components/"}.append(kind).append("/").append(name));
+}
+
+}  // namespace openapi
+
+TOLLGATE_DECL std::string make_openapi(const api_settings& settings, const route_table& routes) {
+    std::string made;
+    openapi::document{settings, made}.write(routes);
+    return made;
+}
+
+}  // namespace tollgate
 
 #endif  // bodies
 
@@ -30168,7 +33378,7 @@ TOLLGATE_DECL server::server(http::handler_ref handler, server_settings settings
 namespace tollgate::inline v0::webhooks {
 
 /// The trace and span of one attempt (W3C Trace Context), as hexadecimal digits. They follow from the `webhook-id` and the lease, so
-/// that they need not be stored: all attempts of a delivery, on whatever node, are in one trace, and each has its own span.
+/// that they need not be stored: all attempts of a delivery, on any node, are in one trace, and each has its own span.
 struct delivery_trace {
     std::string trace_id;  ///< 32 digits
     std::string span_id;   ///< 16 digits
@@ -30446,6 +33656,7 @@ struct ended_attempt {
     attempt_end end = attempt_end::answered;
     unsigned status = 0;
     std::string answer{};
+    std::string request{};  ///< the beginning of what was sent
     std::string retry_after{};
     std::string why{};  ///< for the operator
     milliseconds duration{};
@@ -30522,6 +33733,7 @@ struct scheduler_actions {
 /// deliveries in flight there, so accounts that share a host do not wait for each other's hooks.
 /// - A hook's deliveries start in the order in which they became due, several at once; retries come later. A receiver
 /// must not depend on the order.
+/// - A hook gets at most `per_hook_minute_max` attempts in a minute; from then on it is listed again when the minute is over.
 /// - A due hook whose host is full is remembered and served when a slot becomes free. Beyond the bounds of that memory
 /// it is listed again after `full_host_retry_time()`.
 /// - Store failures and resource shortages of this machine cause growing pauses; results are kept until their lease has
@@ -30571,6 +33783,11 @@ private:
         std::vector<remembered_hook> due{};  // the next to be served first
     };
     using hosts = std::unordered_map<std::string, host_state>;
+    /// The attempts of a hook in the current minute.
+    struct hook_minute {
+        clock::time_point over;
+        std::size_t attempts = 0;
+    };
     struct requested_lease {
         hosts::value_type* at;
         std::size_t deliveries_max;
@@ -30585,7 +33802,10 @@ private:
     TOLLGATE_DECL bool renew_lease(const due_delivery& again) noexcept;
     TOLLGATE_DECL void take_page(result<due_hook_page> from, scheduler_time now, scheduler_actions& into);
     TOLLGATE_DECL bool remember(const due_hook& each);
-    TOLLGATE_DECL void choose_at(hosts::value_type& at, std::size_t& rows_left, instant retry_at, scheduler_actions& into);
+    TOLLGATE_DECL void choose_at(hosts::value_type& at, std::size_t& rows_left, scheduler_time now, scheduler_actions& into);
+    TOLLGATE_DECL void park_limited(host_state& here, scheduler_time now, scheduler_actions& into);
+    TOLLGATE_DECL void count_attempt(hook_id of);
+    [[nodiscard]] TOLLGATE_DECL std::size_t attempts_left(hook_id of, clock::time_point now) const noexcept;
     TOLLGATE_DECL void plan_next_claim(bool leased_some, bool some_request_was_vain, scheduler_time now) noexcept;
     TOLLGATE_DECL void claim_failed(const error& why, scheduler_time now, scheduler_actions& into);
     TOLLGATE_DECL void rest_from_shortage(std::string_view why, scheduler_time now, scheduler_actions& into);
@@ -30620,6 +33840,8 @@ private:
     bool parked_some_ = false;
     bool was_limited_ = false;  // by slots or bytes: the next completion allows a claim
     std::optional<instant> listed_next_at_;
+    std::unordered_map<hook_id, hook_minute> minutes_;  // if hooks have a bound
+    std::optional<instant> next_minute_at_;             // when the first hook that used up its minute is due again
 
     clock::time_point next_claim_{}, next_look_{}, next_judge_{}, next_complete_{}, next_sweep_{}, no_claim_before_{};
     milliseconds store_pause_{0};     // after failures of the store
@@ -30632,6 +33854,8 @@ private:
     static constexpr milliseconds sweep_interval = seconds{60}, sweep_pause{100};
     static constexpr std::size_t remembered_per_host_max = 64, remembered_per_account_max = 8, remembered_max = 16'384;
     static constexpr std::size_t known_hosts_max = 16'384;
+    static constexpr milliseconds minute = seconds{60};
+    static constexpr std::size_t known_minutes_max = 65'536;  // hooks beyond have no bound; 4 MB
 };
 
 }  // namespace tollgate::webhooks
@@ -31121,7 +34345,7 @@ TOLLGATE_DECL std::optional<outgoing_request> delivery_worker::impl::prepare(
     if (!each.what->unreadable_secret.empty()) {
         environment_.on_problem(unavailable(each.what->unreadable_secret));
         instead.tried = false;
-        instead.why = "the secret that signs it cannot be read";
+        instead.why = "the signing secret cannot be read";
         return std::nullopt;
     }
     fields_.clear();
@@ -31175,6 +34399,120 @@ TOLLGATE_DECL delivery_worker::~delivery_worker() = default;
 TOLLGATE_DECL result<void> delivery_worker::start() { return impl_->start(); }
 TOLLGATE_DECL void delivery_worker::stop(milliseconds deadline) { impl_->stop(deadline); }
 TOLLGATE_DECL void delivery_worker::wake() noexcept { impl_->wake(); }
+
+}  // namespace tollgate::webhooks
+
+// <tollgate/webhooks/detail/delivery_choice.ipp>
+
+// Which of the due hooks are served now: the part of the scheduler that chooses.
+namespace tollgate::inline v0::webhooks {
+
+/// False if the memory is full.
+TOLLGATE_DECL bool delivery_scheduler::remember(const due_hook& each) {
+    hosts::value_type& at = *hosts_.try_emplace(delivery_host(each.target_url)).first;
+    std::vector<remembered_hook>& due = at.second.due;
+    std::size_t of_account = 0;
+    for (remembered_hook& known : due) {
+        if (known.hook == each.hook) {
+            known.listed_by = last_claim_;
+            return true;
+        }
+        if (known.account == each.account) ++of_account;
+    }
+    if (due.size() >= remembered_per_host_max || of_account >= remembered_per_account_max || remembered_ >= remembered_max)
+        return false;
+    if (!at.second.is_queued) {
+        due_hosts_.push_back(&at);
+        at.second.is_queued = true;
+    }
+    due.push_back({each.hook, each.account, 0, last_claim_});
+    ++remembered_;
+    return true;
+}
+
+/// How many attempts a hook may still have in its minute.
+TOLLGATE_DECL std::size_t delivery_scheduler::attempts_left(hook_id of, clock::time_point now) const noexcept {
+    if (settings_.per_hook_minute_max == 0) return (std::numeric_limits<std::size_t>::max)();
+    const auto known = minutes_.find(of);
+    if (known == minutes_.end() || now >= known->second.over) return settings_.per_hook_minute_max;
+    return settings_.per_hook_minute_max - (std::min)(known->second.attempts, settings_.per_hook_minute_max);
+}
+
+TOLLGATE_DECL void delivery_scheduler::count_attempt(hook_id of) {
+    if (settings_.per_hook_minute_max == 0) return;
+    if (minutes_.size() >= known_minutes_max && !minutes_.contains(of)) {
+        std::erase_if(minutes_, [&](const auto& each) { return claimed_at_ >= each.second.over; });
+        if (minutes_.size() >= known_minutes_max) return;
+    }
+    hook_minute& current = minutes_.try_emplace(of, hook_minute{claimed_at_ + minute}).first->second;
+    if (claimed_at_ >= current.over) current = {claimed_at_ + minute};
+    ++current.attempts;
+}
+
+/// Forgets the host's hooks that have used up their minute. The store lists them again when it is over.
+TOLLGATE_DECL void delivery_scheduler::park_limited(host_state& here, scheduler_time now, scheduler_actions& into) {
+    if (minutes_.empty()) return;
+    const auto kept = std::remove_if(here.due.begin(), here.due.end(), [&](const remembered_hook& each) {
+        if (attempts_left(each.hook, now.steady) != 0) return false;
+        const auto wait = std::chrono::ceil<milliseconds>(minutes_.find(each.hook)->second.over - now.steady);
+        into.lease.push_back({each.hook, 0, 0, now.wall + wait});
+        if (!next_minute_at_ || now.wall + wait < *next_minute_at_) next_minute_at_ = now.wall + wait;
+        --remembered_;
+        return true;
+    });
+    here.due.erase(kept, here.due.end());
+}
+
+/// Assigns the host's free slots to its due hooks, each to the account with the fewest deliveries there.
+TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::size_t& rows_left, scheduler_time now,
+                                                 scheduler_actions& into) {
+    host_state& here = at.second;
+    park_limited(here, now, into);
+    const instant retry_at = now.wall + full_host_retry_time();
+    const auto load_of = [&](const account_ref& account) -> account_load& {
+        for (account_load& each : here.accounts)
+            if (each.account == account) return each;
+        return here.accounts.emplace_back(account_load{account});
+    };
+    for (remembered_hook& each : here.due) {
+        each.requested = 0;
+        load_of(each.account);
+    }
+    for (account_load& each : here.accounts) each.requested = 0;
+    const std::size_t free = free_places(here);
+    const std::size_t places = (std::min)(free, rows_left);
+    std::size_t given = 0;
+    for (; given < places; ++given) {
+        remembered_hook* best = nullptr;
+        account_load* best_load = nullptr;
+        for (remembered_hook& each : here.due) {
+            account_load& load = load_of(each.account);
+            const auto rank = [](const account_load& of, const remembered_hook& hook) {
+                return std::pair{of.in_flight + of.requested, hook.requested};
+            };
+            if (each.requested >= attempts_left(each.hook, now.steady)) continue;
+            if (best != nullptr && rank(load, each) >= rank(*best_load, *best)) continue;
+            best = &each;
+            best_load = &load;
+        }
+        if (best == nullptr) break;
+        ++best->requested;
+        ++best_load->requested;
+    }
+    for (const remembered_hook& each : here.due) {
+        if (each.requested != 0) {
+            into.lease.push_back({each.hook, each.requested, leases_max(here), retry_at});
+            requested_.emplace(each.hook, requested_lease{&at, each.requested});
+        } else if (each.listed_by == last_claim_ && places == free) {
+            // The host is full. The hook is remembered here, so the store need not list it for a while.
+            into.lease.push_back({each.hook, 0, 0, retry_at});
+            parked_some_ = true;
+        }
+    }
+    std::erase_if(here.accounts, [](const account_load& each) { return each.in_flight == 0 && each.requested == 0; });
+    rows_left -= given;
+    if (here.slow) slow_requested_ += given;
+}
 
 }  // namespace tollgate::webhooks
 
@@ -31346,7 +34684,7 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
     if (found == in_flight_.end()) return;
     in_flight_delivery& one = found->second;
     attempt made{.at = one.began, .duration = each.duration, .end = each.end, .status = each.status,
-                 .answer = std::move(each.answer)};
+                 .answer = std::move(each.answer), .request = std::move(each.request)};
     attempt_result judged =
         judge_attempt(settings_.retry, one.sent, {std::move(made), each.retry_after}, now.wall, each.chance);
     if (each.unsendable) {
@@ -31388,6 +34726,7 @@ TOLLGATE_DECL void delivery_scheduler::take_page(result<due_hook_page> from, sch
     requested_.clear();
     slow_requested_ = 0;
     parked_some_ = was_limited_ = false;
+    if (next_minute_at_ && *next_minute_at_ <= now.wall) next_minute_at_.reset();
     page_was_full_ = from->hooks.size() >= settings_.claim_max;
     listed_next_at_ = from->next_at;
     claimed_wall_ = now.wall;
@@ -31414,80 +34753,11 @@ TOLLGATE_DECL void delivery_scheduler::take_page(result<due_hook_page> from, sch
             break;
         }
         const std::size_t rows_before = rows_left;
-        choose_at(at, rows_left, retry_at, into);
+        choose_at(at, rows_left, now, into);
         if (rows_left != rows_before) due_hosts_.splice(due_hosts_.end(), due_hosts_, here);
     }
     into.leased_for = {now.wall, now.wall + settings_.client.attempt_timeout + settings_.lease_margin};
     if (into.lease.empty()) plan_next_claim(false, false, now);
-}
-
-/// False if the memory is full.
-TOLLGATE_DECL bool delivery_scheduler::remember(const due_hook& each) {
-    hosts::value_type& at = *hosts_.try_emplace(delivery_host(each.target_url)).first;
-    std::vector<remembered_hook>& due = at.second.due;
-    std::size_t of_account = 0;
-    for (remembered_hook& known : due) {
-        if (known.hook == each.hook) {
-            known.listed_by = last_claim_;
-            return true;
-        }
-        if (known.account == each.account) ++of_account;
-    }
-    if (due.size() >= remembered_per_host_max || of_account >= remembered_per_account_max || remembered_ >= remembered_max)
-        return false;
-    if (!at.second.is_queued) {
-        due_hosts_.push_back(&at);
-        at.second.is_queued = true;
-    }
-    due.push_back({each.hook, each.account, 0, last_claim_});
-    ++remembered_;
-    return true;
-}
-
-/// Assigns the host's free slots to its due hooks, each to the account with the fewest deliveries there.
-TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::size_t& rows_left, instant retry_at,
-                                                 scheduler_actions& into) {
-    host_state& here = at.second;
-    const auto load_of = [&](const account_ref& account) -> account_load& {
-        for (account_load& each : here.accounts)
-            if (each.account == account) return each;
-        return here.accounts.emplace_back(account_load{account});
-    };
-    for (remembered_hook& each : here.due) {
-        each.requested = 0;
-        load_of(each.account);
-    }
-    for (account_load& each : here.accounts) each.requested = 0;
-    const std::size_t free = free_places(here);
-    const std::size_t places = (std::min)(free, rows_left);
-    for (std::size_t given = 0; given < places; ++given) {
-        remembered_hook* best = nullptr;
-        account_load* best_load = nullptr;
-        for (remembered_hook& each : here.due) {
-            account_load& load = load_of(each.account);
-            const auto rank = [](const account_load& of, const remembered_hook& hook) {
-                return std::pair{of.in_flight + of.requested, hook.requested};
-            };
-            if (best != nullptr && rank(load, each) >= rank(*best_load, *best)) continue;
-            best = &each;
-            best_load = &load;
-        }
-        ++best->requested;
-        ++best_load->requested;
-    }
-    for (const remembered_hook& each : here.due) {
-        if (each.requested != 0) {
-            into.lease.push_back({each.hook, each.requested, leases_max(here), retry_at});
-            requested_.emplace(each.hook, requested_lease{&at, each.requested});
-        } else if (each.listed_by == last_claim_ && places == free) {
-            // The host is full. The hook is remembered here, so the store need not list it for a while.
-            into.lease.push_back({each.hook, 0, 0, retry_at});
-            parked_some_ = true;
-        }
-    }
-    std::erase_if(here.accounts, [](const account_load& each) { return each.in_flight == 0 && each.requested == 0; });
-    rows_left -= places;
-    if (here.slow) slow_requested_ += places;
 }
 
 TOLLGATE_DECL void delivery_scheduler::take_leased(result<std::vector<due_delivery>> from, scheduler_time now,
@@ -31540,6 +34810,7 @@ TOLLGATE_DECL void delivery_scheduler::start(due_delivery next, hosts::value_typ
     }
     const auto lease_over = claimed_at_ + settings_.client.attempt_timeout + settings_.lease_margin;
     const bool slow = at.second.slow;
+    count_attempt(next.hook);
     const auto named = numbers_.emplace(id, number).first;
     try {
         const auto& one =
@@ -31586,9 +34857,10 @@ TOLLGATE_DECL void delivery_scheduler::plan_next_claim(bool leased_some, bool so
         next_claim_ = now.steady + (leased_some || parked_some_ ? milliseconds{0} : empty_claim_pause);
         return;
     }
-    // Also from time to time whatever was predicted, because clocks may be set.
+    // Also check from time to time regardless of the prediction, because clocks may be set.
     milliseconds wait = (tells_changes_ ? 10 : 1) * settings_.claim_interval;
     if (listed_next_at_) wait = (std::min)(wait, std::chrono::ceil<milliseconds>(*listed_next_at_ - now.wall));
+    if (next_minute_at_) wait = (std::min)(wait, std::chrono::ceil<milliseconds>(*next_minute_at_ - now.wall));
     if (parked_some_) wait = (std::min)(wait, full_host_retry_time());
     if (some_request_was_vain) wait = (std::min)(wait, empty_claim_pause);
     next_claim_ = now.steady + wait;
@@ -32094,6 +35366,7 @@ TOLLGATE_DECL void attempt_run::start_tls() {
 /// Reads while it writes: a receiver may refuse a request before it has received all of it.
 TOLLGATE_DECL void attempt_run::send() {
     last_fault_ = "no response to the request";
+    result_.front().request.assign(message_, 0, limits::attempt_request_bytes_max);
     allow(client_->settings_.attempt_timeout);
     parser_.start();
     written_ = in_body_ = false;
@@ -32144,8 +35417,8 @@ TOLLGATE_DECL void attempt_run::on_lost(std::string why) {
     connect();
 }
 
-/// Once the head is complete the receiver has responded, whatever happens to the body: many send one without a length
-/// and leave the connection open.
+/// Once the head is complete, the receiver has responded, even if the body is cut off: many receivers send a body without a
+/// length and leave the connection open.
 TOLLGATE_DECL void attempt_run::end_as(attempt_end how, std::string why) noexcept {
     ended_attempt& made = result_.front();
     made.end = parser_.head_complete() ? attempt_end::answered : how;
@@ -32286,6 +35559,9 @@ public:
     TOLLGATE_DECL result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
                                                     instant old_valid_until) noexcept;
     /// See `hook_store`.
+    TOLLGATE_DECL result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
+                                           std::size_t hooks_per_event_max) noexcept;
+    /// See `hook_store`.
     TOLLGATE_DECL result<bool> delete_hook(const account_ref& account, hook_id id) noexcept;
 
     /// See `application_store`.
@@ -32341,7 +35617,9 @@ public:
     /// See `session_store`.
     TOLLGATE_DECL result<bool> end_session(const digest& cookie) noexcept;
     /// See `session_store`.
-    TOLLGATE_DECL result<void> end_sessions_of(user_id user) noexcept;
+    TOLLGATE_DECL result<std::vector<stored_session>> sessions_of(user_id user) noexcept;
+    /// See `session_store`.
+    TOLLGATE_DECL result<void> end_sessions_of(user_id user, const std::optional<digest>& kept = std::nullopt) noexcept;
     /// See `session_store`.
     TOLLGATE_DECL result<std::size_t> sweep_sessions(instant created_before, instant seen_before,
                                                       std::size_t rows_max) noexcept;
@@ -32349,6 +35627,9 @@ public:
     /// See `event_sink`.
     TOLLGATE_DECL result<std::size_t> append_event(const event& happened, const message_seed& seed,
                                                     instant now) noexcept;
+    /// See `outbox`.
+    TOLLGATE_DECL result<bool> append_event_to(hook_id to, const event& happened, const message_seed& seed,
+                                               instant now) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept;
     /// See `backlog_source`.
@@ -32361,13 +35642,17 @@ public:
     /// See `outbox`.
     TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of,
                                                                std::size_t rows_max,
-                                                               std::optional<delivery_id> before = {}) noexcept;
+                                                               std::optional<delivery_id> before = {},
+                                                               std::optional<delivery_state> state = {}) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id of,
                                                                      std::size_t rows_max,
                                                                      std::optional<delivery_id> made_for = {}) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept;
+    /// See `outbox`.
+    TOLLGATE_DECL result<std::size_t> resend_given_up(const account_ref& account, hook_id of, instant since,
+                                                      std::size_t rows_max, instant now) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<bool> enable_hook(const account_ref& account, hook_id id, instant now) noexcept;
     /// See `outbox`.
@@ -32583,8 +35868,9 @@ public:
     /// The number of rows that the last INSERT, UPDATE or DELETE affected.
     [[nodiscard]] TOLLGATE_DECL std::int64_t changes() const noexcept;
 
-    /// A file does not become unavailable as a server does.
-    [[nodiscard]] bool is_sound() const noexcept { return handle_ != nullptr; }
+    /// Whether it is open and in no transaction. Without memory, ROLLBACK fails too; only closing ends the transaction then,
+    /// which would hold the file's lock and swallow later changes.
+    [[nodiscard]] TOLLGATE_DECL bool is_sound() const noexcept;
     /// Sets how long calls wait.
     void set_busy_wait_max(milliseconds wait_max) noexcept { patience_->wait_max = wait_max; }
 
@@ -32760,8 +36046,8 @@ namespace tollgate::inline v0 {
 ///   the tables. A file of another release is an error (internal).
 /// - A transaction is open; otherwise the call is an error (invalid). Start it with BEGIN IMMEDIATE: one that has read before
 ///   it writes may fail to write (SQLITE_BUSY_SNAPSHOT) and must be restarted.
-/// - Nobody else can write to the file until it ends: keep it short, and do not wait in it. While the store writes, the
-///   connection waits as long as its own busy time-out says.
+/// - No other connection can write to the file until it ends: keep it short, and do not wait in it. While the store writes, the
+///   connection waits for at most its own busy time-out.
 /// - An error undoes what this call has written. On a full disk SQLite itself may have rolled back the whole transaction
 ///   (`sqlite3_get_autocommit` tells). Roll back after any error, unless your change is useful without the event.
 /// - The event is durable when your COMMIT returns, as far as your connection's `synchronous` setting says: FULL also
@@ -32821,11 +36107,15 @@ class sqlite_database {
     using connections = reconnecting_pool<sqlite::database>;
 
 public:
+    /// How long `open`, and `migrate` by default, wait for other processes: longer than a call does, because several that start at once
+    /// take turns to create the tables.
+    static constexpr milliseconds start_wait_max{15'000};
+
     /// A connection in use; returned to the pool at its end.
     using lease = connections::lease;
 
-    /// Creates the file, readable and writable by its owner only, if it does not exist. Errors: invalid for a path that
-    /// is not a file's; unavailable if it cannot be opened.
+    /// Creates the file, readable and writable by its owner only, if it does not exist. Waits up to `start_wait_max` for
+    /// other processes. Errors: invalid for a path that is not a file's; unavailable if it cannot be opened.
     static TOLLGATE_DECL result<sqlite_database> open(const std::string& path,
                                                        const sqlite_database_settings& settings = {});
 
@@ -32837,7 +36127,8 @@ public:
 
     /// Brings the tables of one `component` up to date: runs those of `steps` that the file has not seen, in order, all
     /// or none. A released step is never changed, only followed by others. See `sqlite::migrate`.
-    TOLLGATE_DECL result<void> migrate(std::string_view component, std::span<const sqlite::statement_text> steps);
+    TOLLGATE_DECL result<void> migrate(std::string_view component, std::span<const sqlite::statement_text> steps,
+                                        milliseconds wait_max = start_wait_max);
 
     /// The version of `component`'s tables in a file, compared with `steps`. Changes nothing; version 0 if there is no
     /// file. Errors: as `open`.
@@ -33141,6 +36432,32 @@ TOLLGATE_DECL result<bool> sqlite_store::delete_application(user_id owner, appli
 
 }  // namespace tollgate
 
+// <tollgate/store/detail/sqlite/append_event.hpp>
+
+namespace tollgate::inline v0::sqlite {
+
+/// Whether any hook subscribes to the event; if not, there is nothing to write.
+[[nodiscard]] TOLLGATE_DECL result<bool> has_listeners(database& on, const event& happened);
+
+/// Makes a hook listed as due from `ready_at` at the latest. Within the caller's transaction.
+[[nodiscard]] TOLLGATE_DECL result<void> queue_no_later_than(database& on, hook_id which, instant ready_at);
+
+/// A hook that an event is delivered to.
+struct listening_hook {
+    hook_id hook;
+    std::string host;
+};
+
+/// One delivery of the event for each of these hooks. Within the caller's transaction.
+[[nodiscard]] TOLLGATE_DECL result<void> append_event_to(database& on, const std::vector<listening_hook>& listening,
+                                                         const event& happened, const message_seed& seed, instant now);
+
+/// `append_event` of `event_sink`, within the caller's transaction. After an error the caller rolls back.
+[[nodiscard]] TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& happened,
+                                                              const message_seed& seed, instant now);
+
+}  // namespace tollgate::sqlite
+
 // <tollgate/store/detail/sqlite/delivery_columns.hpp>
 
 namespace tollgate::inline v0::sqlite {
@@ -33201,22 +36518,6 @@ struct column<blob_text> {
 
 }  // namespace tollgate::sqlite
 
-// <tollgate/store/detail/sqlite/append_event.hpp>
-
-namespace tollgate::inline v0::sqlite {
-
-/// Whether any hook subscribes to the event; if not, there is nothing to write.
-[[nodiscard]] TOLLGATE_DECL result<bool> has_listeners(database& on, const event& happened);
-
-/// Makes a hook listed as due from `ready_at` at the latest. Within the caller's transaction.
-[[nodiscard]] TOLLGATE_DECL result<void> queue_no_later_than(database& on, hook_id which, instant ready_at);
-
-/// `append_event` of `event_sink`, within the caller's transaction. After an error the caller rolls back.
-[[nodiscard]] TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& happened,
-                                                              const message_seed& seed, instant now);
-
-}  // namespace tollgate::sqlite
-
 // <tollgate/store/detail/sqlite/remove_deliveries.hpp>
 
 namespace tollgate::inline v0::sqlite {
@@ -33244,35 +36545,207 @@ TOLLGATE_DECL result<void> remove_ended_beyond(database& on, hook_id of, std::si
 
 }  // namespace tollgate::sqlite
 
+// <tollgate/store/detail/sqlite/completions.ipp>
+
+namespace tollgate::inline v0::sqlite::detail {
+
+/// One `complete` call, within its transaction.
+class completing {
+public:
+    completing(database& on, instant now, std::unordered_map<hook_id, unsigned>& ended) : on_{on}, now_{now}, ended_{ended} {}
+
+    result<completion> complete(const attempt_result& ended) {
+        using enum delivery_outcome;
+        const delivery_id id = ended.lease.delivery;
+        auto row = on_.prepare(
+                          "SELECT hook, lease_open AND lease_number = ?2, resend_asked, disabled_at IS NOT NULL, "
+                          "failing_since, last_failure_at "
+                          "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
+                          "WHERE tollgate_deliveries.id = ?1 AND service <> ''",
+                          id, ended.lease.number)
+                       .next<hook_id, bool, bool, bool, std::optional<instant>, std::optional<instant>>();
+        if (!row) return std::move(row).error();
+        if (!*row) return completion::too_late;
+        auto& [hook, in_time, resent, was_disabled, failing_since, last_failure_at] = **row;
+        if (ended.outcome == not_attempted) {
+            if (!in_time) return completion::too_late;
+            if (auto done = give_back(id, ended.retry_at, was_disabled); !done) return std::move(done).error();
+            if (auto done = queue_no_later_than(on_, hook, ended.retry_at); !done) return std::move(done).error();
+            return completion::done;
+        }
+        if (auto done = record(hook, ended); !done) return std::move(done).error();
+        if (!in_time) return completion::too_late;
+
+        auto moved = resent                                   ? resend(id, was_disabled)
+                     : ended.outcome == retry && !was_disabled ? send_again(id, ended.retry_at)
+                                                               : end(id, ended.outcome);
+        if (!moved) return std::move(moved).error();
+        if (!was_disabled && (resent || ended.outcome == retry))
+            if (auto done = queue_no_later_than(on_, hook, resent ? now_ : ended.retry_at); !done)
+                return std::move(done).error();
+        if (!resent && ended.outcome != retry)
+            if (auto done = count_ended(hook); !done) return std::move(done).error();
+
+        const auto since_before = failing_since, last_before = last_failure_at;
+        const auto& bound = ended.disable_if_failing_since;
+        if (ended.outcome == delivered) {
+            failing_since.reset();
+        } else if (!failing_since || !last_failure_at || (bound && *last_failure_at < *bound)) {
+            failing_since = last_failure_at = ended.made.at;
+        } else {
+            last_failure_at = (std::max)(*last_failure_at, ended.made.at);
+        }
+        std::optional<disable_reason> why;
+        if (ended.outcome == gone) why = disable_reason::gone;
+        else if (failing_since && bound && *failing_since <= *bound)
+            why = disable_reason::failing;
+        if (failing_since != since_before || last_failure_at != last_before)
+            if (auto done = on_.run("UPDATE tollgate_hooks SET failing_since = ?, last_failure_at = ? WHERE id = ?",
+                                    failing_since, last_failure_at, hook);
+                !done)
+                return std::move(done).error();
+        if (was_disabled || !why) return completion::done;
+        if (auto done = disable(hook, *why); !done) return std::move(done).error();
+        return completion::hook_disabled;
+    }
+
+private:
+    result<void> record(hook_id hook, const attempt_result& ended) {
+        const attempt& made = ended.made;
+        if (auto done =
+                on_.run("INSERT INTO tollgate_attempts (delivery, hook, began_at, duration, outcome, status, answer, request) "
+                        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                        ended.lease.delivery, hook, made.at, std::int64_t{made.duration.count()}, made.end,
+                        std::int64_t{made.status}, blob_text{made.answer}, blob_text{made.request});
+            !done)
+            return done;
+        return on_.run(
+            "DELETE FROM tollgate_attempts WHERE id IN (SELECT id FROM tollgate_attempts WHERE delivery = ? "
+            "ORDER BY id DESC LIMIT -1 OFFSET ?)",
+            ended.lease.delivery, limits::attempts_per_delivery_max);
+    }
+
+    result<void> send_again(delivery_id id, instant at) {
+        return on_.run(
+            "UPDATE tollgate_deliveries SET attempts_made = attempts_made + 1, lease_open = 0, "
+            "leased_until = NULL, due_at = ? WHERE id = ?",
+            at, id);
+    }
+
+    result<void> give_back(delivery_id id, instant at, bool held) {
+        if (held)
+            return on_.run(
+                "UPDATE tollgate_deliveries SET lease_open = 0, leased_until = NULL, due_at = NULL, ended_at = ?, "
+                "state = ? WHERE id = ?",
+                now_, delivery_state::held, id);
+        return on_.run("UPDATE tollgate_deliveries SET lease_open = 0, leased_until = NULL, due_at = ? WHERE id = ?", at,
+                       id);
+    }
+
+    /// It was resent while it was in flight.
+    result<void> resend(delivery_id id, bool is_disabled) {
+        if (is_disabled)
+            return on_.run(
+                "UPDATE tollgate_deliveries SET attempts_made = 0, resend_asked = 0, lease_open = 0, "
+                "leased_until = NULL, due_at = NULL, ended_at = ?, state = 'held' WHERE id = ?",
+                now_, id);
+        return on_.run(
+            "UPDATE tollgate_deliveries SET attempts_made = 0, resend_asked = 0, lease_open = 0, "
+            "leased_until = NULL, due_at = ? WHERE id = ?",
+            now_, id);
+    }
+
+    result<void> end(delivery_id id, delivery_outcome outcome) {
+        using enum delivery_state;
+        const delivery_state state = outcome == delivery_outcome::delivered ? delivered
+                                     : outcome == delivery_outcome::retry   ? held
+                                                                            : given_up;
+        return on_.run(
+            "UPDATE tollgate_deliveries SET attempts_made = attempts_made + 1, lease_open = 0, "
+            "leased_until = NULL, due_at = NULL, ended_at = ?, state = ? WHERE id = ?",
+            now_, state, id);
+    }
+
+    /// Finding the rows beyond the bound scans all kept ones, so it is done rarely. It removes more than were added
+    /// since, which covers deliveries of other processes.
+    result<void> count_ended(hook_id of) {
+        constexpr unsigned interval = 100;
+        constexpr std::size_t hooks_counted_max = 10'000;
+        if (ended_.size() > hooks_counted_max) ended_.clear();
+        if (++ended_[of] < interval) return {};
+        ended_[of] = 0;
+        return remove_ended_beyond(on_, of, limits::ended_deliveries_per_hook_max, std::size_t{2} * interval);
+    }
+
+    result<void> disable(hook_id hook, disable_reason why) {
+        if (auto done =
+                on_.run("UPDATE tollgate_hooks SET disabled_at = ?, disable_reason = ? WHERE id = ?", now_, why, hook);
+            !done)
+            return done;
+        return on_.run(
+            "UPDATE tollgate_deliveries SET state = 'held', due_at = NULL, ended_at = ? "
+            "WHERE hook = ? AND due_at IS NOT NULL",
+            now_, hook);
+    }
+
+    database& on_;
+    const instant now_;
+    std::unordered_map<hook_id, unsigned>& ended_;
+};
+
+}  // namespace tollgate::sqlite::detail
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL result<std::vector<completion>> sqlite_store::complete(std::span<const attempt_result> ended,
+                                                                     instant now) noexcept {
+    if (ended.empty()) return std::vector<completion>{};
+    return impl_->database.transact([&](sqlite::database& on) -> result<std::vector<completion>> {
+        std::vector<completion> results;
+        results.reserve(ended.size());
+        sqlite::detail::completing completing{on, now, impl_->ended_deliveries};
+        for (const attempt_result& each : ended) {
+            auto result = completing.complete(each);
+            if (!result) return std::move(result).error();
+            results.push_back(*result);
+        }
+        return results;
+    });
+}
+
+}  // namespace tollgate
+
 // <tollgate/store/detail/sqlite/delivery_history.ipp>
 
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const account_ref& account, hook_id of,
                                                                          std::size_t rows_max,
-                                                                         std::optional<delivery_id> before) noexcept {
+                                                                         std::optional<delivery_id> before,
+                                                                         std::optional<delivery_state> state) noexcept {
     return impl_->database.read([&](sqlite::database& on) -> result<std::vector<delivery>> {
         auto rows = on.prepare(
                             "SELECT tollgate_deliveries.id, name, message_id, created_at, state, attempts_made, "
                             "coalesce(due_at, leased_until) FROM tollgate_deliveries "
                             "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event WHERE hook = ?1 "
                             "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
-                            "AND tollgate_deliveries.id < ?5 ORDER BY tollgate_deliveries.id DESC LIMIT ?4",
+                            "AND tollgate_deliveries.id < ?5 AND (?6 IS NULL OR state = ?6) "
+                            "ORDER BY tollgate_deliveries.id DESC LIMIT ?4",
                             of, account.service, account.account, rows_max,
-                            before ? before->value() : (std::numeric_limits<std::int64_t>::max)());
+                            before ? before->value() : (std::numeric_limits<std::int64_t>::max)(), state);
         std::vector<delivery> found;
         for (;;) {
             auto row = rows.next<delivery_id, std::string, public_id, instant, delivery_state, std::int64_t,
                                  std::optional<instant>>();
             if (!row) return std::move(row).error();
             if (!*row) return found;
-            auto& [id, event, message_id, created_at, state, attempts_made, next_attempt_at] = **row;
+            auto& [id, event, message_id, created_at, is, attempts_made, next_attempt_at] = **row;
             found.push_back({.id = id,
                              .hook = of,
                              .event = std::move(event),
                              .message_id = message_id,
                              .created_at = created_at,
-                             .state = state,
+                             .state = is,
                              .attempts_made = static_cast<unsigned>(attempts_made),
                              .next_attempt_at = next_attempt_at});
         }
@@ -33286,7 +36759,7 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> sqlite_store::attempts_of(co
         // The unary plus keeps SQLite from scanning all of the hook's rows for one delivery.
         auto rows = made_for
                         ? on.prepare(
-                                  "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer "
+                                  "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer, request "
                                   "FROM tollgate_attempts JOIN tollgate_deliveries ON tollgate_deliveries.id = delivery "
                                   "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event "
                                   "WHERE delivery = ?5 AND +tollgate_attempts.hook = ?1 "
@@ -33294,7 +36767,7 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> sqlite_store::attempts_of(co
                                   "ORDER BY tollgate_attempts.id DESC LIMIT ?4",
                                   of, account.service, account.account, rows_max, *made_for)
                         : on.prepare(
-                            "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer "
+                            "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer, request "
                             "FROM tollgate_attempts JOIN tollgate_deliveries ON tollgate_deliveries.id = delivery "
                             "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event "
                             "WHERE tollgate_attempts.hook = ?1 "
@@ -33304,16 +36777,17 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> sqlite_store::attempts_of(co
         std::vector<recorded_attempt> found;
         for (;;) {
             auto row = rows.next<delivery_id, std::string, public_id, instant, std::int64_t, attempt_end, std::int64_t,
-                                 sqlite::blob_text>();
+                                 sqlite::blob_text, sqlite::blob_text>();
             if (!row) return std::move(row).error();
             if (!*row) return found;
-            auto& [id, event, message_id, at, duration, end, status, answer] = **row;
+            auto& [id, event, message_id, at, duration, end, status, answer, request] = **row;
             found.push_back({id, std::move(event), message_id,
                              attempt{.at = at,
                                      .duration = milliseconds{duration},
                                      .end = end,
                                      .status = static_cast<unsigned>(status),
-                                     .answer = std::move(answer.bytes)}});
+                                     .answer = std::move(answer.bytes),
+                                     .request = std::move(request.bytes)}});
         }
     });
 }
@@ -33344,6 +36818,29 @@ TOLLGATE_DECL result<bool> sqlite_store::resend(const account_ref& account, deli
             return std::move(done).error();
         if (auto done = sqlite::queue_no_later_than(on, hook, now); !done) return std::move(done).error();
         return true;
+    });
+}
+
+TOLLGATE_DECL result<std::size_t> sqlite_store::resend_given_up(const account_ref& account, hook_id of, instant since,
+                                                                std::size_t rows_max, instant now) noexcept {
+    return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
+        auto is_disabled = sql::read_value<bool>(
+            on.prepare("SELECT disabled_at IS NOT NULL FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", of,
+                       account.service, account.account));
+        if (!is_disabled) return std::move(is_disabled).error();
+        if (!*is_disabled) return std::size_t{0};
+        if (**is_disabled) return hook_is_disabled();
+        if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?1, leased_until = NULL, "
+                               "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 WHERE id IN "
+                               "(SELECT id FROM tollgate_deliveries WHERE hook = ?2 AND ended_at IS NOT NULL AND state <> 'held' "
+                               "AND state = 'given_up' AND created_at >= ?3 ORDER BY id LIMIT ?4)",
+                               now, of, since, rows_max);
+            !done)
+            return std::move(done).error();
+        const auto count = static_cast<std::size_t>(on.changes());
+        if (count != 0)
+            if (auto done = sqlite::queue_no_later_than(on, of, now); !done) return std::move(done).error();
+        return count;
     });
 }
 
@@ -33808,6 +37305,30 @@ TOLLGATE_DECL result<bool> sqlite_store::replace_hook_secret(const account_ref& 
     });
 }
 
+TOLLGATE_DECL result<bool> sqlite_store::update_hook(const account_ref& account, hook_id id, const hook_change& changed,
+                                                     std::size_t hooks_per_event_max) noexcept {
+    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
+        auto event = sql::read_value<std::string>(
+            on.prepare("SELECT event FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", id, account.service,
+                       account.account));
+        if (!event) return std::move(event).error();
+        if (!*event) return false;
+        if (**event != changed.event) {
+            auto others = sql::read_value<std::int64_t>(
+                on.prepare("SELECT count(*) FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ?",
+                           account.service, account.account, changed.event));
+            if (!others) return std::move(others).error();
+            if (static_cast<std::size_t>(others->value_or(0)) >= hooks_per_event_max) return too_many_hooks(hooks_per_event_max);
+        }
+        // Deliveries store the host of their lease, so those that wait need no change.
+        if (auto done = on.run("UPDATE tollgate_hooks SET event = ?, target_url = ? WHERE id = ?", changed.event,
+                               changed.target_url, id);
+            !done)
+            return std::move(done).error();
+        return true;
+    });
+}
+
 TOLLGATE_DECL result<bool> sqlite_store::delete_hook(const account_ref& account, hook_id id) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
         auto target = sql::read_value<std::string>(
@@ -33894,7 +37415,7 @@ public:
         if ((*hook)->is_disabled) {
             if (auto done = hold_due(request.hook); !done) return done;
         } else {
-            auto leased = lease_due(**hook, request.hook, (std::min)(free, request.deliveries_max));
+            auto leased = lease_due(**hook, request.hook, host, (std::min)(free, request.deliveries_max));
             if (!leased) return std::move(leased).error();
             given = *leased;
             **in_force += given;
@@ -33951,7 +37472,7 @@ private:
     }
 
     /// Returns how many.
-    result<std::size_t> lease_due(const hook_row& to, hook_id hook, std::size_t rows_max) {
+    result<std::size_t> lease_due(const hook_row& to, hook_id hook, const std::string& host, std::size_t rows_max) {
         if (rows_max == 0) return std::size_t{0};
         struct candidate {
             delivery_lease lease;
@@ -33983,9 +37504,10 @@ private:
         for (const candidate& each : due) {
             auto what = read_event(each.event);
             if (!what) return std::move(what).error();
+            // The hook's target may have changed since the delivery was created or last leased.
             if (auto done = on_.run("UPDATE tollgate_deliveries SET due_at = NULL, leased_until = ?, lease_open = 1, "
-                                    "lease_number = ?, resend_asked = 0 WHERE id = ?",
-                                    time_.until, each.lease.number, each.lease.delivery);
+                                    "lease_number = ?, resend_asked = 0, host = ? WHERE id = ?",
+                                    time_.until, each.lease.number, host, each.lease.delivery);
                 !done)
                 return std::move(done).error();
             leased_.push_back({.lease = each.lease,
@@ -34046,150 +37568,6 @@ private:
     std::unordered_map<std::int64_t, std::shared_ptr<const event>> events_;
 };
 
-/// One `complete` call, within its transaction.
-class completing {
-public:
-    completing(database& on, instant now, std::unordered_map<hook_id, unsigned>& ended) : on_{on}, now_{now}, ended_{ended} {}
-
-    result<completion> complete(const attempt_result& ended) {
-        using enum delivery_outcome;
-        const delivery_id id = ended.lease.delivery;
-        auto row = on_.prepare(
-                          "SELECT hook, lease_open AND lease_number = ?2, resend_asked, disabled_at IS NOT NULL, "
-                          "failing_since, last_failure_at "
-                          "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
-                          "WHERE tollgate_deliveries.id = ?1 AND service <> ''",
-                          id, ended.lease.number)
-                       .next<hook_id, bool, bool, bool, std::optional<instant>, std::optional<instant>>();
-        if (!row) return std::move(row).error();
-        if (!*row) return completion::too_late;
-        auto& [hook, in_time, resent, was_disabled, failing_since, last_failure_at] = **row;
-        if (ended.outcome == not_attempted) {
-            if (!in_time) return completion::too_late;
-            if (auto done = give_back(id, ended.retry_at, was_disabled); !done) return std::move(done).error();
-            if (auto done = queue_no_later_than(on_, hook, ended.retry_at); !done) return std::move(done).error();
-            return completion::done;
-        }
-        if (auto done = record(hook, ended); !done) return std::move(done).error();
-        if (!in_time) return completion::too_late;
-
-        auto moved = resent                                   ? resend(id, was_disabled)
-                     : ended.outcome == retry && !was_disabled ? send_again(id, ended.retry_at)
-                                                               : end(id, ended.outcome);
-        if (!moved) return std::move(moved).error();
-        if (!was_disabled && (resent || ended.outcome == retry))
-            if (auto done = queue_no_later_than(on_, hook, resent ? now_ : ended.retry_at); !done)
-                return std::move(done).error();
-        if (!resent && ended.outcome != retry)
-            if (auto done = count_ended(hook); !done) return std::move(done).error();
-
-        const auto since_before = failing_since, last_before = last_failure_at;
-        const auto& bound = ended.disable_if_failing_since;
-        if (ended.outcome == delivered) {
-            failing_since.reset();
-        } else if (!failing_since || !last_failure_at || (bound && *last_failure_at < *bound)) {
-            failing_since = last_failure_at = ended.made.at;
-        } else {
-            last_failure_at = (std::max)(*last_failure_at, ended.made.at);
-        }
-        std::optional<disable_reason> why;
-        if (ended.outcome == gone) why = disable_reason::gone;
-        else if (failing_since && bound && *failing_since <= *bound)
-            why = disable_reason::failing;
-        if (failing_since != since_before || last_failure_at != last_before)
-            if (auto done = on_.run("UPDATE tollgate_hooks SET failing_since = ?, last_failure_at = ? WHERE id = ?",
-                                    failing_since, last_failure_at, hook);
-                !done)
-                return std::move(done).error();
-        if (was_disabled || !why) return completion::done;
-        if (auto done = disable(hook, *why); !done) return std::move(done).error();
-        return completion::hook_disabled;
-    }
-
-private:
-    result<void> record(hook_id hook, const attempt_result& ended) {
-        const attempt& made = ended.made;
-        if (auto done =
-                on_.run("INSERT INTO tollgate_attempts (delivery, hook, began_at, duration, outcome, status, answer) "
-                        "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                        ended.lease.delivery, hook, made.at, std::int64_t{made.duration.count()}, made.end,
-                        std::int64_t{made.status}, blob_text{made.answer});
-            !done)
-            return done;
-        return on_.run(
-            "DELETE FROM tollgate_attempts WHERE id IN (SELECT id FROM tollgate_attempts WHERE delivery = ? "
-            "ORDER BY id DESC LIMIT -1 OFFSET ?)",
-            ended.lease.delivery, limits::attempts_per_delivery_max);
-    }
-
-    result<void> send_again(delivery_id id, instant at) {
-        return on_.run(
-            "UPDATE tollgate_deliveries SET attempts_made = attempts_made + 1, lease_open = 0, "
-            "leased_until = NULL, due_at = ? WHERE id = ?",
-            at, id);
-    }
-
-    result<void> give_back(delivery_id id, instant at, bool held) {
-        if (held)
-            return on_.run(
-                "UPDATE tollgate_deliveries SET lease_open = 0, leased_until = NULL, due_at = NULL, ended_at = ?, "
-                "state = ? WHERE id = ?",
-                now_, delivery_state::held, id);
-        return on_.run("UPDATE tollgate_deliveries SET lease_open = 0, leased_until = NULL, due_at = ? WHERE id = ?", at,
-                       id);
-    }
-
-    /// It was resent while it was in flight.
-    result<void> resend(delivery_id id, bool is_disabled) {
-        if (is_disabled)
-            return on_.run(
-                "UPDATE tollgate_deliveries SET attempts_made = 0, resend_asked = 0, lease_open = 0, "
-                "leased_until = NULL, due_at = NULL, ended_at = ?, state = 'held' WHERE id = ?",
-                now_, id);
-        return on_.run(
-            "UPDATE tollgate_deliveries SET attempts_made = 0, resend_asked = 0, lease_open = 0, "
-            "leased_until = NULL, due_at = ? WHERE id = ?",
-            now_, id);
-    }
-
-    result<void> end(delivery_id id, delivery_outcome outcome) {
-        using enum delivery_state;
-        const delivery_state state = outcome == delivery_outcome::delivered ? delivered
-                                     : outcome == delivery_outcome::retry   ? held
-                                                                            : given_up;
-        return on_.run(
-            "UPDATE tollgate_deliveries SET attempts_made = attempts_made + 1, lease_open = 0, "
-            "leased_until = NULL, due_at = NULL, ended_at = ?, state = ? WHERE id = ?",
-            now_, state, id);
-    }
-
-    /// Finding the rows beyond the bound scans all kept ones, so it is done rarely. It removes more than were added
-    /// since, which covers deliveries of other processes.
-    result<void> count_ended(hook_id of) {
-        constexpr unsigned interval = 100;
-        constexpr std::size_t hooks_counted_max = 10'000;
-        if (ended_.size() > hooks_counted_max) ended_.clear();
-        if (++ended_[of] < interval) return {};
-        ended_[of] = 0;
-        return remove_ended_beyond(on_, of, limits::ended_deliveries_per_hook_max, std::size_t{2} * interval);
-    }
-
-    result<void> disable(hook_id hook, disable_reason why) {
-        if (auto done =
-                on_.run("UPDATE tollgate_hooks SET disabled_at = ?, disable_reason = ? WHERE id = ?", now_, why, hook);
-            !done)
-            return done;
-        return on_.run(
-            "UPDATE tollgate_deliveries SET state = 'held', due_at = NULL, ended_at = ? "
-            "WHERE hook = ? AND due_at IS NOT NULL",
-            now_, hook);
-    }
-
-    database& on_;
-    const instant now_;
-    std::unordered_map<hook_id, unsigned>& ended_;
-};
-
 }  // namespace tollgate::sqlite::detail
 
 namespace tollgate::inline v0 {
@@ -34202,6 +37580,23 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::append_event(const event& happen
     if (!*any) return std::size_t{0};
     return impl_->database.transact(
         [&](sqlite::database& on) { return sqlite::append_event(on, happened, seed, now); });
+}
+
+TOLLGATE_DECL result<bool> sqlite_store::append_event_to(hook_id to, const event& happened, const message_seed& seed,
+                                                         instant now) noexcept {
+    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
+        auto row = on.prepare(
+                         "SELECT target_url, disabled_at IS NOT NULL FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?",
+                         to, happened.account.service, happened.account.account)
+                       .next<std::string, bool>();
+        if (!row) return std::move(row).error();
+        if (!*row) return false;
+        const auto& [target_url, is_disabled] = **row;
+        if (is_disabled) return hook_is_disabled();
+        auto done = sqlite::append_event_to(on, {{to, delivery_host(target_url)}}, happened, seed, now);
+        if (!done) return std::move(done).error();
+        return true;
+    });
 }
 
 TOLLGATE_DECL result<delivery_backlog> sqlite_store::backlog(instant now, std::size_t rows_max) noexcept {
@@ -34255,22 +37650,6 @@ TOLLGATE_DECL result<std::vector<due_delivery>> sqlite_store::lease(std::span<co
         auto leased = std::move(leasing).leased();
         sql::decrypt_all(impl_->keys, leased);
         return leased;
-    });
-}
-
-TOLLGATE_DECL result<std::vector<completion>> sqlite_store::complete(std::span<const attempt_result> ended,
-                                                                     instant now) noexcept {
-    if (ended.empty()) return std::vector<completion>{};
-    return impl_->database.transact([&](sqlite::database& on) -> result<std::vector<completion>> {
-        std::vector<completion> results;
-        results.reserve(ended.size());
-        sqlite::detail::completing completing{on, now, impl_->ended_deliveries};
-        for (const attempt_result& each : ended) {
-            auto result = completing.complete(each);
-            if (!result) return std::move(result).error();
-            results.push_back(*result);
-        }
-        return results;
     });
 }
 
@@ -34375,9 +37754,9 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL result<void> sqlite_store::create_session(const stored_session& made) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<void> {
         auto done = on.run(
-            "INSERT INTO tollgate_sessions (cookie_digest, user, login, created_at, last_seen_at) "
-            "VALUES (?, ?, ?, ?, ?)",
-            made.cookie_digest, made.user, made.login, made.created_at, made.last_seen_at);
+            "INSERT INTO tollgate_sessions (cookie_digest, user, login, created_at, last_seen_at, signed_in_from, user_agent) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            made.cookie_digest, made.user, made.login, made.created_at, made.last_seen_at, made.signed_in_from, made.user_agent);
         if (!done) return session_exists(std::move(done).error());
         return on.run(
             "DELETE FROM tollgate_sessions WHERE cookie_digest IN "
@@ -34390,9 +37769,9 @@ TOLLGATE_DECL result<void> sqlite_store::create_session(const stored_session& ma
 TOLLGATE_DECL result<std::optional<stored_session>> sqlite_store::find_session(const digest& cookie) noexcept {
     return impl_->database.read([&](sqlite::database& on) {
         return sql::read_session(
-            on.prepare("SELECT user, login, created_at, last_seen_at FROM tollgate_sessions WHERE cookie_digest = ?",
-                       cookie),
-            cookie);
+            on.prepare("SELECT cookie_digest, user, login, created_at, last_seen_at, signed_in_from, user_agent "
+                       "FROM tollgate_sessions WHERE cookie_digest = ?",
+                       cookie));
     });
 }
 
@@ -34408,9 +37787,19 @@ TOLLGATE_DECL result<bool> sqlite_store::end_session(const digest& cookie) noexc
     });
 }
 
-TOLLGATE_DECL result<void> sqlite_store::end_sessions_of(user_id user) noexcept {
-    return impl_->database.write(
-        [&](sqlite::database& on) { return on.run("DELETE FROM tollgate_sessions WHERE user = ?", user); });
+TOLLGATE_DECL result<std::vector<stored_session>> sqlite_store::sessions_of(user_id user) noexcept {
+    return impl_->database.read([&](sqlite::database& on) {
+        return sql::read_sessions(
+            on.prepare("SELECT cookie_digest, user, login, created_at, last_seen_at, signed_in_from, user_agent "
+                       "FROM tollgate_sessions WHERE user = ? ORDER BY last_seen_at DESC",
+                       user));
+    });
+}
+
+TOLLGATE_DECL result<void> sqlite_store::end_sessions_of(user_id user, const std::optional<digest>& kept) noexcept {
+    return impl_->database.write([&](sqlite::database& on) {
+        return on.run("DELETE FROM tollgate_sessions WHERE user = ?1 AND cookie_digest IS NOT ?2", user, kept);
+    });
 }
 
 TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_sessions(instant created_before, instant seen_before,
@@ -34735,6 +38124,13 @@ inline constexpr std::array store_steps{
         ALTER TABLE tollgate_personal_tokens ADD COLUMN expires_at INTEGER;
         ALTER TABLE tollgate_personal_tokens ADD COLUMN last_used_from TEXT;
     )"},
+    // 7: from where and with which browser a session began.
+    statement_text{R"(
+        ALTER TABLE tollgate_sessions ADD COLUMN signed_in_from TEXT NOT NULL DEFAULT '';
+        ALTER TABLE tollgate_sessions ADD COLUMN user_agent TEXT NOT NULL DEFAULT '';
+    )"},
+    // 8: the beginning of the request of each attempt.
+    statement_text{"ALTER TABLE tollgate_attempts ADD COLUMN request BLOB NOT NULL DEFAULT x''"},
 };
 
 }  // namespace tollgate::sqlite
@@ -34880,7 +38276,7 @@ TOLLGATE_DECL result<void> statement::finish() {
 }
 
 TOLLGATE_DECL error statement::misread(std::size_t column) const {
-    return internal_error("SQLite: column " + std::to_string(column) + " does not hold what it should: " +
+    return internal_error("SQLite: column " + std::to_string(column) + " has an unexpected value: " +
                           sqlite3_sql(prepared_));
 }
 
@@ -34949,7 +38345,7 @@ TOLLGATE_DECL int database::patience::wait(void* self, int waits_before) noexcep
 TOLLGATE_DECL result<database> database::open(const std::string& path, const database_settings& settings) {
     if (path.empty() || path == ":memory:" || path.starts_with("file:") || path.find('\0') != std::string::npos)
         return invalid("A database needs the path of a file, not \"" + path + "\".");
-    if (sqlite3_threadsafe() == 0) return internal_error("SQLite was built for one thread only.");
+    if (sqlite3_threadsafe() == 0) return internal_error("SQLite was built without support for threads.");
     if (!settings.read_only) detail::make_private_file(path);
     database made;
     if (auto done = made.connect(path, settings); !done) return std::move(done).error();
@@ -35002,7 +38398,7 @@ TOLLGATE_DECL result<void> database::use_write_ahead_log(const std::string& path
         }();
         if (mode && *mode && std::get<0>(**mode) == "wal") return {};
         if (mode)
-            return unavailable("SQLite: no write-ahead log is possible here, for instance on a network file system: " + path);
+            return unavailable("SQLite: a write-ahead log is not possible here, for example on a network file system: " + path);
         const bool busy = (sqlite3_errcode(handle_.get()) & 0xff) == SQLITE_BUSY;
         if (!busy || patience::wait(patience_.get(), waits) == 0) {
             mode.error().cause += ": " + path;
@@ -35037,6 +38433,10 @@ TOLLGATE_DECL std::int64_t database::last_insert_id() const noexcept {
     return sqlite3_last_insert_rowid(handle_.get());
 }
 
+TOLLGATE_DECL bool database::is_sound() const noexcept {
+    return handle_ != nullptr && sqlite3_get_autocommit(handle_.get()) != 0;
+}
+
 TOLLGATE_DECL std::int64_t database::changes() const noexcept { return sqlite3_changes64(handle_.get()); }
 
 TOLLGATE_DECL result<transaction> transaction::begin(database& on) {
@@ -35045,7 +38445,8 @@ TOLLGATE_DECL result<transaction> transaction::begin(database& on) {
 }
 
 TOLLGATE_DECL transaction::~transaction() {
-    // A severe failure, such as a full disk, has already rolled back; then there is nothing to do.
+    // A severe failure, such as a full disk, has already rolled back; then there is nothing to do. If this fails, the pool
+    // closes the connection.
     if (on_ != nullptr && sqlite3_get_autocommit(on_->handle()) == 0)
         sqlite3_exec(on_->handle(), "ROLLBACK", nullptr, nullptr, nullptr);
 }
@@ -35234,17 +38635,18 @@ TOLLGATE_DECL sqlite_database::~sqlite_database() = default;
 
 TOLLGATE_DECL result<sqlite_database> sqlite_database::open(const std::string& path,
                                                              const sqlite_database_settings& settings) {
-    if (settings.readers_max == 0) return invalid("A database needs at least one connection that reads.");
-    auto first = sqlite::database::open(path, {settings.busy_wait_max, false, settings.vfs});
+    if (settings.readers_max == 0) return invalid("A database needs at least one reading connection.");
+    auto first = sqlite::database::open(path, {start_wait_max, false, settings.vfs});
     if (!first) return std::move(first).error();
+    first->set_busy_wait_max(settings.busy_wait_max);
     auto watched = sqlite::change_stamp::watch(*std::move(first));
     if (!watched) return std::move(watched).error();
     return sqlite_database{std::make_unique<state>(path, settings, *std::move(watched))};
 }
 
 TOLLGATE_DECL result<void> sqlite_database::migrate(std::string_view component,
-                                                     std::span<const sqlite::statement_text> steps) {
-    auto on = writer();
+                                                     std::span<const sqlite::statement_text> steps, milliseconds wait_max) {
+    auto on = state_->take(state_->writers, wait_max);
     if (!on) return std::move(on).error();
     return sqlite::migrate(**on, component, steps);
 }
@@ -35296,11 +38698,7 @@ TOLLGATE_DECL result<void> queue_no_later_than(database& on, hook_id which, inst
 
 TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& happened, const message_seed& seed,
                                                 instant now) {
-    struct listener {
-        hook_id hook;
-        std::string host;
-    };
-    std::vector<listener> listening;
+    std::vector<listening_hook> listening;
     {
         auto rows = on.prepare(
             "SELECT id, target_url FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
@@ -35314,14 +38712,19 @@ TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& happen
         }
     }
     if (listening.empty()) return std::size_t{0};
+    if (auto done = append_event_to(on, listening, happened, seed, now); !done) return std::move(done).error();
+    return listening.size();
+}
 
+TOLLGATE_DECL result<void> append_event_to(database& on, const std::vector<listening_hook>& listening, const event& happened,
+                                           const message_seed& seed, instant now) {
     if (auto done =
             on.run("INSERT INTO tollgate_events (service, account, name, data, happened_at) VALUES (?, ?, ?, ?, ?)",
                    happened.account.service, happened.account.account, happened.name, happened.data, happened.at);
         !done)
         return std::move(done).error();
     const std::int64_t stored = on.last_insert_id();
-    for (const listener& each : listening) {
+    for (const listening_hook& each : listening) {
         if (auto done = on.run("INSERT INTO tollgate_deliveries (hook, event, host, message_id, created_at, due_at) "
                                "VALUES (?1, ?2, ?3, ?4, ?5, ?5)",
                                each.hook, stored, each.host, message_id_of(seed, each.hook), now);
@@ -35329,7 +38732,7 @@ TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& happen
             return std::move(done).error();
         if (auto done = queue_no_later_than(on, each.hook, now); !done) return std::move(done).error();
     }
-    return listening.size();
+    return {};
 }
 
 }  // namespace tollgate::sqlite
@@ -35441,7 +38844,7 @@ TOLLGATE_DECL result<void> migrate(database& on, std::string_view component, std
         if (version <= newest) return {};
         return internal_error(
             "The tables of \"" + std::string{component} + "\" are of version " + std::to_string(version) +
-            ", made by a later release; this one knows them up to version " + std::to_string(newest) + ".");
+            ", made by a later release; this release supports versions up to " + std::to_string(newest) + ".");
     };
 
     // Without the write lock first: nearly every start finds everything done.
@@ -35523,7 +38926,7 @@ TOLLGATE_DECL error failure(sqlite3* connection, int code, std::string_view doin
         case SQLITE_INTERRUPT:
             return unavailable(std::move(cause));
         case SQLITE_CONSTRAINT:
-            return {error_kind::conflict, "That is there already, or in use.", std::move(cause)};
+            return {error_kind::conflict, "This already exists or is in use.", std::move(cause)};
         default:
             return internal_error(std::move(cause));
     }
@@ -35545,8 +38948,8 @@ TOLLGATE_DECL error failure(sqlite3* connection, int code, std::string_view doin
 
 namespace tollgate::inline v0::detail {
 
-/// The time since the machine started, which nobody sets, including the time for which it was suspended: other machines went on
-/// meanwhile, so that what was heard from them is as much older. `steady_clock` stands still then on Linux.
+/// The time since the machine started, including time in suspension, when other machines continue and data received from them
+/// grows older. It cannot be set. On Linux, `steady_clock` stops during suspension.
 [[nodiscard]] inline std::chrono::steady_clock::time_point boot_now() noexcept {
 #if defined(__linux__)
     timespec now{};
@@ -35584,9 +38987,9 @@ struct cache_invalidation_feed_settings {
 ///
 /// **The bound.** Suppose that at time `t` the source sends a request to the server, and that all changes committed
 /// before `t` arrive before the response. If it then calls `trust_until(t + d)`, a row changed at time `c` is returned
-/// no later than `c + d`, whatever fails: trust granted before the change arrived ends by `c + d`, because its request
+/// no later than `c + d`, even after failures: trust granted before the change arrived ends by `c + d`, because its request
 /// was sent before `c`; trust granted afterwards does no harm, because the row has been invalidated. Neither the rate
-/// of requests nor the time that responses take matters. The clock is one that nobody sets, and that goes on while the
+/// of requests nor the time that responses take matters. The clock cannot be set, and continues while the
 /// machine is suspended.
 ///
 /// **The race.** Changes are numbered here. A row is cached with the last number before its query, and is valid while
@@ -35641,7 +39044,7 @@ private:
     static constexpr milliseconds ahead{20};
 
     [[nodiscard]] std::optional<mark> read_at(steady::time_point now) const noexcept {
-        // Check trust first: whoever sees it also sees the changes that arrived before it was granted.
+        // Check trust first: a thread that sees it also sees the changes that arrived before it was granted.
         if (now.time_since_epoch().count() >= trusted_until_.load(std::memory_order_acquire)) return std::nullopt;
         return mark{changes_.load(std::memory_order_acquire), now};
     }
@@ -35709,9 +39112,9 @@ public:
     [[nodiscard]] TOLLGATE_DECL milliseconds shift() const noexcept;
 
     struct observation {
-        steady::time_point asked;
-        steady::time_point answered;
-        instant told;
+        steady::time_point sent_at;
+        steady::time_point received_at;
+        instant server_time;
     };
     TOLLGATE_DECL void observe(const observation& made) noexcept;
     /// True for one caller when an observation is due.
@@ -35770,8 +39173,8 @@ struct postgres_settings {
     std::optional<secret_keys> hook_secret_keys{};
 };
 
-/// The time of a `postgres_store`'s server, without a round trip. Nodes that use it agree, whatever their own clocks
-/// say. May outlive its store.
+/// The time of a `postgres_store`'s server, without a round trip. Nodes that use it agree, even if their own clocks
+/// differ. May outlive its store.
 class postgres_clock {
 public:
     /// A clock of this store.
@@ -35886,6 +39289,9 @@ public:
     TOLLGATE_DECL result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
                                                     instant old_valid_until) noexcept;
     /// See `hook_store`.
+    TOLLGATE_DECL result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
+                                           std::size_t hooks_per_event_max) noexcept;
+    /// See `hook_store`.
     TOLLGATE_DECL result<bool> delete_hook(const account_ref& account, hook_id id) noexcept;
 
     /// See `application_store`.
@@ -35941,7 +39347,9 @@ public:
     /// See `session_store`.
     TOLLGATE_DECL result<bool> end_session(const digest& cookie) noexcept;
     /// See `session_store`.
-    TOLLGATE_DECL result<void> end_sessions_of(user_id user) noexcept;
+    TOLLGATE_DECL result<std::vector<stored_session>> sessions_of(user_id user) noexcept;
+    /// See `session_store`.
+    TOLLGATE_DECL result<void> end_sessions_of(user_id user, const std::optional<digest>& kept = std::nullopt) noexcept;
     /// See `session_store`.
     TOLLGATE_DECL result<std::size_t> sweep_sessions(instant created_before, instant seen_before,
                                                       std::size_t rows_max) noexcept;
@@ -35949,6 +39357,9 @@ public:
     /// See `event_sink`.
     TOLLGATE_DECL result<std::size_t> append_event(const event& happened, const message_seed& seed,
                                                     instant now) noexcept;
+    /// See `outbox`.
+    TOLLGATE_DECL result<bool> append_event_to(hook_id to, const event& happened, const message_seed& seed,
+                                               instant now) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept;
     /// See `backlog_source`.
@@ -35961,13 +39372,17 @@ public:
     /// See `outbox`.
     TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook,
                                                                std::size_t rows_max,
-                                                               std::optional<delivery_id> before) noexcept;
+                                                               std::optional<delivery_id> before,
+                                                               std::optional<delivery_state> state = {}) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook,
                                                                      std::size_t rows_max,
                                                                      std::optional<delivery_id> made_for) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept;
+    /// See `outbox`.
+    TOLLGATE_DECL result<std::size_t> resend_given_up(const account_ref& account, hook_id of, instant since,
+                                                      std::size_t rows_max, instant now) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<bool> enable_hook(const account_ref& account, hook_id hook, instant now) noexcept;
     /// See `outbox`.
@@ -36380,7 +39795,7 @@ public:
                                                   server_clock& clock);
 
     /// Sends a batch and waits until the server confirms the commit. After `aftermath::lost` the connection is closed.
-    [[nodiscard]] TOLLGATE_DECL run_result run(const batch& asked);
+    [[nodiscard]] TOLLGATE_DECL run_result run(const batch& request);
 
     /// Runs several statements separated by semicolons, without parameters, in their own transaction: for schemas.
     [[nodiscard]] TOLLGATE_DECL result<void> run_script(std::string_view text);
@@ -36415,9 +39830,9 @@ private:
     TOLLGATE_DECL result<void> connect(const server_parameters& server);
     TOLLGATE_DECL result<void> set_up();
     /// May throw std::bad_alloc at any point.
-    TOLLGATE_DECL run_result exchange(const batch& asked);
-    TOLLGATE_DECL bool send(const batch& asked, std::vector<command>& commands);
-    TOLLGATE_DECL bool send_statement(const batch& asked, std::size_t index, std::vector<command>& commands);
+    TOLLGATE_DECL run_result exchange(const batch& request);
+    TOLLGATE_DECL bool send(const batch& request, std::vector<command>& commands);
+    TOLLGATE_DECL bool send_statement(const batch& request, std::size_t index, std::vector<command>& commands);
     /// Reads one result; true if it was the last one.
     TOLLGATE_DECL bool take_result(reception& into);
     TOLLGATE_DECL bool take_end_of_command(reception& into);
@@ -36700,7 +40115,7 @@ public:
     [[nodiscard]] result<std::optional<Row>> find(postgres_database& on, postgres::statement_text text, const Key& key,
                                                   Read&& read) {
         // No call waits for the one that tries an unavailable server again.
-        if (on.is_refusing()) return unavailable("PostgreSQL: not connected, and tried again in a moment");
+        if (on.is_refusing()) return unavailable("PostgreSQL: not connected; retrying shortly");
         return callers_.call(key, [&](typename combiner::batch all) noexcept {
             try {
                 answer(all, on, text, read);
@@ -36717,7 +40132,7 @@ private:
     template <class Read>
     static void answer(typename combiner::batch all, postgres_database& on, postgres::statement_text text, Read& read) {
         std::optional<error> why;
-        if (!on.is_up() && all.size() > 1) why = unavailable("PostgreSQL: not connected: the calls before timed out");
+        if (!on.is_up() && all.size() > 1) why = unavailable("PostgreSQL: not connected: the previous calls timed out");
         std::vector<Key> keys;
         keys.reserve(all.size());
         for (const auto* const each : all) keys.push_back(each->question);
@@ -36792,13 +40207,13 @@ TOLLGATE_DECL milliseconds server_clock::shift() const noexcept {
 TOLLGATE_DECL void server_clock::observe(const observation& made) noexcept {
     // With a slow response it is unknown when the server read its clock.
     constexpr milliseconds round_trip_max{500};
-    const auto round_trip = made.answered - made.asked;
+    const auto round_trip = made.received_at - made.sent_at;
     if (round_trip > round_trip_max && is_known_.load(std::memory_order_relaxed)) return;
-    const auto then = made.asked + round_trip / 2;
-    ahead_of_steady_.store(to_unix_milliseconds(made.told) - steady_milliseconds(then), std::memory_order_relaxed);
+    const auto then = made.sent_at + round_trip / 2;
+    ahead_of_steady_.store(to_unix_milliseconds(made.server_time) - steady_milliseconds(then), std::memory_order_relaxed);
     is_known_.store(true, std::memory_order_release);
     next_observation_at_.store(
-        steady_milliseconds(made.answered) + std::chrono::duration_cast<milliseconds>(observed_every).count(),
+        steady_milliseconds(made.received_at) + std::chrono::duration_cast<milliseconds>(observed_every).count(),
         std::memory_order_relaxed);
 }
 
@@ -36806,7 +40221,7 @@ TOLLGATE_DECL bool server_clock::wants_observation() noexcept {
     const std::int64_t at = steady_milliseconds(tollgate::detail::boot_now());
     std::int64_t due = next_observation_at_.load(std::memory_order_relaxed);
     if (at < due) return false;
-    // Whoever changes it observes; if that fails, another caller observes one second later.
+    // The caller that changes it observes; if that fails, another caller observes one second later.
     return next_observation_at_.compare_exchange_strong(due, at + 1000, std::memory_order_relaxed);
 }
 
@@ -36861,7 +40276,7 @@ private:
 
 namespace tollgate::inline v0::postgres {
 
-/// Receives notifications (LISTEN) of due deliveries and of changes to cached rows, whoever made them, on its own
+/// Receives notifications (LISTEN) of due deliveries and of changes to cached rows, by any node, on its own
 /// connection and thread. These are started by the first call of `changes_seen`, or at once if rows are cached. A
 /// broken connection is reopened with the back-off of a pool.
 ///
@@ -37370,31 +40785,31 @@ inline std::vector<hook_id> hooks_with_history_to_trim(const completion_ledger& 
 }
 
 /// Locks and reads the rows, in one round trip that begins the transaction.
-inline result<completion_ledger> open_ledger(batch asked, transaction& on, std::span<const attempt_result> ended) {
+inline result<completion_ledger> open_ledger(batch request, transaction& on, std::span<const attempt_result> ended) {
     std::vector<delivery_id> ids;
     for (const attempt_result& each : ended) ids.push_back(each.lease.delivery);
-    asked.add("BEGIN");
+    request.add("BEGIN");
     // Lock order for all transactions: hosts, hooks, deliveries; within each, by id.
-    asked.add(
+    request.add(
         "SELECT id FROM tollgate_hosts WHERE id = ANY (ARRAY("
         "SELECT host_id FROM tollgate_deliveries WHERE id = ANY ($1))) ORDER BY id FOR NO KEY UPDATE",
         ids);
-    asked.add(
+    request.add(
         "SELECT id, failing_since, last_failure_at, disabled_at, disable_reason FROM tollgate_hooks WHERE id = ANY "
         "(ARRAY("
         "SELECT hook_id FROM tollgate_deliveries WHERE id = ANY ($1))) AND account_id <> 0 ORDER BY id "
         "FOR NO KEY UPDATE",
         ids);
-    asked.add(
+    request.add(
         "SELECT id, hook_id, state, at, is_leased, lease_is_open, lease_number, attempts_made, resend_asked "
         "FROM tollgate_deliveries WHERE id = ANY ($1) ORDER BY id FOR UPDATE",
         ids);
-    auto answered = on.run(asked);
-    if (!answered) return std::move(answered).error();
+    auto response = on.run(request);
+    if (!response) return std::move(response).error();
 
     completion_ledger in;
     for (;;) {
-        const auto row = (*answered)[2]
+        const auto row = (*response)[2]
                              .next<hook_id, std::optional<instant>, std::optional<instant>, std::optional<instant>,
                                    std::optional<disable_reason>>();
         if (!row) return row.error();
@@ -37406,7 +40821,7 @@ inline result<completion_ledger> open_ledger(batch asked, transaction& on, std::
         if (disabled_at && why) made.disabled = hook_disablement{*disabled_at, *why};
     }
     for (;;) {
-        const auto row = (*answered)[3]
+        const auto row = (*response)[3]
                              .next<delivery_id, hook_id, delivery_state, instant, bool, bool, std::int64_t,
                                    std::int64_t, bool>();
         if (!row) return row.error();
@@ -37460,7 +40875,7 @@ inline completion complete_one(completion_ledger& in, const attempt_result& ende
 }
 
 /// Writes the results, in one round trip that commits the transaction.
-inline result<void> close_ledger(batch asked, transaction& on, const completion_ledger& in,
+inline result<void> close_ledger(batch request, transaction& on, const completion_ledger& in,
                                  std::span<const attempt_result> ended, instant now) {
     {
         std::vector<delivery_id> deliveries;
@@ -37469,7 +40884,7 @@ inline result<void> close_ledger(batch asked, transaction& on, const completion_
         std::vector<milliseconds> durations;
         std::vector<attempt_end> ends;
         std::vector<std::int64_t> statuses;
-        std::vector<raw_bytes> answers_of;
+        std::vector<raw_bytes> answers_of, requests_of;
         for (const attempt_result& each : ended) {
             const auto of = in.deliveries.find(each.lease.delivery);
             if (of == in.deliveries.end() || each.outcome == delivery_outcome::not_attempted) continue;
@@ -37480,14 +40895,16 @@ inline result<void> close_ledger(batch asked, transaction& on, const completion_
             ends.push_back(each.made.end);
             statuses.push_back(each.made.status);
             answers_of.push_back({each.made.answer});
+            requests_of.push_back({each.made.request});
         }
-        asked.add(
-            "INSERT INTO tollgate_attempts (delivery_id, hook_id, at, duration, ended, status, answer) "
-            "SELECT delivery_id, hook_id, at, duration, ended, status, answer FROM unnest($1, $2, $3, $4, $5, $6, $7) "
-            "WITH ORDINALITY AS made (delivery_id, hook_id, at, duration, ended, status, answer, place) ORDER BY place",
-            deliveries, hooks, times, durations, ends, statuses, answers_of);
+        request.add(
+            "INSERT INTO tollgate_attempts (delivery_id, hook_id, at, duration, ended, status, answer, request) "
+            "SELECT delivery_id, hook_id, at, duration, ended, status, answer, request "
+            "FROM unnest($1, $2, $3, $4, $5, $6, $7, $8) WITH ORDINALITY "
+            "AS made (delivery_id, hook_id, at, duration, ended, status, answer, request, place) ORDER BY place",
+            deliveries, hooks, times, durations, ends, statuses, answers_of, requests_of);
         // The last failure of each.
-        asked.add(
+        request.add(
             "DELETE FROM tollgate_attempts WHERE id = ANY (ARRAY(SELECT id FROM ("
             "SELECT id, row_number() OVER (PARTITION BY delivery_id ORDER BY id DESC) AS place FROM tollgate_attempts "
             "WHERE delivery_id = ANY ($1)) AS numbered WHERE place > $2))",
@@ -37507,7 +40924,7 @@ inline result<void> close_ledger(batch asked, transaction& on, const completion_
             attempts.push_back(each.attempts_made);
             resent.push_back(each.resend_asked);
         }
-        asked.add(
+        request.add(
             "UPDATE tollgate_deliveries AS deliveries SET state = ended.state, at = ended.at, "
             "attempts_made = ended.attempts_made, resend_asked = ended.resend_asked, is_leased = false, "
             "lease_is_open = false FROM unnest($1, $2, $3, $4, $5) "
@@ -37528,7 +40945,7 @@ inline result<void> close_ledger(batch asked, transaction& on, const completion_
             reasons.push_back(each.disabled ? std::optional{each.disabled->why} : std::nullopt);
         }
         if (!ids.empty())
-            asked.add(
+            request.add(
                 "UPDATE tollgate_hooks AS hooks SET failing_since = ended.failing_since, "
                 "last_failure_at = ended.last_failure_at, disabled_at = ended.disabled_at, "
                 "disable_reason = ended.disable_reason FROM unnest($1, $2, $3, $4, $5) "
@@ -37536,12 +40953,12 @@ inline result<void> close_ledger(batch asked, transaction& on, const completion_
                 "WHERE hooks.id = ended.id",
                 ids, failing_since, last_failures, disabled_at, reasons);
         if (!disabled.empty()) {
-            asked.add(
+            request.add(
                 "UPDATE tollgate_deliveries SET state = 3, at = $2, lease_is_open = false WHERE id = ANY (ARRAY("
                 "SELECT id FROM tollgate_deliveries WHERE hook_id = ANY ($1) AND state = 0 AND NOT is_leased LIMIT "
                 "$3))",
                 disabled, now, backlog_rows_max);
-            asked.add(
+            request.add(
                 "UPDATE tollgate_hooks AS hooks SET has_backlog = EXISTS ("
                 "SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 0 AND NOT is_leased) "
                 "WHERE id = ANY ($1)",
@@ -37557,14 +40974,14 @@ inline result<void> close_ledger(batch asked, transaction& on, const completion_
             due_at.push_back(each.at);
         }
         if (!hooks.empty())
-            asked.add(
+            request.add(
                 "UPDATE tollgate_hooks AS hooks SET ready_at = first_at FROM (SELECT hook_id, min(due_at) AS first_at "
                 "FROM unnest($1, $2) AS due (hook_id, due_at) GROUP BY hook_id) AS earliest "
                 "WHERE hooks.id = hook_id AND (ready_at IS NULL OR ready_at > first_at)",
                 hooks, due_at);
     }
-    asked.add("COMMIT");
-    auto done = on.run(asked);
+    request.add("COMMIT");
+    auto done = on.run(request);
     if (!done) return std::move(done).error();
     on.committed();
     return {};
@@ -37986,6 +41403,52 @@ TOLLGATE_DECL result<std::optional<account_ref>> postgres_store::account_of_hook
     });
 }
 
+TOLLGATE_DECL result<bool> postgres_store::update_hook(const account_ref& account, hook_id id, const hook_change& changed,
+                                                       std::size_t hooks_per_event_max) noexcept {
+    return detail::without_exceptions([&]() -> result<bool> {
+        auto batch = impl_->database.make_batch();
+        postgres::lock_for_counting(batch, "hooks " + std::string{account.service.view()} + " " +
+                                     std::to_string(account.account.value()) + " " + changed.event);
+        // Hosts are locked before hooks. The insertion also locks an existing row, so that it is not deleted before the hook
+        // refers to it. Deliveries store the host of their lease, so those that wait need no change.
+        batch.add(
+            "SELECT id FROM tollgate_hosts WHERE name = $1 OR id = (SELECT host_id FROM tollgate_hooks "
+            "WHERE id = $2 AND service = $3 AND account_id = $4) ORDER BY id FOR NO KEY UPDATE",
+            delivery_host(changed.target_url), id, account.service, account.account);
+        batch.add(
+            "INSERT INTO tollgate_hosts AS hosts (name) SELECT $1 WHERE EXISTS ("
+            "SELECT FROM tollgate_hooks WHERE id = $2 AND service = $3 AND account_id = $4) "
+            "ON CONFLICT (name) DO UPDATE SET name = excluded.name",
+            delivery_host(changed.target_url), id, account.service, account.account);
+        batch.add(
+            "SELECT set_config('tollgate.host_before', coalesce((SELECT host_id::text FROM tollgate_hooks "
+            "WHERE id = $1 AND service = $2 AND account_id = $3), ''), true)",
+            id, account.service, account.account);
+        batch.add(
+            "WITH found AS (SELECT id, event = $4 OR $7 > (SELECT count(*) FROM tollgate_hooks WHERE service = $2 "
+            "AND account_id = $3 AND event = $4) AS fits FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id = $3 "
+            "FOR NO KEY UPDATE), "
+            "changed AS (UPDATE tollgate_hooks AS hooks SET event = $4, target_url = $5, "
+            "host_id = (SELECT id FROM tollgate_hosts WHERE name = $6) FROM found WHERE hooks.id = found.id AND fits) "
+            "SELECT fits FROM found",
+            id, account.service, account.account, changed.event, changed.target_url, delivery_host(changed.target_url),
+            hooks_per_event_max);
+        // The host of before, or the new one if the event does not fit.
+        batch.add(
+            "DELETE FROM tollgate_hosts AS hosts WHERE (name = $1 "
+            "OR id = nullif(current_setting('tollgate.host_before', true), '')::bigint) "
+            "AND NOT EXISTS (SELECT FROM tollgate_hooks WHERE host_id = hosts.id)",
+            delivery_host(changed.target_url));
+        auto results = impl_->database.run(batch);
+        if (!results) return std::move(results).error();
+        const auto row = (*results)[results->size() - 2].next<bool>();
+        if (!row) return row.error();
+        if (!*row) return false;
+        if (!std::get<0>(**row)) return too_many_hooks(hooks_per_event_max);
+        return true;
+    });
+}
+
 TOLLGATE_DECL result<bool> postgres_store::replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
                                                                instant old_valid_until) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
@@ -38123,7 +41586,7 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<delivery_backlog> postgres_store::backlog(instant now, std::size_t rows_max) noexcept {
     return detail::without_exceptions([&]() -> result<delivery_backlog> {
-        // Of the hooks that may have something due: those that are ready, and those named by a notice that nobody has read.
+        // Of the hooks that may have something due: those that are ready, and those named by an unread notice.
         auto rows = impl_->database.ask(
             "WITH ready AS (SELECT id FROM tollgate_hooks WHERE ready_at <= $1 AND account_id <> 0 "
             "UNION SELECT hooks.id FROM (SELECT hook_id, due_at FROM tollgate_due_notices ORDER BY id LIMIT $2) AS notices "
@@ -38143,8 +41606,8 @@ TOLLGATE_DECL result<delivery_backlog> postgres_store::backlog(instant now, std:
 
 TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::size_t rows_max) noexcept {
     return detail::without_exceptions([&]() -> result<due_hook_page> {
-        auto asked = impl_->database.make_batch();
-        asked.add(
+        auto request = impl_->database.make_batch();
+        request.add(
             "SELECT hooks.id, service, account_id, target_url FROM (SELECT hook_id, min(due_at) AS due_at FROM ("
             "(SELECT id AS hook_id, ready_at AS due_at FROM tollgate_hooks WHERE ready_at <= $1 "
             "ORDER BY ready_at, id LIMIT $2) UNION ALL "
@@ -38152,24 +41615,24 @@ TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::
             "WHERE due_at <= $1)) AS listed GROUP BY hook_id) AS due JOIN tollgate_hooks AS hooks ON hooks.id = due.hook_id "
             "WHERE account_id <> 0 ORDER BY due.due_at, hooks.id LIMIT $2",
             now, rows_max, postgres::detail::notices_max);
-        asked.add(
+        request.add(
             "SELECT (SELECT min(ready_at) FROM tollgate_hooks WHERE ready_at > $1), "
             "(SELECT min(due_at) FROM (SELECT due_at FROM tollgate_due_notices ORDER BY id LIMIT $2) AS first "
             "WHERE due_at > $1), "
             "EXISTS (SELECT FROM (SELECT FROM tollgate_due_notices ORDER BY id OFFSET $2 LIMIT 1) AS more), "
             "EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog)",
             now, postgres::detail::notices_max);
-        auto answered = impl_->database.run(asked, postgres::repeat::allowed);
-        if (!answered) return std::move(answered).error();
+        auto response = impl_->database.run(request, postgres::repeat::allowed);
+        if (!response) return std::move(response).error();
         due_hook_page page;
         for (;;) {
-            auto row = answered->front().next<hook_id, service_name, account_id, std::string>();
+            auto row = response->front().next<hook_id, service_name, account_id, std::string>();
             if (!row) return std::move(row).error();
             if (!*row) break;
             auto& [id, service, account, target_url] = **row;
             page.hooks.push_back({id, {service, account}, std::move(target_url)});
         }
-        const auto row = answered->back().only<std::optional<instant>, std::optional<instant>, bool, bool>();
+        const auto row = response->back().only<std::optional<instant>, std::optional<instant>, bool, bool>();
         if (!row) return row.error();
         const auto& [ready_at, notice_at, has_more_notices, has_backlog] = *row;
         if (has_backlog) {
@@ -38197,47 +41660,48 @@ TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<
             host_leases_max.push_back(static_cast<std::int64_t>(each.host_leases_max));
             retry_at.push_back(each.full_host_retry_at);
         }
-        auto asked = impl_->database.make_batch();
+        auto request = impl_->database.make_batch();
         // The following statements read the locked hosts from a setting of this transaction.
-        asked.add(
+        request.add(
             "SELECT set_config('tollgate.locked_hosts', coalesce(string_agg(id::text, ','), ''), true) FROM ("
             "SELECT id FROM tollgate_hosts WHERE id = ANY (ARRAY(SELECT host_id FROM tollgate_hooks WHERE id = ANY ($1))) "
             "ORDER BY id FOR NO KEY UPDATE SKIP LOCKED) AS locked",
             hooks);
         // Before deliveries are read: a delivery committed after this has a notice that remains.
-        asked.add(
+        request.add(
             "DELETE FROM tollgate_due_notices WHERE id = ANY (ARRAY(SELECT notices.id FROM tollgate_due_notices AS notices "
             "JOIN tollgate_hooks AS hooks ON hooks.id = notices.hook_id WHERE notices.hook_id = ANY ($1) "
             "AND host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[]) LIMIT $2))",
             hooks, postgres::detail::notices_max);
-        asked.add(
+        request.add(
             "UPDATE tollgate_deliveries SET state = 3, at = $2, is_leased = false, lease_is_open = false WHERE id = ANY (ARRAY("
             "SELECT deliveries.id FROM tollgate_hooks AS hooks JOIN tollgate_deliveries AS deliveries ON hook_id = hooks.id "
             "WHERE hooks.id = ANY ($1) AND disabled_at IS NOT NULL AND state = 0 AND at <= $2 "
             "AND hooks.host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[]) LIMIT $3))",
             hooks, lease.now, postgres::backlog_rows_max);
-        asked.add(
-            "WITH asked AS (SELECT hooks.id, host_id, type, target_url, secret, place, deliveries_max, host_leases_max "
+        request.add(
+            "WITH requested AS (SELECT hooks.id, host_id, type, target_url, secret, place, deliveries_max, host_leases_max "
             "FROM unnest($1, $2, $3) WITH ORDINALITY AS requests (hook_id, deliveries_max, host_leases_max, place) "
             "JOIN tollgate_hooks AS hooks ON hooks.id = requests.hook_id WHERE disabled_at IS NULL AND account_id <> 0 "
             "AND host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[])), "
-            "taken AS (SELECT host_id, leases FROM (SELECT DISTINCT host_id FROM asked) AS hosts CROSS JOIN LATERAL ("
+            "taken AS (SELECT host_id, leases FROM (SELECT DISTINCT host_id FROM requested) AS hosts CROSS JOIN LATERAL ("
             "SELECT count(*) AS leases FROM tollgate_deliveries AS deliveries WHERE deliveries.host_id = hosts.host_id "
             "AND state = 0 AND is_leased AND at > $4) AS counted), "
-            "due AS (SELECT pending.id, place, host_leases_max, asked.host_id, row_number() OVER ("
-            "PARTITION BY asked.host_id ORDER BY place, pending.at, pending.id) AS number FROM asked CROSS JOIN LATERAL ("
-            "SELECT id, at FROM tollgate_deliveries WHERE hook_id = asked.id AND state = 0 AND at <= $4 "
+            "due AS (SELECT pending.id, place, host_leases_max, requested.host_id, row_number() OVER ("
+            "PARTITION BY requested.host_id ORDER BY place, pending.at, pending.id) AS number FROM requested CROSS JOIN LATERAL ("
+            "SELECT id, at FROM tollgate_deliveries WHERE hook_id = requested.id AND state = 0 AND at <= $4 "
             "ORDER BY at, id LIMIT deliveries_max) AS pending), "
-            "chosen AS (SELECT id, place, number FROM due JOIN taken ON taken.host_id = due.host_id "
+            "chosen AS (SELECT id, place, number, due.host_id FROM due JOIN taken ON taken.host_id = due.host_id "
             "WHERE number <= host_leases_max - leases), "
             "leased AS (UPDATE tollgate_deliveries AS deliveries SET at = $5, is_leased = true, lease_is_open = true, "
-            "lease_number = lease_number + 1, resend_asked = false FROM chosen WHERE deliveries.id = chosen.id "
+            "lease_number = lease_number + 1, resend_asked = false, host_id = chosen.host_id FROM chosen WHERE deliveries.id = chosen.id "
             "RETURNING deliveries.id, lease_number, hook_id, event_id, attempts_made, chosen.place, chosen.number) "
-            "SELECT leased.id, lease_number, hook_id, event_id, attempts_made, asked.type, target_url, secret, service, "
-            "account_id, name, data, happened_at, seed FROM leased JOIN asked ON asked.id = hook_id AND asked.place = leased.place "
+            "SELECT leased.id, lease_number, hook_id, event_id, attempts_made, requested.type, target_url, secret, service, "
+            "account_id, name, data, happened_at, seed FROM leased "
+            "JOIN requested ON requested.id = hook_id AND requested.place = leased.place "
             "JOIN tollgate_events AS events ON events.id = event_id ORDER BY leased.place, leased.number",
             hooks, deliveries_max, host_leases_max, lease.now, lease.until);
-        asked.add(
+        request.add(
             "UPDATE tollgate_hooks AS hooks SET ready_at = CASE WHEN first_at IS NULL OR first_at > $4 THEN first_at "
             "WHEN leases >= requests.host_leases_max THEN greatest(requests.retry_at, $4) ELSE $4 END "
             "FROM unnest($1, $2, $3) AS requests (hook_id, host_leases_max, retry_at) "
@@ -38248,15 +41712,15 @@ TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<
             "WHERE hooks.id = old.id AND old.account_id <> 0 "
             "AND old.host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[])",
             hooks, host_leases_max, retry_at, lease.now);
-        asked.add(
+        request.add(
             "SELECT hook_id, secret FROM tollgate_hook_secrets WHERE hook_id = ANY ($1) AND valid_until > $2 "
             "ORDER BY hook_id, id DESC",
             hooks, lease.now);
-        auto answered = impl_->database.run(asked);
-        if (!answered) return std::move(answered).error();
+        auto response = impl_->database.run(request);
+        if (!response) return std::move(response).error();
 
         std::unordered_map<hook_id, std::vector<std::string>> previous_secrets;
-        for (postgres::rows& listed = answered->back();;) {
+        for (postgres::rows& listed = response->back();;) {
             auto row = listed.next<hook_id, std::string>();
             if (!row) return std::move(row).error();
             if (!*row) break;
@@ -38267,7 +41731,7 @@ TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<
         std::vector<due_delivery> leased;
         std::unordered_map<std::int64_t, std::shared_ptr<const event>> events;
         for (;;) {
-            auto row = (*answered)[leased_rows]
+            auto row = (*response)[leased_rows]
                            .next<delivery_id, std::int64_t, hook_id, std::int64_t, std::int64_t, std::string, std::string,
                                  std::string, service_name, account_id, std::string, std::string, instant, message_seed>();
             if (!row) return std::move(row).error();
@@ -38303,7 +41767,7 @@ inline constexpr statement_text notify_other_nodes{
 
 /// `append_event` of `event_sink` as one statement; it returns the number of deliveries.
 TOLLGATE_DECL void append_event(batch& to, const event& happened, const message_seed& seed, instant now);
-[[nodiscard]] TOLLGATE_DECL result<std::size_t> appended_count(rows& answered);
+[[nodiscard]] TOLLGATE_DECL result<std::size_t> appended_count(rows& response);
 
 }  // namespace tollgate::postgres
 
@@ -38311,25 +41775,51 @@ TOLLGATE_DECL void append_event(batch& to, const event& happened, const message_
 
 namespace tollgate::inline v0 {
 
-// The row of a hook's host is the lock on its deliveries: whoever changes an existing delivery locks it first. New
+// The row of a hook's host is the lock on its deliveries: a statement that changes an existing delivery locks it first. New
 // deliveries do not need it. Other nodes are notified in the same round trip but after the transaction, because
 // transactions with NOTIFY are committed one at a time.
 
 TOLLGATE_DECL result<std::size_t> postgres_store::append_event(const event& happened, const message_seed& seed,
                                                                 instant now) noexcept {
     return detail::without_exceptions([&]() -> result<std::size_t> {
+        auto request = impl_->database.make_batch();
+        postgres::append_event(request, happened, seed, now);
+        request.add_afterthought(postgres::notify_other_nodes);
+        auto response = impl_->database.run(request);
+        if (!response) return std::move(response).error();
+        return postgres::appended_count(response->front());
+    });
+}
+
+TOLLGATE_DECL result<bool> postgres_store::append_event_to(hook_id to, const event& happened, const message_seed& seed,
+                                                           instant now) noexcept {
+    return detail::without_exceptions([&]() -> result<bool> {
         auto asked = impl_->database.make_batch();
-        postgres::append_event(asked, happened, seed, now);
+        asked.add(
+            "WITH found AS (SELECT id, host_id, disabled_at IS NOT NULL AS is_disabled FROM tollgate_hooks "
+            "WHERE id = $1 AND service = $2 AND account_id = $3 FOR KEY SHARE), "
+            "made AS (INSERT INTO tollgate_events (service, account_id, name, data, happened_at, seed) "
+            "SELECT $2, $3, $4, $5, $6, $7 FROM found WHERE NOT is_disabled RETURNING id), "
+            "sent AS (INSERT INTO tollgate_deliveries (event_id, hook_id, host_id, created_at, at) "
+            "SELECT made.id, found.id, host_id, $8, $8 FROM made, found RETURNING hook_id), "
+            "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $8 FROM sent) "
+            "SELECT is_disabled FROM found",
+            to, happened.account.service, happened.account.account, happened.name, happened.data, happened.at, seed, now);
         asked.add_afterthought(postgres::notify_other_nodes);
         auto answered = impl_->database.run(asked);
         if (!answered) return std::move(answered).error();
-        return postgres::appended_count(answered->front());
+        const auto row = answered->front().next<bool>();
+        if (!row) return row.error();
+        if (!*row) return false;
+        if (std::get<0>(**row)) return hook_is_disabled();
+        return true;
     });
 }
 
 TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(const account_ref& account, hook_id of,
                                                                            std::size_t rows_max,
-                                                                           std::optional<delivery_id> before) noexcept {
+                                                                           std::optional<delivery_id> before,
+                                                                           std::optional<delivery_state> state) noexcept {
     return detail::without_exceptions([&]() -> result<std::vector<delivery>> {
         auto listed = impl_->database.ask(
             "SELECT deliveries.id, events.name, seed, deliveries.created_at, shown, attempts_made, "
@@ -38338,9 +41828,9 @@ TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(const 
             "CROSS JOIN LATERAL (SELECT CASE WHEN state = 0 AND NOT is_leased AND disabled_at IS NOT NULL THEN 3 "
             "WHEN state = 3 AND disabled_at IS NULL THEN 0 ELSE state END AS shown) AS backlog "
             "WHERE hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 AND deliveries.id < $5 "
-            "ORDER BY deliveries.id DESC LIMIT $4",
+            "AND ($6::bigint IS NULL OR shown = $6) ORDER BY deliveries.id DESC LIMIT $4",
             of, account.service, account.account, rows_max,
-            before ? before->value() : (std::numeric_limits<std::int64_t>::max)());
+            before ? before->value() : (std::numeric_limits<std::int64_t>::max)(), state);
         if (!listed) return std::move(listed).error();
         std::vector<delivery> found;
         for (;;) {
@@ -38348,13 +41838,13 @@ TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(const 
                                     std::optional<instant>>();
             if (!row) return std::move(row).error();
             if (!*row) return found;
-            auto& [id, event, seed, created_at, state, attempts_made, next_attempt_at] = **row;
+            auto& [id, event, seed, created_at, is, attempts_made, next_attempt_at] = **row;
             found.push_back({.id = id,
                              .hook = of,
                              .event = std::move(event),
                              .message_id = message_id_of(seed, of),
                              .created_at = created_at,
-                             .state = state,
+                             .state = is,
                              .attempts_made = static_cast<unsigned>(attempts_made),
                              .next_attempt_at = next_attempt_at});
         }
@@ -38366,7 +41856,7 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
     return detail::without_exceptions([&]() -> result<std::vector<recorded_attempt>> {
         auto listed = made_for
                           ? impl_->database.ask(
-                                "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer "
+                                "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request "
                                 "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
                                 "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
                                 "JOIN tollgate_hooks AS hooks ON hooks.id = deliveries.hook_id WHERE delivery_id = $5 "
@@ -38374,7 +41864,7 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
                                 "ORDER BY attempts.id DESC LIMIT $4",
                                 of, account.service, account.account, rows_max, *made_for)
                           : impl_->database.ask(
-                                "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer "
+                                "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request "
                                 "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
                                 "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
                                 "JOIN tollgate_hooks AS hooks ON hooks.id = attempts.hook_id WHERE attempts.hook_id = $1 "
@@ -38384,27 +41874,28 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
         std::vector<recorded_attempt> found;
         for (;;) {
             auto row = listed->next<delivery_id, std::string, message_seed, instant, milliseconds, attempt_end,
-                                    std::int64_t, postgres::raw_bytes>();
+                                    std::int64_t, postgres::raw_bytes, postgres::raw_bytes>();
             if (!row) return std::move(row).error();
             if (!*row) return found;
-            auto& [id, event, seed, at, duration, end, status, answer] = **row;
+            auto& [id, event, seed, at, duration, end, status, answer, request] = **row;
             found.push_back({.delivery = id,
                              .event = std::move(event),
                              .message_id = message_id_of(seed, of),
-                             .made = {at, duration, end, static_cast<unsigned>(status), std::move(answer.value)}});
+                             .made = {at, duration, end, static_cast<unsigned>(status), std::move(answer.value),
+                                      std::move(request.value)}});
         }
     });
 }
 
 TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
-        auto asked = impl_->database.make_batch();
-        asked.add(
+        auto request = impl_->database.make_batch();
+        request.add(
             "SELECT hosts.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
             "JOIN tollgate_hosts AS hosts ON hosts.id = hooks.host_id WHERE deliveries.id = $1 AND service = $2 "
             "AND account_id = $3 FOR NO KEY UPDATE OF hosts",
             id, account.service, account.account);
-        asked.add(
+        request.add(
             "WITH found AS (SELECT deliveries.id, disabled_at IS NOT NULL AS is_disabled, "
             "state = 0 AND is_leased AND at > $4 AS is_being_sent FROM tollgate_deliveries AS deliveries "
             "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
@@ -38418,10 +41909,10 @@ TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, de
             "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $4 FROM changed) "
             "SELECT is_disabled FROM found",
             id, account.service, account.account, now);
-        asked.add_afterthought(postgres::notify_other_nodes);
-        auto answered = impl_->database.run(asked);
-        if (!answered) return std::move(answered).error();
-        const auto row = answered->back().next<bool>();
+        request.add_afterthought(postgres::notify_other_nodes);
+        auto response = impl_->database.run(request);
+        if (!response) return std::move(response).error();
+        const auto row = response->back().next<bool>();
         if (!row) return row.error();
         if (!*row) return false;
         if (std::get<0>(**row)) return hook_is_disabled();
@@ -38429,14 +41920,45 @@ TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, de
     });
 }
 
-TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
+TOLLGATE_DECL result<std::size_t> postgres_store::resend_given_up(const account_ref& account, hook_id of, instant since,
+                                                                  std::size_t rows_max, instant now) noexcept {
+    return detail::without_exceptions([&]() -> result<std::size_t> {
         auto asked = impl_->database.make_batch();
         asked.add(
             "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
             "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE OF hosts",
-            id, account.service, account.account);
+            of, account.service, account.account);
         asked.add(
+            "WITH found AS (SELECT id, disabled_at IS NOT NULL AS is_disabled FROM tollgate_hooks "
+            "WHERE id = $1 AND service = $2 AND account_id = $3), "
+            "due AS (UPDATE tollgate_deliveries SET state = 0, at = $6, is_leased = false, lease_is_open = false, "
+            "attempts_made = 0, resend_asked = false WHERE id = ANY (ARRAY(SELECT deliveries.id "
+            "FROM tollgate_deliveries AS deliveries JOIN found ON hook_id = found.id "
+            "WHERE NOT is_disabled AND state IN (1, 2) AND state = 2 AND created_at >= $4 ORDER BY deliveries.id LIMIT $5)) "
+            "RETURNING hook_id), "
+            "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $6 FROM due) "
+            "SELECT is_disabled, (SELECT count(*) FROM due) FROM found",
+            of, account.service, account.account, since, rows_max, now);
+        asked.add_afterthought(postgres::notify_other_nodes);
+        auto answered = impl_->database.run(asked);
+        if (!answered) return std::move(answered).error();
+        const auto row = answered->back().next<bool, std::int64_t>();
+        if (!row) return row.error();
+        if (!*row) return std::size_t{0};
+        const auto& [is_disabled, count] = **row;
+        if (is_disabled) return hook_is_disabled();
+        return static_cast<std::size_t>(count);
+    });
+}
+
+TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
+    return detail::without_exceptions([&]() -> result<bool> {
+        auto request = impl_->database.make_batch();
+        request.add(
+            "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
+            "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE OF hosts",
+            id, account.service, account.account);
+        request.add(
             "WITH before AS (SELECT id, disabled_at IS NOT NULL AS was_disabled FROM tollgate_hooks "
             "WHERE id = $1 AND service = $2 AND account_id = $3), "
             "enabled AS (UPDATE tollgate_hooks AS hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = "
@@ -38453,15 +41975,15 @@ TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& accoun
             "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $4 FROM due) "
             "SELECT id FROM before",
             id, account.service, account.account, now, postgres::backlog_rows_max);
-        asked.add(
+        request.add(
             "UPDATE tollgate_hooks AS hooks SET has_backlog = "
             "EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
             "WHERE id = $1 AND service = $2 AND account_id = $3",
             id, account.service, account.account);
-        asked.add_afterthought(postgres::notify_other_nodes);
-        auto answered = impl_->database.run(asked);
-        if (!answered) return std::move(answered).error();
-        return answered->back().touched() > 0;
+        request.add_afterthought(postgres::notify_other_nodes);
+        auto response = impl_->database.run(request);
+        if (!response) return std::move(response).error();
+        return response->back().touched() > 0;
     });
 }
 
@@ -38469,12 +41991,12 @@ TOLLGATE_DECL result<std::size_t> postgres_store::sweep_deliveries(instant ended
     return detail::without_exceptions([&]() -> result<std::size_t> {
         if (rows_max == 0) return std::size_t{0};
         // Without a transaction first: often there is nothing to do.
-        auto asked = impl_->database.ask(
+        auto response = impl_->database.ask(
             "SELECT EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0), "
             "EXISTS (SELECT FROM tollgate_deliveries WHERE state <> 0 AND at < $1)",
             ended_before);
-        if (!asked) return std::move(asked).error();
-        const auto any = asked->only<bool, bool>();
+        if (!response) return std::move(response).error();
+        const auto any = response->only<bool, bool>();
         if (!any) return any.error();
         const auto [any_deleted, any_ended] = *any;
         std::size_t removed = 0;
@@ -38600,9 +42122,9 @@ TOLLGATE_DECL result<void> postgres_store::create_session(const stored_session& 
     return detail::without_exceptions([&]() -> result<void> {
         auto batch = impl_->database.make_batch();
         batch.add(
-            "INSERT INTO tollgate_sessions (cookie_digest, user_id, login, created_at, last_seen_at) "
-            "VALUES ($1, $2, $3, $4, $5)",
-            made.cookie_digest, made.user, made.login, made.created_at, made.last_seen_at);
+            "INSERT INTO tollgate_sessions (cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent) "
+            "VALUES ($1, $2, $3, $4, $5, $6, $7)",
+            made.cookie_digest, made.user, made.login, made.created_at, made.last_seen_at, made.signed_in_from, made.user_agent);
         batch.add(
             "DELETE FROM tollgate_sessions WHERE cookie_digest = ANY (ARRAY(SELECT cookie_digest FROM tollgate_sessions "
             "WHERE user_id = $1 AND cookie_digest <> $2 ORDER BY last_seen_at DESC OFFSET $3))",
@@ -38616,9 +42138,11 @@ TOLLGATE_DECL result<void> postgres_store::create_session(const stored_session& 
 TOLLGATE_DECL result<std::optional<stored_session>> postgres_store::find_session(const digest& cookie) noexcept {
     return detail::without_exceptions([&]() -> result<std::optional<stored_session>> {
         auto found = impl_->database.ask(
-            "SELECT user_id, login, created_at, last_seen_at FROM tollgate_sessions WHERE cookie_digest = $1", cookie);
+            "SELECT cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent "
+            "FROM tollgate_sessions WHERE cookie_digest = $1",
+            cookie);
         if (!found) return std::move(found).error();
-        return sql::read_session(*found, cookie);
+        return sql::read_session(*found);
     });
 }
 
@@ -38639,9 +42163,21 @@ TOLLGATE_DECL result<bool> postgres_store::end_session(const digest& cookie) noe
     });
 }
 
-TOLLGATE_DECL result<void> postgres_store::end_sessions_of(user_id user) noexcept {
+TOLLGATE_DECL result<std::vector<stored_session>> postgres_store::sessions_of(user_id user) noexcept {
+    return detail::without_exceptions([&]() -> result<std::vector<stored_session>> {
+        auto found = impl_->database.ask(
+            "SELECT cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent "
+            "FROM tollgate_sessions WHERE user_id = $1 ORDER BY last_seen_at DESC",
+            user);
+        if (!found) return std::move(found).error();
+        return sql::read_sessions(*found);
+    });
+}
+
+TOLLGATE_DECL result<void> postgres_store::end_sessions_of(user_id user, const std::optional<digest>& kept) noexcept {
     return detail::without_exceptions([&]() -> result<void> {
-        auto done = impl_->database.change("DELETE FROM tollgate_sessions WHERE user_id = $1", user);
+        auto done = impl_->database.change(
+            "DELETE FROM tollgate_sessions WHERE user_id = $1 AND cookie_digest IS DISTINCT FROM $2", user, kept);
         if (!done) return std::move(done).error();
         return {};
     });
@@ -38687,7 +42223,7 @@ inline constexpr std::array store_steps{
     // A host is the scheme, name and port of hooks' targets. Its row is the lock on all deliveries to it. It is written
     // by each claim and attempt_result, so its page has free space (fillfactor) and is vacuumed early.
     //
-    // A deleted hook belongs to nobody (account 0) until its deliveries are removed. `has_backlog` means that more
+    // A deleted hook belongs to no account (account 0) until its deliveries are removed. `has_backlog` means that more
     // deliveries remain to be removed, held or released than one statement should change: claims and sweeps do the
     // rest, a thousand at a time.
     //
@@ -38828,7 +42364,7 @@ inline constexpr std::array store_steps{
     // `at` is the time until which a delivery waits (state 0) or is leased, or since when it has been delivered (1),
     // given up (2) or held (3). An expired lease stays open until another worker claims the delivery.
     //
-    // A statement that makes deliveries due inserts a row here, which the next claim finds whatever it saw before.
+    // A statement that makes deliveries due inserts a row here, which the next claim finds in any case.
     // Writing to the host's row instead would make every event of a host wait until the previous one is on disk.
     schema_step{R"(
         CREATE TABLE tollgate_events (
@@ -38951,7 +42487,7 @@ inline constexpr std::array store_steps{
     // 4: a hook stores when it may have a due delivery (`ready_at`; NULL if nothing waits), instead of its host. The
     // scheduler above the store decides which hooks are served.
     //
-    // Statements that make deliveries due insert a notice, which the next claim reads whatever it saw before. Writing
+    // Statements that make deliveries due insert a notice, which the next claim reads in any case. Writing
     // to the hook's row instead would make every event of a hook wait until the previous one is on disk.
     schema_step{R"(
         ALTER TABLE tollgate_hooks ADD COLUMN ready_at bigint;
@@ -39015,6 +42551,14 @@ inline constexpr std::array store_steps{
             ADD COLUMN expires_at bigint,
             ADD COLUMN last_used_from text;
     )", true},
+    // 6: from where and with which browser a session began.
+    schema_step{R"(
+        ALTER TABLE tollgate_sessions
+            ADD COLUMN signed_in_from text NOT NULL DEFAULT '',
+            ADD COLUMN user_agent text NOT NULL DEFAULT '';
+    )"},
+    // 7: the beginning of the request of each attempt.
+    schema_step{"ALTER TABLE tollgate_attempts ADD COLUMN request bytea NOT NULL DEFAULT ''"},
 };
 
 }  // namespace tollgate::postgres
@@ -39236,11 +42780,11 @@ TOLLGATE_DECL std::int64_t rows::touched() const noexcept {
 
 TOLLGATE_DECL error rows::misread(std::size_t column) const {
     return internal_error("PostgreSQL: column " + std::to_string(column) +
-                          " does not hold what it should: " + std::string{of_.text()});
+                          " has an unexpected value: " + std::string{of_.text()});
 }
 
 TOLLGATE_DECL error rows::no_row() const {
-    return internal_error("PostgreSQL: no row where there is always one: " + std::string{of_.text()});
+    return internal_error("PostgreSQL: a row is missing: " + std::string{of_.text()});
 }
 
 }  // namespace tollgate::postgres
@@ -39261,7 +42805,7 @@ inline error problem_of(std::string_view state, std::string cause) {
         if (state == passing) return unavailable(std::move(cause));
     // the referenced row is missing
     if (state == "23503") return {error_kind::not_found, not_found().message, std::move(cause)};
-    if (of_class == "23") return {error_kind::conflict, "That is there already, or in use.", std::move(cause)};
+    if (of_class == "23") return {error_kind::conflict, "This already exists or is in use.", std::move(cause)};
     if (state == "22021" || state == "22P05")
         return {error_kind::invalid, "A text holds characters that cannot be kept.", std::move(cause)};
     return internal_error(std::move(cause));
@@ -39359,7 +42903,7 @@ TOLLGATE_DECL result<std::vector<server_parameters>> servers_of(const std::strin
     const std::size_t count = (std::max)({hosts.size(), addresses.size(), std::size_t{1}});
     if ((!hosts.empty() && hosts.size() != count) || (!addresses.empty() && addresses.size() != count) ||
         (ports.size() > 1 && ports.size() != count))
-        return invalid("A PostgreSQL connection string names as many hosts as addresses, and one port or as many.");
+        return invalid("A PostgreSQL connection string must name as many addresses as hosts, and one port or as many ports.");
     std::vector<server_parameters> servers(count, common);
     for (std::size_t i = 0; i < count; ++i) {
         if (!hosts.empty()) servers[i].emplace_back("host", hosts[i]);
@@ -39430,11 +42974,11 @@ TOLLGATE_DECL result<void> connection::connect(const server_parameters& server) 
 }
 
 TOLLGATE_DECL result<void> connection::set_up() {
-    batch asked{milliseconds{0}};
+    batch request{milliseconds{0}};
     // READ COMMITTED: a statement that waited for a lock must see what was committed meanwhile. JIT costs more than it
     // saves for statements of a few rows. The last four make the server release the locks of a vanished node within
     // half a minute.
-    asked.add(
+    request.add(
         "SELECT current_setting('server_encoding'), current_setting('server_version_num')::bigint, "
         "(extract(epoch FROM clock_timestamp()) * 1000)::bigint, "
         "set_config('statement_timeout', $1, false), "
@@ -39447,10 +42991,10 @@ TOLLGATE_DECL result<void> connection::set_up() {
         std::to_string(settings_.answer_wait_max.count() * 3 / 4), std::to_string(settings_.answer_wait_max.count()),
         std::to_string(settings_.lock_wait_max.count()));
     const auto before = tollgate::detail::boot_now();
-    auto answered = run(asked);
+    auto response = run(request);
     const auto after = tollgate::detail::boot_now();
-    if (answered.failed) return std::move(answered.failed->why);
-    auto row = answered.given[0].only<std::string, std::int64_t, instant>();
+    if (response.failed) return std::move(response.failed->why);
+    auto row = response.given[0].only<std::string, std::int64_t, instant>();
     if (!row) return std::move(row).error();
     const auto& [encoding, version, now] = *row;
     if (version < detail::server_version_min)
@@ -39495,7 +43039,7 @@ TOLLGATE_DECL run_failure connection::lose(std::string_view doing, waited why) {
     if (why == waited::timed_out && settings_.hung_connections)
         settings_.hung_connections->fetch_add(1, std::memory_order_relaxed);
     run_failure made = why == waited::timed_out
-                       ? run_failure{unavailable("PostgreSQL: no answer within " +
+                       ? run_failure{unavailable("PostgreSQL: no response within " +
                                              std::to_string(settings_.answer_wait_max.count()) +
                                              " ms, here or on another connection"),
                                  aftermath::lost, true}
@@ -39506,7 +43050,7 @@ TOLLGATE_DECL run_failure connection::lose(std::string_view doing, waited why) {
 
 /// What has been received of one batch's results.
 struct connection::reception {
-    const batch& asked;
+    const batch& request;
     const std::vector<command>& commands;
     steady::time_point began_at;
     std::size_t at = 0;         // in commands
@@ -39524,59 +43068,59 @@ TOLLGATE_DECL run_result connection::lose(reception& into, waited why) {
     return {{}, std::move(lost)};
 }
 
-TOLLGATE_DECL run_result connection::run(const batch& asked) {
-    if (asked.statements().empty()) return {};
+TOLLGATE_DECL run_result connection::run(const batch& request) {
+    if (request.statements().empty()) return {};
     if (handle_ == nullptr) return {{}, run_failure{unavailable("PostgreSQL: the connection is closed"), aftermath::lost}};
     try {
-        return exchange(asked);
+        return exchange(request);
     } catch (...) {
         handle_.reset();  // a late response would be taken for the next call's
         throw;
     }
 }
 
-TOLLGATE_DECL run_result connection::exchange(const batch& asked) {
+TOLLGATE_DECL run_result connection::exchange(const batch& request) {
     const unsigned hung_before = hung_connections();
     const auto began_at = tollgate::detail::boot_now();
-    const auto end = began_at + asked.answer_wait_max().value_or(settings_.answer_wait_max);
+    const auto end = began_at + request.answer_wait_max().value_or(settings_.answer_wait_max);
     std::vector<command> commands;
-    commands.reserve(2 * asked.statements().size() + 3);
-    if (!send(asked, commands)) return {{}, lose(asked.statements().front().text.text(), waited::failed)};
+    commands.reserve(2 * request.statements().size() + 3);
+    if (!send(request, commands)) return {{}, lose(request.statements().front().text.text(), waited::failed)};
 
-    reception into{asked, commands, began_at};
-    into.made.given.reserve(asked.transaction_size());
+    reception into{request, commands, began_at};
+    into.made.given.reserve(request.transaction_size());
     for (;;) {
         const int unsent = PQflush(handle_.get());
         if (unsent < 0) return lose(into, waited::failed);
         while (PQisBusy(handle_.get()) == 0)
             if (take_result(into)) return std::move(into.made);
-        const auto ended = asked.answer_wait_max() ? wait(unsent == 1, end)
+        const auto ended = request.answer_wait_max() ? wait(unsent == 1, end)
                                                    : wait_for_answer(unsent == 1, began_at, end, hung_before);
         if (ended != waited::ready) return lose(into, ended);
         if (PQconsumeInput(handle_.get()) != 1) return lose(into, waited::failed);
     }
 }
 
-TOLLGATE_DECL bool connection::send(const batch& asked, std::vector<command>& commands) {
+TOLLGATE_DECL bool connection::send(const batch& request, std::vector<command>& commands) {
     if (clock_->wants_observation()) {
         if (PQsendQueryParams(handle_.get(), detail::ask_the_time.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 1) !=
             1)
             return false;
         commands.push_back({command_kind::asks_the_time, detail::ask_the_time});
     }
-    const std::size_t count = asked.statements().size();
+    const std::size_t count = request.statements().size();
     for (std::size_t i = 0; i < count; ++i) {
-        if (!send_statement(asked, i, commands)) return false;
-        if (i + 1 != asked.transaction_size() && i + 1 != count) continue;
+        if (!send_statement(request, i, commands)) return false;
+        if (i + 1 != request.transaction_size() && i + 1 != count) continue;
         if (PQpipelineSync(handle_.get()) != 1) return false;
-        commands.push_back({command_kind::ends_transaction, asked.statements()[i].text});
+        commands.push_back({command_kind::ends_transaction, request.statements()[i].text});
     }
     return true;
 }
 
-TOLLGATE_DECL bool connection::send_statement(const batch& asked, std::size_t index, std::vector<command>& commands) {
-    const auto& statement = asked.statements()[index];
-    const wire_values with{asked, statement};
+TOLLGATE_DECL bool connection::send_statement(const batch& request, std::size_t index, std::vector<command>& commands) {
+    const auto& statement = request.statements()[index];
+    const wire_values with{request, statement};
     const auto known = std::find_if(prepared_.begin(), prepared_.end(),
                                     [&](const prepared_statement& each) { return each.text == statement.text.text(); });
     const bool is_new = known == prepared_.end();
@@ -39598,7 +43142,7 @@ TOLLGATE_DECL bool connection::take_result(reception& into) {
     const command now = into.current();
     pg_result* const result = PQgetResult(handle_.get());
     if (result == nullptr) return take_end_of_command(into);
-    rows owned{result, into.asked.shift(), now.text};
+    rows owned{result, into.request.shift(), now.text};
     into.has_result = true;
     switch (PQresultStatus(result)) {
         case PGRES_PIPELINE_SYNC:
@@ -39713,29 +43257,29 @@ struct schema_state {
     std::int64_t works_with = 0;  ///< the lowest version of a release that can use these tables
 };
 
-inline result<rows> run_one(connection& on, const batch& asked) {
-    auto answered = on.run(asked);
-    if (answered.failed) return std::move(answered.failed->why);
-    return std::move(answered.given.front());
+inline result<rows> run_one(connection& on, const batch& request) {
+    auto response = on.run(request);
+    if (response.failed) return std::move(response.failed->why);
+    return std::move(response.given.front());
 }
 
 template <class... Values>
 result<rows> ask(connection& on, statement_text text, const Values&... values) {
-    batch asked{milliseconds{0}};
-    asked.add(text, values...);
-    return run_one(on, asked);
+    batch request{milliseconds{0}};
+    request.add(text, values...);
+    return run_one(on, request);
 }
 
 /// Zero for a component, or a database, that has seen no step.
 inline result<schema_state> read_schema_state(connection& of, std::string_view component) {
-    auto asked = ask(of, "SELECT to_regclass('tollgate_schema') IS NOT NULL");
-    if (!asked) return std::move(asked).error();
-    const auto is_there = asked->only<bool>();
+    auto response = ask(of, "SELECT to_regclass('tollgate_schema') IS NOT NULL");
+    if (!response) return std::move(response).error();
+    const auto is_there = response->only<bool>();
     if (!is_there) return is_there.error();
     if (!std::get<0>(*is_there)) return schema_state{};
-    asked = ask(of, "SELECT version, works_with FROM tollgate_schema WHERE component = $1", component);
-    if (!asked) return std::move(asked).error();
-    const auto row = asked->next<std::int64_t, std::int64_t>();
+    response = ask(of, "SELECT version, works_with FROM tollgate_schema WHERE component = $1", component);
+    if (!response) return std::move(response).error();
+    const auto row = response->next<std::int64_t, std::int64_t>();
     if (!row) return row.error();
     if (!*row) return schema_state{};
     return schema_state{std::get<0>(**row), std::get<1>(**row)};
@@ -39770,7 +43314,7 @@ TOLLGATE_DECL result<void> migrate(connection& on, std::string_view component, s
         if (found.works_with <= newest) return {};
         return internal_error("PostgreSQL: the tables of \"" + std::string{component} + "\" are of version " +
                               std::to_string(found.version) + ", made by a later release, and can be used from " +
-                              std::to_string(found.works_with) + " on; this release knows them up to version " +
+                              std::to_string(found.works_with) + " on; this release supports versions up to " +
                               std::to_string(newest));
     };
 
@@ -39977,9 +43521,9 @@ inline result<void> postgres_database::state::check_requirements(postgres::conne
             checks.add("SELECT component FROM tollgate_schema WHERE component = $1 AND works_with > $2", each.component,
                        each.version);
     }
-    auto answered = made.run(checks);
-    if (answered.failed) return std::move(answered.failed->why);
-    for (const postgres::rows& each : answered.given)
+    auto response = made.run(checks);
+    if (response.failed) return std::move(response.failed->why);
+    for (const postgres::rows& each : response.given)
         if (each.count() > 0)
             return internal_error(
                 "PostgreSQL: the tables were changed by a later release and are not compatible with this one");
@@ -40062,9 +43606,9 @@ TOLLGATE_DECL result<postgres::answers> postgres_database::run(const postgres::b
 }
 
 TOLLGATE_DECL result<postgres::rows> postgres_database::look_up(const postgres::batch& batch) {
-    auto answered = run(batch, postgres::repeat::allowed, state_->settings.connection_wait_max, true);
-    if (!answered) return std::move(answered).error();
-    return std::move(answered->front());
+    auto response = run(batch, postgres::repeat::allowed, state_->settings.connection_wait_max, true);
+    if (!response) return std::move(response).error();
+    return std::move(response->front());
 }
 
 TOLLGATE_DECL result<postgres::answers> postgres_database::run(const postgres::batch& batch,
@@ -40085,7 +43629,7 @@ TOLLGATE_DECL result<postgres::answers> postgres_database::run(const postgres::b
                                                    !done.failed->hung));
         if (!again) {
             if (after == lost && when_lost == postgres::repeat::never)
-                done.failed->why.cause += " (whether it was done before is not known)";
+                done.failed->why.cause += " (it is unknown whether the statement was executed)";
             return std::move(done.failed->why);
         }
         // Avoids a repeated conflict of the same two transactions.
@@ -40095,9 +43639,9 @@ TOLLGATE_DECL result<postgres::answers> postgres_database::run(const postgres::b
 
 TOLLGATE_DECL result<postgres::rows> postgres_database::run_one(const postgres::batch& batch,
                                                                  postgres::repeat when_lost) {
-    auto answered = run(batch, when_lost);
-    if (!answered) return std::move(answered).error();
-    return std::move(answered->front());
+    auto response = run(batch, when_lost);
+    if (!response) return std::move(response).error();
+    return std::move(response->front());
 }
 
 TOLLGATE_DECL result<postgres::transaction> postgres_database::begin() {
@@ -40135,7 +43679,7 @@ TOLLGATE_DECL result<answers> transaction::run(const batch& next) {
         if (done.failed->hung) on_->held.trip(done.failed->why.cause);
         else on_->held.drop(done.failed->why.cause);
         on_.reset();
-        done.failed->why.cause += " (whether it was done before is not known)";
+        done.failed->why.cause += " (it is unknown whether the statement was executed)";
     }
     return std::move(done.failed->why);
 }
@@ -40349,49 +43893,49 @@ namespace tollgate::inline v0::postgres {
 
 TOLLGATE_DECL result<std::size_t> removal::ended_before(instant then, std::size_t rows_max) {
     if (rows_max == 0) return std::size_t{0};
-    auto asked = connections_.make_batch();
-    asked.add("BEGIN");
+    auto request = connections_.make_batch();
+    request.add("BEGIN");
     // An event is locked together with its deliveries, so that of two transactions that remove the last two deliveries,
     // one sees that its delivery is the last. The same holds below.
-    asked.add(
+    request.add(
         "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
         "JOIN tollgate_events AS events ON events.id = event_id WHERE state <> 0 AND at < $1 ORDER BY at LIMIT $2 "
         "FOR UPDATE OF deliveries, events SKIP LOCKED",
         then, rows_max);
-    return remove(asked, false);
+    return remove(request, false);
 }
 
 TOLLGATE_DECL result<std::size_t> removal::ended_beyond(hook_id of, std::size_t kept, std::size_t rows_max) {
-    auto asked = connections_.make_batch();
-    asked.add("BEGIN");
-    asked.add(
+    auto request = connections_.make_batch();
+    request.add("BEGIN");
+    request.add(
         "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
         "JOIN tollgate_events AS events ON events.id = event_id WHERE deliveries.id = ANY (ARRAY("
         "SELECT id FROM tollgate_deliveries WHERE hook_id = $1 AND state IN (1, 2) ORDER BY id DESC OFFSET $2 LIMIT "
         "$3)) "
         "AND state IN (1, 2) FOR UPDATE OF deliveries, events SKIP LOCKED",
         of, kept, rows_max);
-    return remove(asked, false);
+    return remove(request, false);
 }
 
 TOLLGATE_DECL result<std::size_t> removal::of_deleted(std::optional<hook_id> which, std::size_t rows_max) {
     if (rows_max == 0) return std::size_t{0};
-    auto asked = connections_.make_batch();
-    asked.add("BEGIN");
+    auto request = connections_.make_batch();
+    request.add("BEGIN");
     // The following statements read the hook from a setting of this transaction. Creating a hook for the same host
     // waits.
-    asked.add(
+    request.add(
         "SELECT set_config('tollgate.deleted_hook', coalesce((SELECT hooks.id::text FROM tollgate_hooks AS hooks "
         "JOIN tollgate_hosts AS hosts ON hosts.id = host_id WHERE has_backlog AND account_id = 0 "
         "AND hooks.id = coalesce($1, hooks.id) ORDER BY hooks.id LIMIT 1 FOR UPDATE OF hosts SKIP LOCKED), '0'), true)",
         which);
-    asked.add(
+    request.add(
         "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
         "JOIN tollgate_events AS events ON events.id = event_id "
         "WHERE hook_id = current_setting('tollgate.deleted_hook')::bigint LIMIT $1 "
         "FOR UPDATE OF deliveries, events SKIP LOCKED",
         rows_max);
-    return remove(asked, true);
+    return remove(request, true);
 }
 
 TOLLGATE_DECL result<std::size_t> removal::remove(const batch& listing, bool of_deleted) {
@@ -40405,42 +43949,42 @@ TOLLGATE_DECL result<std::size_t> removal::remove(const batch& listing, bool of_
 
 TOLLGATE_DECL result<std::size_t> removal::remove_once(const batch& listing, bool of_deleted,
                                                         bool& may_be_tried_again) {
-    auto talk = connections_.begin();
-    if (!talk) return std::move(talk).error();
-    const auto run = [&](const batch& asked) {
-        auto answered = talk->run(asked);
-        may_be_tried_again = talk->may_be_tried_again();
-        return answered;
+    auto session = connections_.begin();
+    if (!session) return std::move(session).error();
+    const auto run = [&](const batch& request) {
+        auto response = session->run(request);
+        may_be_tried_again = session->may_be_tried_again();
+        return response;
     };
-    auto answered = run(listing);
-    if (!answered) return std::move(answered).error();
+    auto response = run(listing);
+    if (!response) return std::move(response).error();
     std::vector<std::int64_t> deliveries, events;
     for (;;) {
-        const auto row = answered->back().next<std::int64_t, std::int64_t>();
+        const auto row = response->back().next<std::int64_t, std::int64_t>();
         if (!row) return row.error();
         if (!*row) break;
         deliveries.push_back(std::get<0>(**row));
         events.push_back(std::get<1>(**row));
     }
-    auto asked = connections_.make_batch();
+    auto request = connections_.make_batch();
     if (!deliveries.empty()) {
-        asked.add("DELETE FROM tollgate_deliveries WHERE id = ANY ($1)", deliveries);
-        asked.add(
+        request.add("DELETE FROM tollgate_deliveries WHERE id = ANY ($1)", deliveries);
+        request.add(
             "DELETE FROM tollgate_events AS events WHERE id = ANY ($1) "
             "AND NOT EXISTS (SELECT FROM tollgate_deliveries WHERE event_id = events.id)",
             events);
     }
     if (of_deleted)
-        asked.add(
+        request.add(
             "WITH gone AS (DELETE FROM tollgate_hooks AS hooks WHERE id = "
             "current_setting('tollgate.deleted_hook')::bigint "
             "AND account_id = 0 AND NOT EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id) "
             "RETURNING id, host_id) "
             "DELETE FROM tollgate_hosts AS hosts USING gone WHERE hosts.id = gone.host_id AND NOT EXISTS ("
             "SELECT FROM tollgate_hooks AS others WHERE others.host_id = hosts.id AND others.id <> gone.id)");
-    asked.add("COMMIT");
-    if (answered = run(asked); !answered) return std::move(answered).error();
-    talk->committed();
+    request.add("COMMIT");
+    if (response = run(request); !response) return std::move(response).error();
+    session->committed();
     return deliveries.size();
 }
 
@@ -40451,19 +43995,19 @@ TOLLGATE_DECL result<std::size_t> removal::remove_once(const batch& listing, boo
 namespace tollgate::inline v0::postgres {
 
 TOLLGATE_DECL result<std::size_t> work_on_backlog(postgres_database& on, std::size_t removed_max, instant now) {
-    auto asked = on.make_batch();
-    asked.add(
+    auto request = on.make_batch();
+    request.add(
         "SELECT set_config('tollgate.backlog_of', coalesce((SELECT hooks.id::text FROM tollgate_hooks AS hooks "
         "JOIN tollgate_hosts AS hosts ON hosts.id = host_id WHERE has_backlog AND account_id <> 0 "
         "ORDER BY hooks.id LIMIT 1 FOR NO KEY UPDATE OF hosts SKIP LOCKED), '0'), true)");
-    asked.add(
+    request.add(
         "UPDATE tollgate_deliveries SET state = 3, at = $1, lease_is_open = false WHERE id = ANY (ARRAY("
         "SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = "
         "hook_id "
         "WHERE hook_id = current_setting('tollgate.backlog_of')::bigint AND disabled_at IS NOT NULL "
         "AND state = 0 AND NOT is_leased LIMIT $2))",
         now, backlog_rows_max);
-    asked.add(
+    request.add(
         "WITH due AS (UPDATE tollgate_deliveries SET state = 0, at = $1, attempts_made = 0, resend_asked = false, "
         "lease_is_open = false WHERE id = ANY (ARRAY(SELECT deliveries.id FROM tollgate_deliveries AS deliveries "
         "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
@@ -40471,15 +44015,15 @@ TOLLGATE_DECL result<std::size_t> work_on_backlog(postgres_database& on, std::si
         "LIMIT $2)) RETURNING hook_id) "
         "INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $1 FROM due",
         now, backlog_rows_max);
-    asked.add(
+    request.add(
         "UPDATE tollgate_hooks AS hooks SET has_backlog = CASE WHEN disabled_at IS NULL "
         "THEN EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
         "ELSE EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 0 AND NOT is_leased) END "
         "WHERE id = current_setting('tollgate.backlog_of')::bigint AND account_id <> 0");
-    asked.add("SELECT EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0)");
-    auto answered = on.run(asked);
-    if (!answered) return std::move(answered).error();
-    const auto any_deleted = answered->back().only<bool>();
+    request.add("SELECT EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0)");
+    auto response = on.run(request);
+    if (!response) return std::move(response).error();
+    const auto any_deleted = response->back().only<bool>();
     if (!any_deleted) return any_deleted.error();
     if (!std::get<0>(*any_deleted)) return std::size_t{0};
     return removal{on}.of_deleted(std::nullopt, removed_max);
@@ -40504,8 +44048,8 @@ TOLLGATE_DECL void append_event(batch& to, const event& happened, const message_
         happened.account.service, happened.account.account, happened.name, happened.data, happened.at, seed, now);
 }
 
-TOLLGATE_DECL result<std::size_t> appended_count(rows& answered) {
-    const auto row = answered.only<std::int64_t>();
+TOLLGATE_DECL result<std::size_t> appended_count(rows& response) {
+    const auto row = response.only<std::int64_t>();
     if (!row) return row.error();
     return static_cast<std::size_t>(std::get<0>(*row));
 }
@@ -40711,7 +44255,7 @@ struct lease_settings {
 /// Units that were already counted in Redis and can be used without a round trip, by key.
 ///
 /// A unit is counted before it is used, so all nodes together never admit more than the quota. The cost of a lease is
-/// units that nobody uses. Leases stay small where that could matter: a key starts with one unit, and its next lease is
+/// unused units. Leases stay small where that could matter: a key starts with one unit, and its next lease is
 /// four times larger if the last one was used up within 2 s; the script grants at most an eighth of what remains; a
 /// lease that was not used for 8 s is returned with one of the node's next requests. A lease ends no later than its
 /// window. For a large lease that is used quickly, one thread requests the next one when a quarter is left, sized so
@@ -40984,12 +44528,12 @@ TOLLGATE_DECL result<server_address> parse_url(std::string_view url) {
     } else if (url.starts_with(plain)) {
         url.remove_prefix(plain.size());
     } else {
-        return invalid("A Redis URL begins with redis:// or rediss://.");
+        return invalid("A Redis URL must begin with redis:// or rediss://.");
     }
     if (std::any_of(url.begin(), url.end(), [](char c) { return c <= ' ' || c > '~'; }))
-        return invalid("A Redis URL holds visible ASCII only; anything else is percent-encoded.");
+        return invalid("A Redis URL may contain visible ASCII only; percent-encode anything else.");
     if (url.find_first_of("?#") != std::string_view::npos)
-        return invalid("A Redis URL has no query and no fragment here; in a password ? and # are %3F and %23.");
+        return invalid("A Redis URL must not have a query or a fragment; in a password, write ? and # as %3F and %23.");
 
     const std::size_t at = url.rfind('@');
     if (at != std::string_view::npos) {
@@ -40997,10 +44541,10 @@ TOLLGATE_DECL result<server_address> parse_url(std::string_view url) {
         url.remove_prefix(at + 1);
         const std::size_t colon = who.find(':');
         if (colon == std::string_view::npos || colon + 1 == who.size())
-            return invalid("A Redis URL with a user names a password as well: user:password@, or :password@.");
+            return invalid("A Redis URL with a user must have a password too: user:password@, or :password@.");
         auto user = detail::decode_percent(who.substr(0, colon));
         auto password = detail::decode_percent(who.substr(colon + 1));
-        if (!user || !password) return invalid("In a Redis URL's user and password, % begins two hexadecimal digits.");
+        if (!user || !password) return invalid("In the user and password of a Redis URL, % must be followed by two hexadecimal digits.");
         read.user = *std::move(user);
         read.password = *std::move(password);
     }
@@ -41009,7 +44553,7 @@ TOLLGATE_DECL result<server_address> parse_url(std::string_view url) {
     std::string_view authority = url.substr(0, slash);
     if (slash != std::string_view::npos && slash + 1 < url.size()) {
         const auto database = detail::parse_short_number(url.substr(slash + 1));
-        if (!database) return invalid("A Redis URL's path is the number of a database, such as /0.");
+        if (!database) return invalid("The path of a Redis URL must be the number of a database, such as /0.");
         read.database = *database;
     }
 
@@ -41018,23 +44562,23 @@ TOLLGATE_DECL result<server_address> parse_url(std::string_view url) {
         const std::size_t end = authority.find(']');
         const auto address = end == std::string_view::npos ? std::nullopt : ip_address::parse(authority.substr(1, end - 1));
         if (!address || authority.substr(1, end - 1).find(':') == std::string_view::npos)
-            return invalid("A Redis URL's brackets hold an IPv6 address, such as [::1].");
+            return invalid("In a Redis URL, brackets must contain an IPv6 address, such as [::1].");
         read.host = authority.substr(1, end - 1);
         authority.remove_prefix(end + 1);
         if (!authority.empty() && authority.front() != ':')
-            return invalid("Behind the host of a Redis URL there is a port, such as :6379, or nothing.");
+            return invalid("The host of a Redis URL may only be followed by a port, such as :6379.");
         port = authority;
     } else {
         const std::size_t colon = authority.find(':');
         const std::string_view host = authority.substr(0, colon);
-        if (!detail::is_host_name(host)) return invalid("A Redis URL names a host; an IPv6 address stands in brackets.");
+        if (!detail::is_host_name(host)) return invalid("A Redis URL must have a host; write an IPv6 address in brackets.");
         read.host = host;
         if (colon != std::string_view::npos) port = authority.substr(colon);
     }
     if (!port.empty()) {
         const auto number = detail::parse_short_number(port.substr(1));
         if (!number || *number == 0 || *number > 65535)
-            return invalid("A Redis URL's port is a number from 1 to 65535; an IPv6 address stands in brackets.");
+            return invalid("The port of a Redis URL must be a number from 1 to 65535; write an IPv6 address in brackets.");
         read.port = static_cast<std::uint16_t>(*number);
     }
     return read;

@@ -1,4 +1,4 @@
-"""Who takes part: one line each. A new contender is a program in `CMakeLists.txt` and a line here."""
+"""The servers that are compared: one line each. A new contender is a program in `CMakeLists.txt` and a line here."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-// expect: tollgate: an endpoint takes `auto& call` and one parameter for each name in braces of its path, and returns result<void>; read tollgate/pipeline/route_table.hpp
+// expect: tollgate: an endpoint takes `auto& call`, one parameter for each name in braces of its path, and one `const std::optional<...>&` for each of its query, and returns result<void>; read tollgate/pipeline/route_table.hpp
 #include <tollgate/api/account_api.hpp>
+#include <tollgate/api/routes.hpp>
 #include <tollgate/store/memory.hpp>
 
 using namespace tollgate;
@@ -20,5 +21,5 @@ const route_table routes{on_get<"/{service}/{account}/invoices">(read_of_service
 int main() {
     memory_store store;
     own_directory users;
-    account_api api{api_settings{.base_url = "http://127.0.0.1/v1", .auth_url = "http://127.0.0.1"}, users, store, default_policies(), account_routes() + routes};
+    account_api api{api_settings{.base_url = "http://127.0.0.1/v1", .auth_url = "http://127.0.0.1"}, users, store, account_routes() + routes};
 }

@@ -1,5 +1,6 @@
 // expect: tollgate: one of these is no authenticator over this store; read tollgate/contract/authenticator.hpp
 #include <tollgate/api/account_api.hpp>
+#include <tollgate/api/routes.hpp>
 #include <tollgate/store/memory.hpp>
 
 using namespace tollgate;
@@ -21,5 +22,5 @@ struct own_authenticator {
 int main() {
     memory_store store;
     own_directory users;
-    account_api api{api_settings{.base_url = "http://127.0.0.1/v1", .auth_url = "http://127.0.0.1"}, users, store, default_policies().with_authenticators(own_authenticator{})};
+    account_api api{api_settings{.base_url = "http://127.0.0.1/v1", .auth_url = "http://127.0.0.1"}, users, store, default_policies().with_authenticators(own_authenticator{}), account_routes()};
 }

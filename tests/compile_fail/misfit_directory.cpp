@@ -1,19 +1,41 @@
 // expect: tollgate: this is no user_directory; read tollgate/contract/user_directory.hpp
+// misfit 1 names quota_of: tollgate: this is no user_directory; read tollgate/contract/user_directory.hpp
+// misfit 2 names balance_of: tollgate: this is no user_directory; read tollgate/contract/user_directory.hpp
+// misfit 3 names cached_quota_of: tollgate: this is no quota_cache; read tollgate/contract/user_directory.hpp
+// misfit 4 names cached_balance_of: tollgate: this is no balance_cache; read tollgate/contract/user_directory.hpp
+// misfit 5 names has_account: tollgate: this is no account_checker; read tollgate/contract/user_directory.hpp
+// misfit 6 names activity_of: tollgate: this is no activity_source; read tollgate/contract/user_directory.hpp
 #include <tollgate/api/account_api.hpp>
+#include <tollgate/api/routes.hpp>
 #include <tollgate/store/memory.hpp>
 
 using namespace tollgate;
 
 struct own_directory {
+#if TOLLGATE_MISFIT == 2
+    balance balance_of(user_id);
+#else
     result<balance> balance_of(user_id) { return not_found(); }
+#endif
     result<std::vector<account>> accounts_of(user_id, std::string_view) { return not_found(); }
-#if !defined(TOLLGATE_MISFIT)
+#if TOLLGATE_MISFIT == 1
+    result<std::optional<quota>> qouta_of(user_id) { return not_found(); }
+#else
     result<std::optional<quota>> quota_of(user_id) { return not_found(); }
+#endif
+#if TOLLGATE_MISFIT == 3
+    lookup<std::optional<quota>> cached_quota_of(user_id) const;  // not noexcept
+#elif TOLLGATE_MISFIT == 4
+    lookup<decimal> cached_balance_of(user_id) const noexcept;
+#elif TOLLGATE_MISFIT == 5
+    bool has_account(user_id, const account_ref&);
+#elif TOLLGATE_MISFIT == 6
+    result<std::vector<activity>> activity_of(user_id);
 #endif
 };
 
 int main() {
     memory_store store;
     own_directory users;
-    account_api api{api_settings{.base_url = "http://127.0.0.1/v1", .auth_url = "http://127.0.0.1"}, users, store};
+    account_api api{api_settings{.base_url = "http://127.0.0.1/v1", .auth_url = "http://127.0.0.1"}, users, store, account_routes()};
 }

@@ -1,4 +1,7 @@
 // expect: tollgate: this is no rate_limiter; read tollgate/contract/rate_limiter.hpp
+// misfit 1 names peek: tollgate: this is no rate_limiter; read tollgate/contract/rate_limiter.hpp
+// misfit 2 names peek: tollgate: this is no rate_limiter; read tollgate/contract/rate_limiter.hpp
+// misfit 3 names peek: tollgate: this is no rate_limiter; read tollgate/contract/rate_limiter.hpp
 #include <tollgate/policy/default_policies.hpp>
 
 using namespace tollgate;
@@ -7,6 +10,12 @@ struct own_limiter {
     verdict take(const limit_key&, const quota&, instant) noexcept { return {}; }
 #if !defined(TOLLGATE_MISFIT)
     verdict peek(const limit_key&, const quota&, instant) noexcept { return {}; }
+#elif TOLLGATE_MISFIT == 1
+    verdict peak(const limit_key&, const quota&, instant) noexcept { return {}; }
+#elif TOLLGATE_MISFIT == 2
+    bool peek(const limit_key&, const quota&, instant) noexcept { return {}; }
+#else
+    verdict peek(const limit_key&, const quota&, instant) { return {}; }
 #endif
 };
 

@@ -1,5 +1,11 @@
-// expect: tollgate: this is no token_store and hook_store; read tollgate/contract/token_store.hpp and tollgate/contract/hook_store.hpp
+// expect: tollgate: this is no hook_store; read tollgate/contract/hook_store.hpp
+// misfit 1 names delete_hook: tollgate: this is no hook_store; read tollgate/contract/hook_store.hpp
+// misfit 2 names revoke_personal_token: tollgate: this is no token_store; read tollgate/contract/token_store.hpp
+// misfit 3 names find_personal_token: tollgate: this is no token_store; read tollgate/contract/token_store.hpp
+// misfit 4 names cached_access_token: tollgate: this is no credential_cache; read tollgate/contract/token_store.hpp
+// misfit 5 names record_access_token_use: tollgate: this is no use_recorder; read tollgate/contract/token_store.hpp
 #include <tollgate/api/account_api.hpp>
+#include <tollgate/api/routes.hpp>
 #include <tollgate/store/memory.hpp>
 
 using namespace tollgate;
@@ -11,13 +17,23 @@ struct own_directory {
 };
 
 struct own_store : memory_store {
-#if defined(TOLLGATE_MISFIT)
+#if TOLLGATE_MISFIT == 1
     result<bool> delete_hook(hook_id);  // anybody's: hides the one that asks for the account
+#elif TOLLGATE_MISFIT == 2
+    bool revoke_personal_token(token_id);
+#elif TOLLGATE_MISFIT == 3
+    void find_personal_token() = delete;  // as if it was misspelled
+#elif TOLLGATE_MISFIT == 4
+    lookup<token_credential> cached_personal_token(std::string_view) const noexcept;
+    lookup<token_credential> cached_access_token(const digest&) const;  // not noexcept
+#elif TOLLGATE_MISFIT == 5
+    result<void> record_access_token_usage(const digest&, instant);
+    void record_access_token_use() = delete;
 #endif
 };
 
 int main() {
     own_store store;
     own_directory users;
-    account_api api{api_settings{.base_url = "http://127.0.0.1/v1", .auth_url = "http://127.0.0.1"}, users, store};
+    account_api api{api_settings{.base_url = "http://127.0.0.1/v1", .auth_url = "http://127.0.0.1"}, users, store, account_routes()};
 }

@@ -10,8 +10,8 @@ struct own_sessions {
 };
 struct own_theme {
     page_texts said;
-    const page_texts& texts() const noexcept { return said; }
-    std::string scope_text(std::string_view scope, const service_catalog&) const { return std::string{scope}; }
+    std::span<const page_texts> texts() const noexcept { return {&said, 1}; }
+    std::string scope_text(std::string_view scope, const service_catalog&, const page_texts&) const { return std::string{scope}; }
     std::string style_sheet() const { return {}; }
     void begin_page(html_writer&, const page_frame&) const {}
 #if !defined(TOLLGATE_MISFIT)

@@ -1,4 +1,4 @@
-// expect: tollgate: this is no time_source; read tollgate/contract/time_source.hpp
+// expect: tollgate: this is no time_source; read tollgate/contract/sources.hpp
 #include <tollgate/policy/default_policies.hpp>
 
 using namespace tollgate;

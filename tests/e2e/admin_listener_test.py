@@ -44,7 +44,7 @@ class AdminListener(Case):
             for path in ("/metrics", "/healthz", "/readyz"):
                 self.assertEqual(404, server.ask("GET", path).status, "nor are these where the API is")
 
-    def test_off_unless_asked_for(self):
+    def test_off_by_default(self):
         with Server(store="memory:") as server:
             self.assertNotIn("admin", server.ready)
         for wrong in ("", "localhost", "127.0.0.1", "127.0.0.1:x", "unix:"):
@@ -72,7 +72,7 @@ class AdminListener(Case):
                 'tollgate_requests_total{route="/user/balance",method="GET",status="200"}': 3,
                 'tollgate_requests_total{route="/user/balance",method="GET",status="401"}': 1,
                 'tollgate_requests_total{route="none",method="GET",status="404"}': 1,
-                'tollgate_requests_total{route="/en/user/sign_in/",method="GET",status="200"}': 1,
+                'tollgate_requests_total{route="/{language}/user/sign_in/",method="GET",status="200"}': 1,
                 'tollgate_request_duration_seconds_count{route="/user/balance",method="GET"}': 4,
                 'tollgate_refusals_total{kind="malformed"}': 1,
                 'tollgate_backend_up{backend="store"}': 1,
@@ -94,7 +94,7 @@ class AdminListener(Case):
             self.assertEqual(200, ask(server, "/healthz").status)
             self.assertEqual(0, samples(server)['tollgate_backend_up{backend="limits"}'])
             self.assertIn("not ready: limits", server.log_after("not ready: limits"))
-            self.assertEqual(200, server.ask("GET", "/v1/testservice/get").status, "limits are counted here meanwhile")
+            self.assertEqual(200, server.ask("GET", "/v1/testservice/get").status, "the node counts limits by itself meanwhile")
 
 
 class Prometheus(Case):
@@ -111,7 +111,7 @@ class Prometheus(Case):
             server.ask("GET", "/v1/sitesmaker/accounts", token=server.demo_token)
             self.assertEqual("", self.promtool("check", "metrics", stdin=ask(server, "/metrics").body))
 
-    def test_rules_and_dashboard_name_what_there_is(self):
+    def test_rules_and_dashboard_name_existing_metrics(self):
         self.promtool("check", "rules", REFERENCE / "alerts.yml")
         self.promtool("test", "rules", REFERENCE / "alerts_test.yml")
         with admin_server("--demo", "--limits", "redis://127.0.0.1:1/0") as server:
@@ -124,7 +124,7 @@ class Prometheus(Case):
         for expression in expressions:
             for name in re.findall(r"\b(?:tollgate|process)_[a-z_]+\b", expression):
                 self.assertIn(name, there, f"in {expression}")
-            # An expression that a rule could have is one that Prometheus parses.
+            # Prometheus parses each expression as one of a rule.
             rule = {"groups": [{"name": "x", "rules": [{"record": "x:y", "expr": expression.replace("$__rate_interval", "5m")}]}]}
             self.promtool("check", "rules", self.write_json(rule))
 

@@ -1,4 +1,4 @@
-"""An OAuth application as somebody else would write it, in Python's standard library: what tests of OAuth look through."""
+"""An OAuth application, as others would write it with Python's standard library, for tests of OAuth."""
 
 import base64
 import hashlib
@@ -30,22 +30,22 @@ class Application:
         self.id, self.secret, self.name = made["client_id"], made["client_secret"], name
 
     def request(self, scope="user:balance", path=AUTHORIZE, **more):
-        """The address that a browser is sent to. None leaves a parameter out."""
+        """The URL to which a browser is sent. None omits a parameter."""
         asked = {"client_id": self.id, "response_type": "code", "scope": scope, **more}
         return path + "?" + urllib.parse.urlencode({name: value for name, value in asked.items() if value is not None})
 
     def ask(self, visitor, scope="user:balance", **more):
-        """What the browser shows then."""
+        """The page that the browser shows there."""
         return visitor.get(self.request(scope, **more))
 
     def decide(self, visitor, decision="allow", scope="user:balance", values=None, **more):
-        """Where the application is sent to, after a person has pressed that button."""
+        """The URL to which the browser is redirected after the user has pressed that button."""
         page = self.ask(visitor, scope, **more)
         form = page.form_with("decision")
         return visitor.submit(form, values, button=("decision", decision), follow=False).location
 
     def code(self, visitor, scope="user:balance", **more):
-        """One, whether the person has to be asked or not."""
+        """A code, with or without a consent page."""
         page = self.ask(visitor, scope, **more)
         if page.status == 200:
             page = visitor.submit(page.form_with("decision"), button=("decision", "allow"), follow=False)
@@ -77,7 +77,7 @@ class Application:
 
 
 class PublicClient(Application):
-    """One without a secret."""
+    """An application without a secret."""
 
     def __init__(self, server, owner, redirect_url="http://127.0.0.1/back"):
         flags = ["--redirect-url", redirect_url] if redirect_url else []

@@ -22,7 +22,7 @@ class Credentials:
         self.assertIn("Bearer ", challenges)
         self.assertEqual(sent_bad_ones, 'error="invalid_token"' in challenges, challenges)
 
-    def test_9_the_scheme_in_any_case_but_not_the_token(self):
+    def test_9_the_scheme_is_case_insensitive_but_not_the_token(self):
         username, secret = self.server.demo["token_username"], self.server.demo["token_secret"]
         for scheme in ("Basic", "basic", "BASIC", "bAsIc", "Basic  "):
             with self.subTest(scheme=scheme):
@@ -54,7 +54,7 @@ class Credentials:
         self.assert_unauthorized(self.balance(raw_basic(f"{username}:{secret}:".encode())))
         self.assert_unauthorized(self.balance(raw_basic(f"{username}::{secret}".encode())))
 
-    def test_11_two_authorization_fields_are_one_too_many(self):
+    def test_11_two_authorization_fields_are_refused(self):
         good = ("Authorization", self.server.demo_token)
         for fields in ([good, good], [good, ("authorization", "Bearer x")], [("Authorization", "x"), good]):
             answer = self.server.ask("GET", "/v1/user/balance", fields)
@@ -65,7 +65,7 @@ class Credentials:
         for query in (f"access_token={secret}", f"token={secret}"):
             self.assert_unauthorized(self.server.ask("GET", "/v1/user/balance?" + query), sent_bad_ones=False)
 
-    def test_12_a_personal_token_is_no_bearer_token(self):
+    def test_12_a_personal_token_is_not_a_bearer_token(self):
         self.assert_unauthorized(self.balance("Bearer " + self.server.demo["token_secret"]))
         self.assert_unauthorized(self.balance("Bearer " + self.server.demo_token.split()[1]))
 
@@ -83,7 +83,7 @@ class Credentials:
             self.assert_unauthorized(self.server.ask("GET", "/v1/testservice/" + path, token="Bearer x"))
         assert_strings(self.server.ask("GET", "/v1/testservice/auth", token=self.server.demo_token))
 
-    def test_the_refusals_come_in_their_order(self):
+    def test_the_order_of_refusals(self):
         """Agent, caller, limit, route, credentials, scope, body, endpoint: the cheapest first."""
         self.assert_error(self.server.ask("GET", "/v1/nowhere", {"User-Agent": ""}, token="Bearer x"), 403,
                           "User-Agent")
@@ -110,7 +110,7 @@ class Scopes(Case):
         self.assertIn('error="insufficient_scope"', challenge)
         self.assertIn(f'scope="{scope}"', challenge)
 
-    def test_what_each_scope_opens(self):
+    def test_what_each_scope_permits(self):
         paths = {"/v1/user/balance": "user:balance", "/v1/sitesmaker/accounts": "sitesmaker:read",
                  f"/v1/sitesmaker/{self.site}/hooks": "sitesmaker:read",
                  "/v1/itemplatform/accounts": "itemplatform:read",
@@ -142,7 +142,7 @@ class Scopes(Case):
 
 
 class Revocation(Case):
-    def test_a_revoked_token_lets_nobody_in_from_the_next_request_on(self):
+    def test_a_revoked_token_is_refused_from_the_next_request_on(self):
         with Server(*PLENTY) as server, server.connect() as connection:
             token, number = server.add_token(server.add_user("revoked"))
             for _ in range(3):

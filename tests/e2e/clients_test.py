@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Other people's OAuth clients go the whole way: authlib and requests-oauthlib (Python), oauth4webapi and simple-oauth2
-(Node). They know nothing of us, and each reads the standards in its own way."""
+"""OAuth clients of other projects complete the whole flow: authlib and requests-oauthlib (Python), oauth4webapi and simple-oauth2
+(Node). They do not know Tollgate, and each interprets the standards in its own way."""
 
 import contextlib
 import json
@@ -41,7 +41,7 @@ class Clients(Case):
         self.app = Application(self.server, 1, name=self._testMethodName)
 
     def let_in(self, url):
-        """What the person does at the address that a client made: where the browser is sent back to."""
+        """What the user does at the URL that a client made: returns the URL of the redirect."""
         self.assertTrue(url.startswith(self.site + AUTHORIZE + "?"), url)
         page = self.visitor.get(url)
         self.assertIn(self.app.name, page.text)
@@ -90,7 +90,7 @@ class Python(Clients):
                     self.assertNotEqual(before, session.token["access_token"])
                     self.assert_balance(session.get(self.balance_url))
 
-    def test_requests_oauthlib_hears_of_a_refusal(self):
+    def test_requests_oauthlib_reports_a_refusal(self):
         with requests_oauthlib.OAuth2Session(self.app.id, redirect_uri=BACK, scope=["user:balance"]) as session:
             url, _ = session.authorization_url(self.site + AUTHORIZE)
             page = self.visitor.get(url)
@@ -106,7 +106,7 @@ class Python(Clients):
 class Node(Clients):
     @contextlib.contextmanager
     def talking(self, script, told):
-        """A script that was told this: (say, hear, its process)."""
+        """A script with these arguments: (send, receive, its process)."""
         with subprocess.Popen(["node", script], cwd=node_packages.directory(), text=True, stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               env={**os.environ, "NODE_EXTRA_CA_CERTS": self.certificate}) as client:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Three nodes, PostgreSQL, Redis and HAProxy, as examples/cluster deploys them: what is promised when parts of it die.
+"""Three nodes, PostgreSQL, Redis and HAProxy, as examples/cluster deploys them: what holds when parts of it die.
 
-TOLLGATE_STORM=50 kills that many nodes under load instead of a few, and every part as often in proportion, and tells
-what was counted. TOLLGATE_FAKETIME names another libfaketime than Debian's.
+TOLLGATE_STORM=50 kills that many nodes under load instead of a few, and every part as often in proportion, and prints
+the counts. TOLLGATE_FAKETIME names another libfaketime than Debian's.
 """
 
 import concurrent.futures
@@ -38,8 +38,8 @@ LEASE_SECONDS = 31  # what a dead node had taken is another's after that: an att
 PASSWORD = "a password"
 
 
-class Door:
-    """Where clients come in: HAProxy, or a node past it. It is what harness.Server is to other tests."""
+class Entry:
+    """What clients connect to: HAProxy, or a node directly. It replaces the harness.Server of other tests."""
 
     def __init__(self, cluster, node=None):
         self.address = ("127.0.0.1", node.port if node else cluster.proxy.port)
@@ -62,7 +62,7 @@ class Door:
 
 
 def at_once(*calls):
-    """What they return, begun together."""
+    """Calls them concurrently, and returns their results."""
     with concurrent.futures.ThreadPoolExecutor(len(calls)) as pool:
         return [each.result() for each in [pool.submit(one) for one in calls]]
 
@@ -73,7 +73,7 @@ def tell(text):
 
 
 class Failing(unittest.TestCase):
-    """What cannot be started or asked is told in one line, and ends nobody else."""
+    """A part that cannot be started or queried is reported in one line, and the others keep running."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="tollgate-parts-")
@@ -122,7 +122,7 @@ class Failing(unittest.TestCase):
 
 
 class Cluster(Case):
-    """One cluster for all tests, which go by their numbers: the last one looks for what the first one was promised."""
+    """One cluster for all tests, which run in the order of their numbers: the last one checks what the first one stored."""
 
     @classmethod
     def setUpClass(cls):
@@ -134,11 +134,11 @@ class Cluster(Case):
             "webhook-retry": ",".join(["1s"] * 16)})
         cls.addClassCleanup(cls.cluster.stop)
         cls.cluster.start()
-        cls.door = Door(cls.cluster)
-        cls.doors = [Door(cls.cluster, node) for node in cls.cluster.nodes]
+        cls.entry = Entry(cls.cluster)
+        cls.entries = [Entry(cls.cluster, node) for node in cls.cluster.nodes]
         cls.login = "ada"
-        cls.user = cls.door.add_user(cls.login, "12.50")
-        cls.token, _ = cls.door.add_token(cls.user)
+        cls.user = cls.entry.add_user(cls.login, "12.50")
+        cls.token, _ = cls.entry.add_token(cls.user)
         cls.arrivals = Arrivals()
         cls.receiver = Receiver(cls.arrivals.play)
         cls.addClassCleanup(cls.receiver.close)
@@ -153,7 +153,7 @@ class Cluster(Case):
             self.assertFalse("Sanitizer" in text or "runtime error: " in text, text)
 
     def start_again(self, part):
-        """Of one that was killed, children may be there for a moment, and keep it from starting."""
+        """The children of a killed part may live on for a moment, and prevent its start."""
         deadline = time.monotonic() + harness.DEADLINE_SECONDS
         while True:
             try:
@@ -168,32 +168,32 @@ class Cluster(Case):
         self.eventually(lambda: self.cluster.proxy.is_up(node))
 
     def all_clients(self, storm_number, receiver):
-        """Readers, and those who write: everybody with an account of their own."""
-        accounts = [self.door.add_account(self.user, "sitesmaker") for _ in range(4)]
-        visitor = signed_in(self.door, self.login, PASSWORD)
-        app = Application(self.door, self.user, f"Storm {storm_number}")
+        """Clients that read, and clients that write: each with its own account."""
+        accounts = [self.entry.add_account(self.user, "sitesmaker") for _ in range(4)]
+        visitor = signed_in(self.entry, self.login, PASSWORD)
+        app = Application(self.entry, self.user, f"Storm {storm_number}")
         refresh_token = app.tokens(visitor)["refresh_token"]
         paths = [receiver.url(f"/{accounts[0]}/{number}") for number in range(3)]
         for url in paths:
-            made = self.door.ask("POST", f"/v1/sitesmaker/{accounts[0]}/hooks", token=self.token,
+            made = self.entry.ask("POST", f"/v1/sitesmaker/{accounts[0]}/hooks", token=self.token,
                                  body={"event": "site.published", "target_url": url})
             self.assertEqual(201, made.status, made)
         self.paths = [url.split(str(receiver.port))[1] for url in paths]
         self.hookers = [Hooker(self.token, account) for account in accounts[1:3]]
         self.refresher = Refresher(app, refresh_token)
-        self.reporters = [Reporter(f"{storm_number}.{number}", self.door.flags, accounts[0]) for number in range(2)]
+        self.reporters = [Reporter(f"{storm_number}.{number}", self.entry.flags, accounts[0]) for number in range(2)]
         reader = Reader(self.token, ["/v1/user/balance", f"/v1/sitesmaker/{accounts[3]}/hooks",
                                      "/v1/sitesmaker/accounts", "/v1/testservice/get"])
         return [reader, Reader(self.token, ["/v1/user/balance"]), *self.hookers, self.refresher, *self.reporters]
 
     def verify_writers(self):
-        client = Client(self.door)
+        client = Client(self.entry)
         self.addCleanup(client.close)
         for each in (*self.hookers, self.refresher):
             self.assertEqual([], each.verify(client))
 
-    def test_1_whatever_is_killed_under_load_nothing_acknowledged_is_lost(self):
-        storm = Storm(self.door)
+    def test_1_kills_under_load_lose_nothing_acknowledged(self):
+        storm = Storm(self.entry)
         clients = self.all_clients(1, self.receiver)
         storm.begin(clients)
         chance = random.Random(KILLS)
@@ -219,24 +219,24 @@ class Cluster(Case):
         type(self).promised = (sum((each.kept for each in self.reporters), []), self.paths, time.monotonic())
 
     def test_2_three_nodes_admit_exactly_one_quota(self):
-        user = self.door.add_user("quota")
-        token, _ = self.door.add_token(user)
-        self.door.run("user", "quota", "--user", user, "--per-day", 1000)
+        user = self.entry.add_user("quota")
+        token, _ = self.entry.add_token(user)
+        self.entry.run("user", "quota", "--user", user, "--per-day", 1000)
 
-        def ask_many(door):
-            with door.connect() as connection:
+        def ask_many(entry):
+            with entry.connect() as connection:
                 fields = {"Authorization": token}
                 return [connection.ask("GET", "/v1/testservice/auth", fields).status for _ in range(130)]
 
-        statuses = sum(at_once(*[lambda door=door: ask_many(door) for door in (*self.doors, *self.doors, *self.doors)]),
+        statuses = sum(at_once(*[lambda entry=entry: ask_many(entry) for entry in (*self.entries, *self.entries, *self.entries)]),
                        [])
         self.assertEqual({200: 1000, 429: 170}, {status: statuses.count(status) for status in set(statuses)})
-        resets = {door.ask("GET", "/v1/testservice/auth", token=token).get("X-RateLimit-Reset") for door in self.doors}
+        resets = {entry.ask("GET", "/v1/testservice/auth", token=token).get("X-RateLimit-Reset") for entry in self.entries}
         self.assertEqual(1, len(resets), resets)
 
-    def test_2_who_is_asking_is_not_for_clients_to_say(self):
+    def test_2_untrusted_forwarding_fields_are_ignored(self):
         def left(address, **fields):
-            with self.door.connect(source=(address, 0)) as connection:
+            with self.entry.connect(source=(address, 0)) as connection:
                 named = {name.replace("_", "-"): value for name, value in fields.items()}
                 return int(connection.ask("GET", "/v1/testservice/get", named).get("X-RateLimit-Remaining"))
 
@@ -246,19 +246,19 @@ class Cluster(Case):
             left("127.0.0.11", X_Forwarded_For="192.0.2.1, 127.0.0.1", Forwarded="for=192.0.2.1")])
         self.assertEqual(first, left("127.0.0.12"))
 
-    def test_3_what_is_revoked_is_refused_everywhere_within_a_second(self):
+    def test_3_a_revoked_token_is_refused_everywhere_within_a_second(self):
         for _ in range(ROUNDS):
-            token, number = self.door.add_token(self.user)
-            for door in self.doors * 3:  # whatever remembers it, does now
-                self.assertEqual(200, door.ask("GET", "/v1/user/balance", token=token).status)
-            self.door.run("token", "revoke", "--id", number)
+            token, number = self.entry.add_token(self.user)
+            for entry in self.entries * 3:  # so that all nodes cache it
+                self.assertEqual(200, entry.ask("GET", "/v1/user/balance", token=token).status)
+            self.entry.run("token", "revoke", "--id", number)
             time.sleep(1)
-            for door in (*self.doors, self.door):
-                self.assert_error(door.ask("GET", "/v1/user/balance", token=token), 401)
+            for entry in (*self.entries, self.entry):
+                self.assert_error(entry.ask("GET", "/v1/user/balance", token=token), 401)
 
     def test_4_nodes_restarted_one_by_one_fail_no_request(self):
-        storm = Storm(self.door)
-        # A host of its own: what the killed nodes had taken counts as under way to the other one until its lease is over.
+        storm = Storm(self.entry)
+        # A separate host: deliveries that killed nodes had leased count as in flight to the other host until the leases end.
         receiver = Receiver(self.arrivals.play, address="127.0.0.2")
         self.addCleanup(receiver.close)
         clients = self.all_clients(4, receiver)
@@ -275,7 +275,7 @@ class Cluster(Case):
         self.verify_writers()
         self.expect_arrivals(sum((each.kept for each in self.reporters), []), self.paths, harness.DEADLINE_SECONDS)
 
-    def test_4_an_upgrade_that_fails_leaves_nobody_out(self):
+    def test_4_a_failed_upgrade_leaves_no_node_drained(self):
         node, program = self.cluster.nodes[0], self.cluster.nodes[0].program
         for broken in ("/nowhere/tollgate-server", "/bin/false"):
             with self.subTest(broken):
@@ -288,14 +288,14 @@ class Cluster(Case):
                 self.eventually(lambda: self.cluster.proxy.state_of(node) == "DOWN")
                 self.cluster.start_again(node)
                 self.settle(node)
-        # Nor does one that was broken off between its end and its start.
+        # Nor does an upgrade that was interrupted between stop and start.
         self.cluster.proxy.tell(f"set server nodes/{node.name} state drain")
         node.stop()
         self.cluster.start_again(node)
         self.settle(node)
-        self.assertEqual(200, self.door.ask("GET", "/v1/user/balance", token=self.token).status)
+        self.assertEqual(200, self.entry.ask("GET", "/v1/user/balance", token=self.token).status)
 
-    def test_5_without_postgresql_the_answer_is_503_and_then_it_goes_on(self):
+    def test_5_without_postgresql_the_response_is_503_until_it_is_back(self):
         postgres = self.cluster.postgres
 
         def stop(number):
@@ -319,22 +319,22 @@ class Cluster(Case):
                 break_it()
                 try:
                     began = time.monotonic()
-                    for answer in at_once(*[lambda door=door: door.ask("GET", path, token=self.token)
-                                            for door in (self.door, *self.doors)]):
+                    for answer in at_once(*[lambda entry=entry: entry.ask("GET", path, token=self.token)
+                                            for entry in (self.entry, *self.entries)]):
                         self.assert_error(answer, 503)
                         self.assertGreaterEqual(int(answer.get("Retry-After")), 1)
                     self.assertLess(time.monotonic() - began, harness.DEADLINE_SECONDS)
                     tell(f"PostgreSQL {name}: refused within {time.monotonic() - began:.2f} s")
-                    # What is remembered may be told for a second more.
-                    self.eventually(lambda: self.doors[0].ask("GET", "/v1/user/balance", token=self.token).status == 503)
+                    # Cached data may be returned for one second more.
+                    self.eventually(lambda: self.entries[0].ask("GET", "/v1/user/balance", token=self.token).status == 503)
                 finally:
                     mend_it()
                 began = time.monotonic()
-                self.eventually(lambda: all(door.ask("GET", path, token=self.token).status == 200
-                                            for door in self.doors))
+                self.eventually(lambda: all(entry.ask("GET", path, token=self.token).status == 200
+                                            for entry in self.entries))
                 tell(f"PostgreSQL {name}: served again after {time.monotonic() - began:.2f} s")
 
-    def test_6_without_redis_requests_go_on(self):
+    def test_6_requests_succeed_without_redis(self):
         redis = self.cluster.redis
 
         def stop(number):
@@ -350,8 +350,8 @@ class Cluster(Case):
                 try:
                     began = time.monotonic()
                     for _ in range(30):
-                        for door in (self.door, *self.doors):
-                            answer = door.ask("GET", "/v1/user/balance", token=self.token)
+                        for entry in (self.entry, *self.entries):
+                            answer = entry.ask("GET", "/v1/user/balance", token=self.token)
                             self.assertEqual(200, answer.status, answer)
                             self.assert_limit_fields(answer)
                     self.assertLess(time.monotonic() - began, harness.DEADLINE_SECONDS)
@@ -360,34 +360,33 @@ class Cluster(Case):
                 self.expect_shared_limits()
 
     def expect_shared_limits(self):
-        """That what one node counts, another one knows."""
+        """Whether one node sees what another one counts."""
         def shared():
-            left = [int(door.ask("GET", "/v1/user/balance", token=self.token).get("X-RateLimit-Remaining"))
-                    for door in self.doors]
+            left = [int(entry.ask("GET", "/v1/user/balance", token=self.token).get("X-RateLimit-Remaining"))
+                    for entry in self.entries]
             return left == [left[0], left[0] - 1, left[0] - 2]
 
         self.eventually(shared)
 
-    def test_7_a_node_whose_clock_is_five_minutes_off_does_as_the_others(self):
+    def test_7_a_node_whose_clock_is_five_minutes_off_behaves_like_the_others(self):
         library = os.environ.get("TOLLGATE_FAKETIME") or next(iter(glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")), "")
         self.assertTrue(library, "install faketime")
-        program = pathlib.Path(harness.program).read_bytes()
-        if b"__asan_init" in program or b"__tsan_init" in program:
+        if harness.is_sanitized():
             return  # a sanitizer must be the first library, and so must libfaketime; the other presets test this
-        node, odd, even = self.cluster.nodes[2], self.doors[2], self.doors[0]
+        node, odd, even = self.cluster.nodes[2], self.entries[2], self.entries[0]
         for shift in ("+5m", "-5m"):
             with self.subTest(shift):
                 node.environment = {"LD_PRELOAD": library, "FAKETIME": shift, "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
                 self.cluster.renew(node)
-                user = self.door.add_user(f"late{shift}", "1")
-                token, _ = self.door.add_token(user)
-                self.door.run("user", "quota", "--user", user, "--per-day", 6)
-                # The sixth tells when the window ends, and every node the same.
-                answers = [door.ask("GET", "/v1/testservice/auth", token=token) for door in (odd, even) * 3]
-                answers += [door.ask("GET", "/v1/testservice/auth", token=token) for door in (even, odd)]
+                user = self.entry.add_user(f"late{shift}", "1")
+                token, _ = self.entry.add_token(user)
+                self.entry.run("user", "quota", "--user", user, "--per-day", 6)
+                # The sixth response says when the window ends, the same on every node.
+                answers = [entry.ask("GET", "/v1/testservice/auth", token=token) for entry in (odd, even) * 3]
+                answers += [entry.ask("GET", "/v1/testservice/auth", token=token) for entry in (even, odd)]
                 self.assertEqual([200] * 6 + [429] * 2, [each.status for each in answers])
                 self.assertEqual(1, len({each.get("X-RateLimit-Reset") for each in answers[5:]}), answers[5:])
-                # A code has a minute: whoever made it, whoever redeems it.
+                # A code is valid for a minute, regardless of the nodes that issue and redeem it.
                 for maker, taker in ((odd, even), (even, odd)):
                     visitor = signed_in(maker, self.login, PASSWORD)
                     app = Application(maker, self.user, f"Clock {shift} {maker.address[1]}")
@@ -395,16 +394,16 @@ class Cluster(Case):
                     app.server = visitor.server = taker
                     given = app.exchange(code)
                     self.assertEqual(200, given.status, given)
-                    for door in self.doors:
-                        self.assertEqual(200, call(door, given.json()["access_token"]).status)
+                    for entry in self.entries:
+                        self.assertEqual(200, call(entry, given.json()["access_token"]).status)
                     self.assertEqual(200, visitor.get("/en/user/settings/tokens/", follow=False).status)
         node.environment = None
         self.cluster.renew(node)
 
-    def test_8_a_node_that_hangs_is_left_out(self):
-        """It takes connections, and answers none. In a great storm it hangs until others have sent what it had taken."""
+    def test_8_a_hanging_node_gets_no_requests(self):
+        """It accepts connections and does not respond. In a long storm it hangs until others have sent its deliveries."""
         node = self.cluster.nodes[1]
-        storm = Storm(self.door)
+        storm = Storm(self.entry)
         receiver = Receiver(self.arrivals.play, address="127.0.0.3")
         self.addCleanup(receiver.close)
         self.all_clients(8, receiver)
@@ -415,23 +414,23 @@ class Cluster(Case):
             hung = time.monotonic()
             self.eventually(lambda: not self.cluster.proxy.is_up(node))
             for _ in range(30):
-                self.assertEqual(200, self.door.ask("GET", "/v1/user/balance", token=self.token).status)
+                self.assertEqual(200, self.entry.ask("GET", "/v1/user/balance", token=self.token).status)
             if KILLS >= 50:
                 time.sleep(max(0, hung + LEASE_SECONDS - time.monotonic()))
         finally:
             node.send(signal.SIGCONT)
         self.settle(node)
-        self.assertEqual(200, self.doors[1].ask("GET", "/v1/user/balance", token=self.token).status)
+        self.assertEqual(200, self.entries[1].ask("GET", "/v1/user/balance", token=self.token).status)
         storm.end()
         self.assertEqual([], storm.faults)
         self.expect_arrivals(sum((each.kept for each in self.reporters), []), self.paths,
                              LEASE_SECONDS + harness.DEADLINE_SECONDS)
 
-    def test_8_without_any_node_the_balancer_answers_as_the_api_would(self):
+    def test_8_without_any_node_the_balancer_responds_like_the_api(self):
         for node in self.cluster.nodes:
             node.stop()
         for method in ("GET", "POST"):
-            answer = self.door.ask(method, "/v1/user/balance", token=self.token)
+            answer = self.entry.ask(method, "/v1/user/balance", token=self.token)
             self.assertEqual((503, "application/json", "1"),
                              (answer.status, answer.get("Content-Type"), answer.get("Retry-After")), answer)
             self.assertEqual({"message", "documentation_url"}, set(answer.json()))
@@ -440,7 +439,7 @@ class Cluster(Case):
             node.start()
         for node in self.cluster.nodes:
             self.settle(node)
-        self.assertEqual(200, self.door.ask("GET", "/v1/user/balance", token=self.token).status)
+        self.assertEqual(200, self.entry.ask("GET", "/v1/user/balance", token=self.token).status)
 
     def test_9_every_event_of_the_storm_arrived(self):
         if not hasattr(self, "promised"):

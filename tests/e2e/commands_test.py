@@ -31,7 +31,7 @@ class Usage(Case):
         for each in mentions:
             self.assertIn(each, done.stderr)
 
-    def test_help_everywhere(self):
+    def test_every_command_has_help(self):
         for command in [[], ["user"], ["account"], ["token"], ["app"], ["hook"], ["delivery"], ["event"], ["audit"], *COMMANDS]:
             done = run_command(*command, "--help")
             self.assertEqual((0, ""), (done.returncode, done.stderr), command)
@@ -41,13 +41,13 @@ class Usage(Case):
                      "tls-ticket-keys", "plain", "threads", "base-url",
                      "auth-url",
                      "trusted-proxy", "forwarded-by", "cors-origin", "anonymous-limit", "user-limit", "access-token-seconds", "allow-private-targets",
-                     "webhook-retry",
+                     "webhook-retry", "webhook-minute-limit",
                      "max-header-bytes", "max-body-bytes", "header-timeout", "idle-timeout", "max-connections", "demo",
                      "log", "config"):
             self.assertIn("--" + flag, text)
         self.assertEqual(0, run_command("--version").returncode)
 
-    def test_flags_that_cannot_be_meant(self):
+    def test_invalid_flags(self):
         with temporary_directory() as data:
             def refused(*flags, mentions):
                 with self.subTest(flags=flags):
@@ -65,6 +65,7 @@ class Usage(Case):
                 "--header-timeout": ["", "10", "s", "10x", "-1s", "0s", "1.5s", "10 s", "400d",
                                      "99999999999999999999s"],
                 "--idle-timeout": ["0ms", "x"],
+                "--webhook-minute-limit": ["", "x", "-1", "1000001", "5/minute"],
                 "--webhook-retry": ["", ",", "5s,", ",5s", "5s,,5m", "5s;5m", "x"],
                 "--max-header-bytes": ["0", "1023", "x", "999999999"],
                 "--max-body-bytes": ["0", "x", "-1"],
@@ -101,7 +102,7 @@ class Usage(Case):
             refused("--log", "x\ny\x1b[2J", mentions="--log")
             self.assertFalse((data / "d").exists(), "nothing was made")
 
-    def test_commands_that_cannot_be_meant(self):
+    def test_invalid_commands(self):
         with temporary_directory() as data:
             def refused(*words, mentions, stdin="a password\n"):
                 with self.subTest(words=words):
@@ -148,7 +149,7 @@ class Usage(Case):
         self.assert_refused(run_command("nonsense", "--help-me"), 2, "'nonsense'")
 
     def test_flags_without_a_value(self):
-        """Another flag is no value, nor is nothing behind `=`: the flag that lacks one is named, whatever else is wrong."""
+        """Another flag is not a value, and neither is an empty text after `=`: the error names the flag without a value."""
         with temporary_directory() as data:
             def refused(*words, flag):
                 with self.subTest(words=words):
@@ -176,7 +177,7 @@ class Usage(Case):
             refused("serve", "--log", "--\x1b[2J", flag="--log")
             refused("event", "emit", "--data", "{}", "--data", "--demo", flag="--data")
             self.assertEqual([], list(data.iterdir()), "nothing was made")
-            # One dash, and two of them further in, are a value's own.
+            # A value may begin with one dash, and contain two later.
             made = run_command("user", "add", "--login=ann--b", "--balance", "-3.50", "--password-stdin", "--data", "-d",
                                stdin="a password\n", cwd=data)
             self.assertEqual((0, '{"id": 1}\n', ""), (made.returncode, made.stdout, made.stderr))
@@ -210,7 +211,7 @@ class Usage(Case):
 
 
     def test_a_store_that_does_not_exist(self):
-        """Only `serve`, `user add` and `migrate` make a store: a mistyped path is not a new, empty one."""
+        """Only `serve`, `user add` and `migrate` create a store: a mistyped path does not become a new, empty one."""
         commands = (("user", "quota", "--user", "1", "--per-day", "1"),
                     ("account", "add", "--user", "1", "--service", "sitesmaker", "--name", "x"),
                     ("token", "create", "--user", "1", "--description", "x", "--scopes", "user:balance"),
@@ -313,7 +314,7 @@ class Configuration(Case):
             self.assertEqual({"id": 2}, json.loads(done.stdout),
                              "in the store that the file names, beside the demo user")
 
-    def test_of_what_may_be_repeated_one_needs_no_array(self):
+    def test_a_repeatable_key_may_have_one_value_without_an_array(self):
         with temporary_directory() as data:
             config = data / "tollgate.json"
             config.write_text(json.dumps({"listen": "1.2.3.4:1", "trusted-proxy": "127.0.0.0/8"}))
@@ -321,7 +322,7 @@ class Configuration(Case):
                 told = [server.ask("GET", "/v1/testservice/get", {"X-Forwarded-For": f"192.0.2.{n}"}) for n in (1, 2)]
                 self.assertEqual(["59", "59"], [answer.get("X-RateLimit-Remaining") for answer in told])
 
-    def test_what_is_wrong_is_named(self):
+    def test_errors_name_what_is_wrong(self):
         with temporary_directory() as data:
             config = data / "c.json"
             for text, mentions in (

@@ -26,7 +26,7 @@ class AnyOrigin(Case):
         cls.server = Server("--demo", "--anonymous-limit", "9/day")
         cls.addClassCleanup(cls.server.stop)
 
-    def test_answers_may_be_read(self):
+    def test_any_origin_may_read_responses(self):
         for path in OPEN:
             with self.subTest(path=path):
                 answer = self.server.ask("GET", path, {"Origin": ORIGIN}, token=self.server.demo_token)
@@ -36,7 +36,7 @@ class AnyOrigin(Case):
                 answer = self.server.ask("GET", path, token=self.server.demo_token)
                 self.assertIsNone(allowed(answer), "nobody asked")
 
-    def test_pages_are_not_for_others(self):
+    def test_pages_permit_no_other_origin(self):
         for path in PAGES:
             with self.subTest(path=path):
                 for answer in (self.server.ask("GET", path, {"Origin": ORIGIN}), preflight(self.server, path)):
@@ -64,7 +64,7 @@ class AnyOrigin(Case):
 
             for _ in range(5):
                 self.assertEqual(2, remaining(preflight(server, "/v1/user/balance")))
-                # A right or wrong token makes no difference: a preflight does not tell, and guesses cost nothing.
+                # A valid or invalid token makes no difference: a preflight does not reveal it, and guesses are not counted.
                 self.assertEqual(2, remaining(preflight(server, "/v1/user/balance", fields=[("Authorization", "Bearer x")])))
             self.assertEqual(1, remaining(server.ask("OPTIONS", "/v1/user/balance", {"Origin": ORIGIN})), "not a preflight")
             self.assertEqual(0, remaining(server.ask("GET", "/v1/testservice/get")))
@@ -73,7 +73,7 @@ class AnyOrigin(Case):
             self.assertEqual("*", allowed(refused), "the page learns why")
             self.assertEqual(204, preflight(server, "/v1/user/balance").status)
 
-    def test_a_token_in_a_preflight_is_not_looked_at(self):
+    def test_a_token_in_a_preflight_is_ignored(self):
         plain = preflight(self.server, "/v1/user/balance")
         with_token = preflight(self.server, "/v1/user/balance", fields=[("Authorization", self.server.demo_token)])
         self.assertEqual(plain.get("X-RateLimit-Limit"), with_token.get("X-RateLimit-Limit"))
@@ -98,7 +98,7 @@ class ChosenOrigins(Case):
                 self.assertEqual([], [name for name, _ in answer.fields if name.lower().startswith("access-control")])
             self.assertEqual("2", preflight(server, "/v1/testservice/get").get("X-RateLimit-Remaining"))
 
-    def test_what_is_no_origin(self):
+    def test_invalid_origins(self):
         for text in ("", "*", "app.example", "https://", "https://app.example/", "https://app.example/x", "ftp://app.example",
                      "https://App.example", "https://app.example:443", "https://u@app.example", "https://app.example?x", "null"):
             with self.subTest(text=text):

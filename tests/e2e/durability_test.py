@@ -60,11 +60,11 @@ class KillNine(Case):
 
 
 class FullDisk(Case):
-    def test_what_needs_no_space_goes_on_and_all_goes_on_when_there_is_some(self):
+    def test_reads_work_on_a_full_disk_and_writes_when_there_is_space_again(self):
         with Server("--demo", *PLENTY) as server:
             path = f"/v1/sitesmaker/{server.demo['sitesmaker_account']}/hooks"
             hook = {"event": "site.created", "target_url": "https://example.com/"}
-            # No file may grow: for the program the same as a disk without space, and no root is needed to fill it.
+            # No file may grow: to the program this is the same as a full disk, and it does not require root.
             before = resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (1, resource.RLIM_INFINITY))
             for _ in range(3):
                 self.assert_error(server.ask("POST", path, body=hook, token=server.demo_token), 503)
@@ -77,7 +77,7 @@ class FullDisk(Case):
 
 
 class Beside(Case):
-    def test_commands_in_parallel_beside_a_server_that_writes(self):
+    def test_commands_in_parallel_with_a_server_that_writes(self):
         with Server("--demo", *PLENTY) as server:
             done = []
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`event emit`: beside a running server, while it is down, and what cannot be meant."""
+"""`event emit`: with a running server, while it is down, and with invalid arguments."""
 
 import json
 import threading
@@ -43,7 +43,7 @@ class Events(Case):
             self.assertEqual(1, self.emit(server.store_flags, account, "[null]", "site.created"))
             self.assertEqual([None], json.loads(receiver.wait(3)[2].body)["data"])
 
-    def test_an_account_that_is_not_there(self):
+    def test_an_account_that_does_not_exist(self):
         with Server("--demo") as server:
             for service, account in (("sitesmaker", 99), ("sitesmaker", server.demo["itemplatform_account"]),
                                      ("itemplatform", server.demo["sitesmaker_account"])):
@@ -54,7 +54,7 @@ class Events(Case):
                     self.assertEqual((1, ""), (done.returncode, done.stdout))
                     self.assertRegex(done.stderr, rf"\A[^\n]*there is no account {account} at {service}\.\n\Z")
 
-    def test_while_it_is_down(self):
+    def test_while_the_server_is_down(self):
         with temporary_directory() as data, Receiver() as receiver:
             with Server("--demo", "--allow-private-targets", data=data) as server:
                 account = server.demo["sitesmaker_account"]
@@ -82,7 +82,7 @@ class Events(Case):
             self.assertEqual([1] * 8, counts)
             self.assertEqual(8, len({each.id for each in receiver.wait(8)}))
 
-    def test_what_cannot_be_meant(self):
+    def test_invalid_arguments(self):
         with temporary_directory() as data:
             def refused(*flags, mentions):
                 with self.subTest(flags=[each[:40] for each in flags]):

@@ -1,4 +1,4 @@
-"""Starts the real tollgate-server and talks to it in bytes: what every *_test.py here is made of.
+"""Starts the real tollgate-server and sends it bytes: the base of every *_test.py here.
 
 Each test file is a program: `some_test.py path/to/tollgate-server [unittest's own arguments]`. With the environment's
 TOLLGATE_E2E_STORE=postgres its servers use a database of the test run's PostgreSQL, with one schema for each data
@@ -43,6 +43,12 @@ def main():
     if on_postgres:
         postgres = Database.shared()
     unittest.main(module="__main__", testRunner=stall_guard.Runner)
+
+
+def is_sanitized():
+    """Whether the server is built with a sanitizer, which needs more memory, and must be the first library loaded."""
+    built = pathlib.Path(program).read_bytes()
+    return b"__asan_init" in built or b"__tsan_init" in built
 
 
 def basic(username, secret, scheme="Basic"):
@@ -94,7 +100,7 @@ class Connection:
         self.socket.sendall(data)
 
     def read(self, method="GET"):
-        """The next response; None where the connection ended instead."""
+        """The next response; None if the connection ended instead."""
         stand_in = _OneReader(self.incoming)
         answer = http.client.HTTPResponse(stand_in, method=method)
         try:
@@ -116,7 +122,7 @@ class Connection:
 
 
 class _OneReader:
-    """What HTTPResponse takes for a socket: it must not close the stream that later responses come from."""
+    """Passed to HTTPResponse as a socket: it must not close the stream from which later responses are read."""
 
     def __init__(self, stream):
         self.stream = stream
@@ -137,8 +143,8 @@ class _Uncloseable:
 
 
 def encode(method, path, fields=(), body=None):
-    """A request as bytes. `fields` is a dict or a list of pairs; Host and User-Agent come by themselves unless they are
-    there; a value of None leaves one out. A body that is no bytes is sent as JSON."""
+    """A request as bytes. `fields` is a dict or a list of pairs; Host and User-Agent are added unless they are
+    given; a value of None omits one. A body that is not bytes is sent as JSON."""
     pairs = list(fields.items()) if isinstance(fields, dict) else list(fields)
     names = {name.lower() for name, _ in pairs}
     if body is not None and not isinstance(body, bytes):
@@ -165,7 +171,7 @@ def run_command(*arguments, stdin="", cwd=None):
 
 
 def flags_for(data, store=None):
-    """What names a data directory, and the store that belongs to it."""
+    """The flags that name a data directory and its store."""
     store = store or (postgres and postgres.store(data))
     return ["--data", str(data)] + (["--store", store] if store else [])
 
@@ -194,7 +200,7 @@ class Server:
             self.process.wait()
             self.reader.join()
             raise AssertionError(f"no ready line from {command}: {self.errors.decode(errors='replace')}") from None
-        # With --base-url the ready line tells addresses that are not this machine's; those tests choose the port.
+        # With --base-url the ready line has addresses of other machines; those tests choose the port.
         authority = self.ready["auth"].split("://")[1] if listen.endswith(":0") else listen
         host, _, port = authority.rpartition(":")
         self.address = (host.strip("[]"), int(port))
@@ -229,7 +235,7 @@ class Server:
         return Connection(self.address, self.tls, source)
 
     def ask(self, method, path, fields=(), body=None, token=None):
-        """One request on a connection of its own. `token`: the value of Authorization."""
+        """One request on a separate connection. `token`: the value of Authorization."""
         if token is not None:
             fields = [*(fields.items() if isinstance(fields, dict) else fields), ("Authorization", token)]
         with self.connect() as connection:
@@ -268,7 +274,7 @@ class Server:
         return code
 
     def stop(self):
-        """Ends it as an operator would, and takes its data away."""
+        """Stops it as an operator would, and removes its data."""
         if self.process.poll() is None:
             self.signal(signal.SIGTERM)
             try:
@@ -285,7 +291,7 @@ class Server:
         return self.process.returncode
 
     def log_after(self, text):
-        """Standard error, once it holds `text`: the log is written a moment later than the answer."""
+        """Standard error, once it holds `text`: the log is written a moment after the response."""
         deadline = time.monotonic() + DEADLINE_SECONDS
         while text.encode() not in self.errors and time.monotonic() < deadline:
             time.sleep(0.005)

@@ -146,7 +146,7 @@ class Proxies(Case):
     def remaining(self, server, fields):
         return int(server.ask("GET", "/v1/testservice/get", fields).get("X-RateLimit-Remaining"))
 
-    def test_from_anybody_the_fields_are_ignored(self):
+    def test_fields_of_untrusted_peers_are_ignored(self):
         for flags in ([], ["--trusted-proxy", "10.0.0.0/8", "--trusted-proxy", "2001:db8::/32"]):
             with self.subTest(flags=flags), Server(*flags, store="memory:") as server:
                 for number, fields in enumerate(({"X-Forwarded-For": "203.0.113.7"}, {"Forwarded": "for=203.0.113.8"},
@@ -179,7 +179,7 @@ class Proxies(Case):
 class ManyAddresses(Case):
     """Item 6."""
 
-    def test_a_flood_of_addresses_stays_bounded_and_locks_nobody_out(self):
+    def test_a_flood_of_addresses_stays_bounded_and_locks_no_one_out(self):
         def resident_kilobytes(pid):
             with open(f"/proc/{pid}/status") as status:
                 return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))

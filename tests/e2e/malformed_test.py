@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """contract.md's last section: HTTP/1.1 that must be refused, over real sockets, plain and TLS. Each is sent whole, byte
-by byte, and with a second request behind it that must not be answered."""
+by byte, and followed by a second request that must not be answered."""
 
 import time
 
@@ -122,7 +122,7 @@ class Malformed(Case):
             self.assertTrue(connection.ended(), "a second answer, or an open connection")
             self.assertLess(time.monotonic() - started, 10, "at once, not after a time-out")
 
-    def test_refused_whole_byte_by_byte_and_with_a_follower(self):
+    def test_refused_whole_byte_by_byte_and_with_a_second_request(self):
         for kind, samples in REFUSED.items():
             for sent in samples:
                 with self.subTest(kind=kind, sent=sent[:120]):
@@ -132,7 +132,7 @@ class Malformed(Case):
                     if self.BYTE_BY_BYTE and len(sent) < 500:
                         self.assert_refused(sent, statuses, [bytes([byte]) for byte in sent])
 
-    def test_too_much_is_answered_at_once(self):
+    def test_too_large_heads_are_refused_at_once(self):
         for status, sent in LARGE:
             with self.subTest(status=status, sent=sent[:60]):
                 self.assert_refused(sent, (status,), [sent])
@@ -163,7 +163,7 @@ class Malformed(Case):
                             connection.read() or connection.socket.recv(1)
                             raise TimeoutError
 
-    def test_a_body_without_an_agent_or_too_large_either(self):
+    def test_a_body_without_an_agent_or_too_large_is_not_a_request(self):
         json_type = b"Content-Type: application/json\r\n"
         without_agent = b"POST " + PATH + b" HTTP/1.1\r\nHost: x\r\n" + json_type
         too_large = (FOLLOWER * 1000)[:70_000]
@@ -180,7 +180,7 @@ class Malformed(Case):
                 second = connection.read()
                 self.assertTrue(second is None or second.status == 404, "an answer to what was a body")
 
-    def test_what_is_odd_but_right(self):
+    def test_unusual_but_valid_requests(self):
         for sent in (request(b"Content-Type: application/json\r\nContent-Length: 2\r\n", b"{}"),
                      chunked(b"2\r\n{}\r\n0\r\n\r\n"), chunked(b"2;a=b;c=\"d\"\r\n{}\r\n0\r\n\r\n"),
                      chunked(b"0002\r\n{}\r\n000\r\n\r\n"), chunked(b"1\r\n{\r\n1\r\n}\r\n0\r\nX-Trailer: y\r\n\r\n"),

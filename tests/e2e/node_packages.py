@@ -1,4 +1,4 @@
-"""Programs of other people's from npm, at the versions and digests of node/package-lock.json, in the build directory."""
+"""Third-party programs from npm, at the versions and digests of node/package-lock.json, in the build directory."""
 
 import fcntl
 import hashlib

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Clients beside the usual ones: public clients, devices, resource servers, and applications that act for their owner."""
+"""Other kinds of clients: public clients, devices, resource servers, and applications that act for their owner."""
 
 import secrets
 
@@ -48,7 +48,7 @@ class Public(WithServer):
         for each in (first, second, again, third):
             self.assertEqual(401, call(self.server, each["access_token"]).status)
 
-    def test_a_scheme_of_its_own(self):
+    def test_a_private_use_scheme(self):
         for good in ("com.example.app:/back", "com.example.app://back"):
             app = PublicClient(self.server, 1, good)
             location = app.decide(self.visitor, **app.pkce)
@@ -59,6 +59,18 @@ class Public(WithServer):
                                *self.server.store_flags)
             self.assertEqual((2, ""), (done.returncode, done.stdout))
             self.assertIn("--re", done.stderr)
+
+    def test_several_redirect_urls(self):
+        urls = ["https://app.example/back", "com.example.app:/back"]
+        flags = [word for each in urls for word in ("--redirect-url", each)]
+        made = self.server.run("app", "register", "--user", 1, "--name", "Two", "--website", "https://app.example", "--public", *flags)
+        listed = self.server.run("app", "list", "--user", 1)["applications"]
+        self.assertEqual([urls], [each["redirect_urls"] for each in listed if each["client_id"] == made["client_id"]])
+        flags = [word for i in range(21) for word in ("--redirect-url", f"https://app.example/{i}")]
+        done = run_command("app", "register", "--user", 1, "--name", "Many", "--website", "https://app.example", *flags,
+                           *self.server.store_flags)
+        self.assertEqual((2, ""), (done.returncode, done.stdout))
+        self.assertIn("--redirect-url: ", done.stderr)
 
     def test_revocation_by_the_client_id_alone(self):
         tokens = self.app.tokens(self.visitor)
@@ -90,7 +102,7 @@ class Device(WithServer):
         visitor = visitor or self.visitor
         return visitor.submit(visitor.get(self.PAGE).form_with("user_code"), {"user_code": code})
 
-    def test_what_the_user_allows_is_what_the_device_gets(self):
+    def test_the_device_gets_what_the_user_allows(self):
         allowed, denied, waiting = (self.requested() for _ in range(3))
         self.assertEqual({"device_code", "user_code", "verification_uri", "verification_uri_complete", "expires_in", "interval"},
                          set(allowed))
@@ -122,7 +134,7 @@ class Device(WithServer):
         self.assertEqual(429, self.question(self.requested()["user_code"], guesser).status)
         self.assertEqual(200, self.question(self.requested()["user_code"]).status)
 
-    def test_who_is_not_signed_in_comes_back_with_the_code(self):
+    def test_without_a_session_sign_in_returns_with_the_code(self):
         page = Visitor(self.server).get(self.PAGE + "?user_code=bcdf-ghjk", follow=False)
         self.assertEqual(303, page.status)
         self.assertIn("BCDF-GHJK", page.location)
@@ -161,7 +173,7 @@ class Confidential(WithServer):
         self.server.run("user", "disable", "--id", user)
         self.assertEqual({"active": False}, ask(service, token).json())
 
-    def test_an_application_acts_for_its_owner_who_allows_it(self):
+    def test_an_application_acts_for_its_owner_if_allowed(self):
         app = Application(self.server, 1, "For myself")
         wanted = {"grant_type": "client_credentials", "scope": "user:balance"}
         refused = app.post(TOKEN, wanted)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""contract.md, items 12, 13 and 27 to 32: what a browser goes through, and what an application gets for it."""
+"""contract.md, items 12, 13 and 27 to 32: the steps of a browser, and what an application gets."""
 
 import time
 import urllib.parse
@@ -11,14 +11,14 @@ from visitor import Visitor, query_of, signed_in
 
 @over_every_transport
 class Flow:
-    """The whole way, on every transport and store."""
+    """The whole flow, on every transport and store."""
 
     def setUp(self):
         if getattr(type(self), "visitor", None) is None:
             type(self).visitor = signed_in(self.server)
 
     def registered(self, name, **fields):
-        """An application that a person registers on their settings page: that works on every store."""
+        """An application that a user registers on their settings page, which works on every store."""
         page = self.visitor.get("/en/user/settings/applications/")
         shown = self.visitor.submit(page.form_with("name", "website", "redirect_url"),
                                     {"name": name, "website": "https://app.example", "redirect_url": BACK, **fields})
@@ -37,7 +37,7 @@ class Flow:
         for scope in ("user:balance", "sitesmaker:read"):
             self.assertIn(scope, page.text)
         form = page.form_with("decision")
-        self.assertEqual({"allow", "deny"}, {each.get("value") for each in form.named("decision")})
+        self.assertEqual({"allow", "deny", "other_user"}, {each.get("value") for each in form.named("decision")})
 
         sent_back = self.visitor.submit(form, button=("decision", "allow"), follow=False)
         self.assertEqual(303, sent_back.status)
@@ -66,12 +66,12 @@ class Flow:
         for token in (tokens, again):
             self.assertEqual(200, call(self.server, token["access_token"]).status)
 
-    def test_a_user_who_revokes_is_obeyed_at_once(self):
+    def test_access_ends_at_once_when_the_user_revokes_it(self):
         """Item 38."""
         app = self.registered("To be revoked")
         tokens = app.tokens(self.visitor)
         page = self.visitor.get("/en/user/settings/authorizations/")
-        row, = [each for each in page.all("tr") if "To be revoked" in each.text]
+        row, = [each for each in page.all("li") if "To be revoked" in each.text]
         form, = [each for each in page.forms if self.row_of(page, each, row)]
         self.assertEqual(200, self.visitor.submit(form).status)
         self.assertEqual(401, call(self.server, tokens["access_token"]).status)
@@ -81,18 +81,18 @@ class Flow:
 
     @staticmethod
     def row_of(page, form, row):
-        """Whether a form stands in a row of a table."""
+        """Whether a form is in a table row."""
         elements = page.elements
         begin = elements.index(row)
-        following = next((i for i in range(begin + 1, len(elements)) if elements[i].name == "tr"), len(elements))
+        following = next((i for i in range(begin + 1, len(elements)) if elements[i].name == "li"), len(elements))
         return begin < elements.index(form) < following
 
-    def test_an_application_that_is_deleted_is_nobody_at_once(self):
+    def test_an_application_that_is_deleted_is_refused_at_once(self):
         """Item 38."""
         app = self.registered("To be deleted")
         tokens = app.tokens(self.visitor)
         page = self.visitor.get("/en/user/settings/applications/")
-        row, = [each for each in page.all("tr") if "To be deleted" in each.text]
+        row, = [each for each in page.all("li") if "To be deleted" in each.text]
         form = next(each for each in page.forms if self.row_of(page, each, row) and
                     "delete" in [field.get("value") for field in each.fields])
         self.assertEqual(200, self.visitor.submit(form, {"confirm_name": "To be deleted"}).status)
@@ -101,7 +101,7 @@ class Flow:
         self.assertEqual((400, "invalid_grant"), (refused.status, refused.json()["error"]))
         self.assertEqual(400, app.ask(self.visitor).status)
 
-    def test_neither_kind_of_token_passes_for_the_other(self):
+    def test_neither_kind_of_token_is_accepted_as_the_other(self):
         """Item 12."""
         access = self.registered("Both kinds").tokens(self.visitor)["access_token"]
         demo = self.server.demo
@@ -110,7 +110,7 @@ class Flow:
             self.assert_error(self.server.ask("GET", "/v1/user/balance", token=value), 401)
         self.assertEqual(401, call(self.server, access.swapcase()).status)
 
-    def test_what_people_see_on_the_way_is_neither_framed_nor_kept(self):
+    def test_what_users_see_is_neither_framed_nor_cached(self):
         """Item 33."""
         app = self.registered("Looked at closely")
         consent = app.ask(self.visitor, state="s")
@@ -162,7 +162,7 @@ class OAuthCase(Case):
         cls.app = Application(cls.server, 1)
 
     def failure(self, location):
-        """What an application is told by a redirect."""
+        """The parameters of a redirect to the application."""
         self.assertTrue(location.startswith(BACK), location)
         told = query_of(location)
         self.assertNotIn("code", told)
@@ -180,7 +180,7 @@ class Requests(OAuthCase):
         self.assertTrue(page.answer.get("Content-Type").startswith("text/html"))
         return page
 
-    def test_an_application_that_there_is_not(self):
+    def test_an_unknown_application(self):
         for client in ("nobody", "", self.app.id[:-1], self.app.id + "a", self.app.id.lower(), "<script>", "\0", None):
             with self.subTest(client=client):
                 page = self.assert_page(self.app.request(client_id=client, redirect_uri=BACK))
@@ -194,7 +194,7 @@ class Requests(OAuthCase):
             with self.subTest(uri=uri):
                 self.assert_page(self.app.request(redirect_uri=uri))
 
-    def test_nobody_is_redirected_to_an_application_before_signing_in(self):
+    def test_not_redirected_to_an_application_before_sign_in(self):
         stranger = Visitor(self.server)
         for asked in ({"client_id": "nobody"}, {"redirect_uri": "https://evil.example/"}):
             page = stranger.get(self.app.request(**asked), follow=False)
@@ -203,14 +203,14 @@ class Requests(OAuthCase):
                     self.app.request("nothing", path="/en/itemplatform/oauth/", state="s")):
             page = stranger.get(url, follow=False)
             self.assertTrue(page.location.startswith("/en/user/sign_in/?"), page.location)
-            # After signing in the application is told.
+            # After sign-in, the application gets the error.
             back = self.visitor.get(page.location, follow=False)
             told = self.visitor.get(back.location, follow=False)
             self.assertEqual("s", self.failure(told.location)["state"])
         page = stranger.get(self.app.request(), follow=False)
         self.assertTrue(page.location.startswith("/en/user/sign_in/?"), page.location)
 
-    def test_a_parameter_that_comes_twice(self):
+    def test_a_parameter_that_is_repeated(self):
         for name, value in (("client_id", self.app.id), ("redirect_uri", BACK)):
             self.assert_page(self.app.request(redirect_uri=BACK) + f"&{name}=" + urllib.parse.quote(value))
         for name in ("response_type=code", "scope=user:balance", "state=b"):
@@ -248,7 +248,7 @@ class Requests(OAuthCase):
         # Consent is never skipped.
         self.assertEqual(200, app.ask(self.visitor, redirect_uri="https://app.example/any/where?x=y").status)
 
-    def test_other_faults_are_told_the_application(self):
+    def test_other_errors_are_sent_to_the_application(self):
         for more, error in (({"response_type": "token"}, "unsupported_response_type"),
                             ({"response_type": "code token"}, "unsupported_response_type"),
                             ({"response_type": None}, "invalid_request"),
@@ -286,7 +286,7 @@ class Requests(OAuthCase):
                     location = Application(self.server, 1).decide(self.visitor, decision, state=state)
                     self.assertEqual(state, query_of(location)["state"])
 
-    def test_no_state_no_state(self):
+    def test_no_state_is_returned_if_none_was_sent(self):
         self.assertNotIn("state=", Application(self.server, 1).decide(self.visitor))
         self.assertNotIn("state=", Application(self.server, 1).decide(self.visitor, state=""), "RFC 6749 section 3.1")
 
@@ -310,7 +310,7 @@ class Requests(OAuthCase):
 class Consent(OAuthCase):
     """Items 31 and 32."""
 
-    def test_who_is_not_signed_in_signs_in_and_is_asked_then(self):
+    def test_without_a_session_sign_in_comes_before_consent(self):
         visitor = Visitor(self.server)
         app = Application(self.server, 1, name="Comes back")
         page = app.ask(visitor, "user:balance", state="a b+c&d")
@@ -321,13 +321,13 @@ class Consent(OAuthCase):
         location = visitor.submit(page.form_with("decision"), button=("decision", "allow"), follow=False).location
         self.assertEqual("a b+c&d", query_of(location)["state"])
 
-    def test_refused_is_told_and_changes_nothing(self):
+    def test_refusal_is_reported_and_changes_nothing(self):
         app = Application(self.server, 1)
         told = self.failure(app.decide(self.visitor, "deny", state="s"))
         self.assertEqual(("access_denied", "s"), (told["error"], told["state"]))
         self.assertEqual(200, app.ask(self.visitor).status, "asked again")
 
-    def test_a_form_that_is_not_ours(self):
+    def test_a_forged_form(self):
         app = Application(self.server, 1)
         form = app.ask(self.visitor).form_with("decision")
         stranger = signed_in(self.server)
@@ -346,7 +346,7 @@ class Consent(OAuthCase):
             self.assertEqual(403, page.status)
         self.assertEqual(200, app.ask(self.visitor).status, "nothing was granted")
 
-    def test_no_form_no_consent(self):
+    def test_no_form_means_no_consent(self):
         app = Application(self.server, 1)
         url = app.request()
         asked = list(query_of(url).items())
@@ -359,7 +359,7 @@ class Consent(OAuthCase):
             self.assertEqual(200, self.visitor.get(url + more, follow=False).status, "a link agrees to nothing")
         self.assertEqual(200, app.ask(self.visitor).status, "nothing was granted")
 
-    def test_what_the_form_says_cannot_be_changed(self):
+    def test_the_parameters_of_a_form_cannot_be_changed(self):
         app = Application(self.server, 1)
         form = app.ask(self.visitor, "user:balance", state="s").form_with("decision")
         for name, value in (("scope", ALL_SCOPES), ("state", "other"), ("client_id", self.app.id)):
@@ -369,7 +369,7 @@ class Consent(OAuthCase):
                                  follow=False)
         self.assertIn(page.status, (400, 403))
 
-    def test_sent_twice_is_one_code(self):
+    def test_sent_twice_the_form_gives_one_code(self):
         app = Application(self.server, 1)
         form = app.ask(self.visitor).form_with("decision")
         first, second = (self.visitor.submit(form, {}, ("decision", "allow"), follow=False).location for _ in range(2))
@@ -379,7 +379,7 @@ class Consent(OAuthCase):
         self.assertIsNone(late.location, "the code was used, and is not handed out again")
         self.assertTrue(late.answer.get("Content-Type").startswith("text/html"))
 
-    def test_no_decision_is_none(self):
+    def test_a_form_without_a_decision(self):
         form = Application(self.server, 1).ask(self.visitor).form_with("decision")
         for pairs in (form.pairs(), [*form.pairs(), ("decision", "maybe")]):
             page = self.visitor.post(form.url, pairs, follow=False)
@@ -399,14 +399,14 @@ class Consent(OAuthCase):
         other = signed_in(self.server, "somebody-else", "a password")
         self.assertEqual(200, app.ask(other, "sitesmaker").status, "asked for each person")
 
-    def test_what_people_read_is_no_markup(self):
+    def test_text_on_the_page_is_escaped(self):
         app = Application(self.server, 1, name="<script>alert(1)</script>\"'&")
         page = app.ask(self.visitor, state="\"><script>")
         self.assertNotIn("<script", page.body)
         self.assertIn("<script>alert(1)</script>\"'&", page.text)
 
-    def test_no_field_of_the_page_stands_in_the_way_of_the_redirect(self):
-        """Chromium applies `form-action` to every redirect behind a form, those of the application's own site among them."""
+    def test_no_field_of_the_page_prevents_the_redirect(self):
+        """Chromium applies `form-action` to every redirect after a form, including those of the application's own site."""
         page = Application(self.server, 1).ask(self.visitor)
         self.assertNotIn("form-action", page.answer.get("Content-Security-Policy"))
         self.assertIsNone(page.answer.get("Cross-Origin-Opener-Policy"))
@@ -423,7 +423,7 @@ class OnePage(OAuthCase):
         typed = {"login": self.server.demo["login"], "password": self.server.demo["password"], **typed}
         return visitor.submit(form, typed, ("decision", decision), follow=False)
 
-    def test_signing_in_and_agreeing_at_once(self):
+    def test_sign_in_and_consent_at_once(self):
         visitor, app = Visitor(self.server), Application(self.server, 1, name="Faster")
         done = self.fill_in(visitor, app)
         told = query_of(done.location)
@@ -431,7 +431,7 @@ class OnePage(OAuthCase):
         self.assertEqual(200, app.exchange(told["code"]).status)
         self.assertLess(self.FORM_COOKIE, set(visitor.cookies), "signed in from now on")
 
-    def test_a_wrong_password_agrees_to_nothing(self):
+    def test_a_wrong_password_grants_nothing(self):
         visitor, app = Visitor(self.server), Application(self.server, 1)
         done = self.fill_in(visitor, app, password="wrong")
         self.assertEqual((422, None, self.FORM_COOKIE), (done.status, done.location, set(visitor.cookies)))
@@ -441,7 +441,7 @@ class OnePage(OAuthCase):
         again = visitor.submit(form, {"password": self.server.demo["password"]}, ("decision", "allow"), follow=False)
         self.assertIn("code", query_of(again.location))
 
-    def test_refusing_needs_no_password(self):
+    def test_denial_needs_no_password(self):
         done = self.fill_in(Visitor(self.server), Application(self.server, 1), "deny", login="", password="")
         self.assertEqual("access_denied", query_of(done.location)["error"])
 
@@ -464,7 +464,7 @@ class OnePage(OAuthCase):
         done = visitor.submit(form, typed, ("decision", "allow"), follow=False, fields={"Sec-Fetch-Site": "cross-site"})
         self.assertEqual((403, {}), (done.status, visitor.cookies))
 
-    def test_a_form_that_is_not_ours(self):
+    def test_a_form_that_is_forged(self):
         app = Application(self.server, 1)
         form = app.ask(Visitor(self.server), "itemplatform:read", path=FASTER).form_with("login", "password", "decision")
         own = {"client_id", "response_type", "scope", "login", "password", "decision"}
@@ -486,12 +486,12 @@ class OnePage(OAuthCase):
         self.assertEqual((403, self.FORM_COOKIE), (refused.status, set(second.cookies)))
         self.assertIn("code", query_of(first.submit(form, typed, ("decision", "allow"), follow=False).location))
 
-    def test_there_is_none_for_sitesmaker(self):
+    def test_sitesmaker_has_no_such_page(self):
         self.assertEqual(404, self.visitor.get("/en/sitesmaker/oauth/?client_id=x").status)
 
 
 class Lifetimes(Case):
-    def test_an_access_token_lives_as_long_as_it_says(self):
+    def test_an_access_token_expires_after_expires_in(self):
         """Item 13."""
         with Server("--demo", *PLENTY, "--access-token-seconds", "1") as server:
             app, visitor = Application(server, 1), signed_in(server)
@@ -511,7 +511,7 @@ class Lifetimes(Case):
             self.assertEqual(1, again["expires_in"])
             self.assertIn(call(server, again["access_token"]).status, (200, 401))
 
-    def test_what_was_granted_outlives_the_server(self):
+    def test_grants_survive_a_restart(self):
         with Server("--demo", *PLENTY) as server:
             app = Application(server, 1)
             visitor = signed_in(server)

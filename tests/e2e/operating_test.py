@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""What an operator does beside a running server: users, tokens, applications, webhooks, deliveries, check and migrate."""
+"""What an operator does while a server runs: users, tokens, applications, webhooks, deliveries, check and migrate."""
 
+import base64
 import contextlib
 import datetime
 import json
@@ -72,7 +73,7 @@ class Operator(Case):
 
 
 class Users(Operator):
-    def test_a_list_in_pages(self):
+    def test_a_list_has_pages(self):
         ids = [1] + [self.server.add_user(f"user{n}", balance="-3.50", currency="USD") for n in range(3)]
         self.run_ok("user", "quota", "--user", ids[1], "--per-day", 7)
         listed = self.run_ok("user", "list")
@@ -86,7 +87,7 @@ class Users(Operator):
         page = self.run_ok("user", "list", "--limit", 3, "--first", page["next"])
         self.assertEqual((["users"], [ids[3]]), (list(page), [each["id"] for each in page["users"]]))
 
-    def test_a_disabled_user_is_out_at_once_and_comes_back(self):
+    def test_a_disabled_user_loses_access_at_once_until_enabled(self):
         user = self.server.add_user("ann")
         token, _ = self.server.add_token(user)
         app = Application(self.server, user)
@@ -111,7 +112,7 @@ class Users(Operator):
         self.assert_signed_in(visitor, False)
         self.assert_signed_in(signed_in(self.server, "ann", "a password"), True)
 
-    def test_a_session_that_begins_while_its_user_is_disabled_is_none(self):
+    def test_a_session_cannot_begin_while_its_user_is_disabled(self):
         user = self.server.add_user("ann")
         visitor = signed_in(self.server, "ann", "a password")
         execute(self.server.store_flags, f"UPDATE directory_users SET disabled = {'true' if on_postgres else 1} WHERE id = {user}")
@@ -130,7 +131,7 @@ class Users(Operator):
         self.assert_signed_in(signed_in(self.server, "ann", "another one"), True)
         self.assert_signed_in(self.visitor_who_tried("ann", "a password"), False)
 
-    def test_signing_out_leaves_tokens(self):
+    def test_sign_out_keeps_tokens(self):
         user = self.server.add_user("ann")
         token, _ = self.server.add_token(user)
         visitors = [signed_in(self.server, "ann", "a password") for _ in range(2)]
@@ -141,7 +142,7 @@ class Users(Operator):
         self.assert_signed_in(other, True)
         self.assertEqual(200, self.balance_status(token))
 
-    def test_deleting_takes_everything_along(self):
+    def test_deletion_removes_everything(self):
         user = self.server.add_user("ann")
         account = self.server.add_account(user, "sitesmaker", admin=True)
         token, number = self.server.add_token(user)
@@ -169,7 +170,7 @@ class Users(Operator):
         self.assertEqual(200, self.balance_status(self.server.demo_token))
         self.assertGreater(self.server.add_user("ann"), user, "an id is never used again")
 
-    def test_who_does_not_exist(self):
+    def test_users_that_do_not_exist(self):
         for words in (("disable",), ("enable",), ("delete",), ("sign-out",), ("password", "--password-stdin")):
             self.assert_fails("user", words[0], "--id", 77, *words[1:], mentions="no user 77", stdin="a password\n")
         self.assert_fails("token", "list", "--user", 77, mentions="no user 77")
@@ -257,7 +258,7 @@ class Check(Case):
         self.assertRegex(done.stderr, r"\A[^\n]+\n\Z")
         return done.stderr
 
-    def test_all_is_well(self):
+    def test_a_valid_installation(self):
         with temporary_directory() as data:
             run_command("user", "add", "--login", "ann", "--password-stdin", *flags_for(data / "d"), stdin="a password\n")
             told = self.check(data / "d")
@@ -272,7 +273,7 @@ class Check(Case):
             self.assertIsNone(self.check(data / "d", "--plain")["certificate"])
             self.assertNotIn("store", self.check(data, "--store", "memory:", "--plain", store=False))
 
-    def test_a_store_that_is_not_there(self):
+    def test_a_store_that_is_missing(self):
         with temporary_directory() as data:
             self.assertIn("store: ", self.check(data / "d", code=1))
             self.assertEqual([], list(data.iterdir()))
@@ -292,6 +293,11 @@ class Check(Case):
             locked = data / "locked.key"
             subprocess.run(["openssl", "pkey", "-in", key, "-aes128", "-passout", "pass:x", "-out", locked], check=True)
             self.check(data / "d", "--tls-cert", certificate, "--tls-key", key)
+            ours = "--tls-cert", certificate, "--tls-key", key, "--tls-ticket-keys"
+            (data / "tickets").write_bytes(base64.b64encode(bytes(32)) + b"\n")
+            self.check(data / "d", *ours, data / "tickets")
+            for broken in data / "text", data / "nowhere":
+                self.assertIn(str(broken), self.check(data / "d", *ours, broken, code=1))
             for pair, mentions in (((certificate, other), "is not the key of"), ((old, key), "expired"),
                                    ((data / "text", key), "not a certificate"), ((certificate, data / "text"), "not a private key"),
                                    ((certificate, locked), "not a private key"), ((data / "nowhere", key), "not a certificate")):
@@ -353,7 +359,7 @@ class Migrate(Case):
         self.assertEqual((0, ""), (done.returncode, done.stderr))
         return json.loads(done.stdout)
 
-    def test_from_nothing_and_from_before(self):
+    def test_from_an_empty_and_from_an_older_store(self):
         with temporary_directory() as data:
             planned = self.migrate(data / "d", "--dry-run")
             self.assertEqual(["from", "to", "statements", "directory"], list(planned))

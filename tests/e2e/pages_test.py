@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""contract.md, item 33: the settings pages. What every page carries, and what people do on them."""
+"""contract.md, item 33: the settings pages. The protection of every page, and what users do on them."""
 
 import re
 import socket
@@ -13,16 +13,17 @@ SETTINGS = "/en/user/settings/"
 TOKENS, APPLICATIONS = SETTINGS + "tokens/", SETTINGS + "applications/"
 AUTHORIZATIONS, WEBHOOKS = SETTINGS + "authorizations/", SETTINGS + "webhooks/"
 ACTIVITY = SETTINGS + "activity/"
+OVERVIEW = "/en/user/"
 ROOMS = (TOKENS, APPLICATIONS, AUTHORIZATIONS, WEBHOOKS)
 
 
 def form_in(page, text, **values):
-    """The form in the table row that holds this text, with these values in its fields."""
-    for row in page.all("tr"):
+    """The form in the list item with this text, with these values in its fields."""
+    for row in page.all("li"):
         if text not in row.text:
             continue
         begin = page.elements.index(row)
-        following = next((i for i, each in enumerate(page.elements) if i > begin and each.name == "tr"), len(page.elements))
+        following = next((i for i, each in enumerate(page.elements) if i > begin and each.name == "li"), len(page.elements))
         for form in page.forms:
             if begin < page.elements.index(form) < following and \
                     all(value in [each.get("value") for each in form.named(name)] for name, value in values.items()):
@@ -37,20 +38,24 @@ class Settings:
             type(self).visitor = signed_in(self.server)
 
     def assert_safe(self, page):
-        """What keeps a page from being framed, kept, or run by somebody else."""
+        """The header fields that prevent framing, caching and foreign scripts."""
         get = page.answer.get
         policy = dict(each.split(" ", 1) for each in get("Content-Security-Policy").split("; "))
         self.assertEqual("'none'", policy["default-src"])
         self.assertEqual(("'self'", "'none'", "'none'"),
                          (policy["style-src"], policy["base-uri"], policy["frame-ancestors"]))
-        self.assertNotIn("script-src", policy)
+        # Only the one script that copies secrets, and only where there is one.
+        scripts = re.findall(r"<script[^>]*>[^<]*", page.body)
+        self.assertEqual("'self'" if page.readonly_values() else None, policy.get("script-src"))
+        self.assertEqual(len(scripts), 1 if page.readonly_values() else 0)
+        for each in scripts:
+            self.assertRegex(each, r'^<script src="/en/copy-[0-9a-f]+\.js" defer>$')
         self.assertNotIn("unsafe", get("Content-Security-Policy"))
         self.assertEqual(("DENY", "no-referrer", "no-store", "nosniff"),
                          (get("X-Frame-Options"), get("Referrer-Policy"), get("Cache-Control"), get("X-Content-Type-Options")))
         self.assertEqual(bool(self.server.tls), get("Strict-Transport-Security") is not None)
         self.assertEqual([], [each for each in page.answer.fields if each[0].lower().startswith("x-ratelimit")])
         if page.body:
-            self.assertNotIn("<script", page.body)
             self.assertEqual([], re.findall(r"\son\w+=|\sstyle=|javascript:", page.body))
             for element in page.elements:
                 for name in ("src", "href", "action"):
@@ -59,7 +64,7 @@ class Settings:
                         self.assertTrue(target.startswith((self.server.ready["auth"] + "/", "data:image/")), target)
 
     def assert_readable(self, page):
-        """What a person without a mouse, or without eyes, needs."""
+        """What users of a keyboard or a screen reader need."""
         self.assertEqual("en", page.all("html")[0].get("lang"))
         self.assertEqual(1, len(page.all("h1")), page.url)
         self.assertEqual(1, len(page.all("main")))
@@ -79,13 +84,30 @@ class Settings:
     def test_every_page_is_safe_and_readable(self):
         stranger = Visitor(self.server)
         for visitor, path in ((stranger, "/en/user/sign_in/"), (stranger, "/en/user/oauth/"), (self.visitor, "/en/user/oauth/?x"),
-                              *((self.visitor, room) for room in (*ROOMS, ACTIVITY)), (self.visitor, "/en/user/sign_out/")):
+                              *((self.visitor, room) for room in (*ROOMS, ACTIVITY, OVERVIEW)), (self.visitor, "/en/user/sign_out/")):
             with self.subTest(path=path):
                 page = visitor.get(path)
                 self.assert_safe(page)
                 self.assert_readable(page)
 
-    def test_a_path_that_leads_nowhere_is_a_page(self):
+    def test_the_overview_leads_to_everything(self):
+        page = self.visitor.get("/")
+        self.assertEqual(self.server.ready["auth"] + OVERVIEW, page.url)
+        for text in ("1234.56 EUR", "What has access", "Recent activity", "Signed in"):
+            self.assertIn(text, page.text)
+        targets = {urllib.parse.urlsplit(urllib.parse.urljoin(page.url, each.get("href"))).path for each in page.all("a")}
+        self.assertLessEqual({*ROOMS, ACTIVITY, "/docs/"}, targets)
+        for path in sorted(targets):
+            self.assertEqual(200, self.visitor.get(path).status, path)
+        self.assertIn(self.server.ready["auth"] + OVERVIEW, [each.get("href") for each in Visitor(self.server).get("/docs/").all("a")])
+
+    def test_the_icon_is_served_as_favicon(self):
+        icon = self.server.ask("GET", "/favicon.ico")
+        self.assertEqual((200, "image/svg+xml"), (icon.status, icon.get("Content-Type")))
+        link, = self.visitor.get("/").all("link", rel="icon")
+        self.assertEqual(icon.body, self.server.ask("GET", link.get("href")).body)
+
+    def test_a_path_that_does_not_exist_returns_a_page(self):
         for path in ("/en/nowhere", "/en/user/settings/nowhere/", "/en/user/nobody/", "/en/style-0.css"):
             with self.subTest(path=path):
                 page = self.visitor.get(path)
@@ -95,7 +117,7 @@ class Settings:
         for path in ("/enough", "/nowhere"):
             self.assertEqual("application/json", self.visitor.get(path).answer.get("Content-Type").split(";")[0])
 
-    def test_answers_to_forms_are_as_safe(self):
+    def test_answers_to_forms_have_the_same_protection(self):
         for room in ROOMS:
             for pairs in ([], [("form_token", "x")]):
                 page = self.visitor.post(room, pairs)
@@ -140,7 +162,7 @@ class Settings:
         self.assertEqual(401, self.server.ask("GET", "/v1/user/balance", token=token).status)
         self.assertNotIn(username, self.visitor.get(TOKENS).text)
 
-    def test_what_a_token_cannot_be(self):
+    def test_what_is_invalid_for_a_token(self):
         form = self.visitor.get(TOKENS).form_with("description", "scopes")
         for typed in ({"description": "", "scopes": ["user:balance"]}, {"description": "x" * 256, "scopes": ["user:balance"]},
                       {"description": "none", "scopes": []}, {"description": "unknown", "scopes": ["nothing:read"]},
@@ -184,7 +206,7 @@ class Settings:
         self.assertNotIn(client, self.visitor.get(APPLICATIONS).text)
         self.assertEqual(401, call(self.server, tokens["access_token"]).status)
 
-    def test_what_an_application_cannot_be(self):
+    def test_what_is_invalid_for_an_application(self):
         form = self.visitor.get(APPLICATIONS).form_with("name", "website")
         good = {"name": "A", "website": "https://app.example", "description": "", "redirect_url": ""}
         for faulty in ({"name": ""}, {"name": "x" * 101}, {"website": ""}, {"website": "app.example"}, {"website": "javascript:alert(1)"},
@@ -201,7 +223,7 @@ class Settings:
                 self.assertEqual(value, (field.get("value") or "") if field.name == "input" else field.text.strip())
                 self.assertEqual([], page.readonly_values())
 
-    def test_webhooks_are_made_listed_and_deleted_here_and_there(self):
+    def test_webhooks_are_created_listed_and_deleted_on_pages_and_by_the_api(self):
         page = self.visitor.get(WEBHOOKS)
         account = self.server.demo["sitesmaker_account"]
         chooser = next((each for each in page.forms if each.method == "GET" and each.named("account")), None)
@@ -230,7 +252,7 @@ class Settings:
         self.assertEqual([], [each["url"] for each in self.server.ask("GET", path, token=self.server.demo_token).json()
                               if each["url"].startswith(target)])
 
-    def test_the_style_sheet_may_be_kept_for_ever(self):
+    def test_the_style_sheet_may_be_cached_forever(self):
         page = Visitor(self.server).get("/en/user/sign_in/")
         sheet, = page.all("link", rel="stylesheet")
         answer = self.server.ask("GET", sheet.get("href"))
@@ -247,7 +269,7 @@ class Settings:
             self.assertEqual(204, self.visitor.ask("OPTIONS", room).status)
             self.assertEqual(b"", self.visitor.ask("HEAD", room).answer.body)
 
-    def test_forms_that_are_none(self):
+    def test_invalid_forms(self):
         for kind, body in (("application/json", b"{}"), ("text/plain", b"a=b"), ("multipart/form-data; boundary=x", b"--x--")):
             answer = self.visitor.ask("POST", TOKENS, body, {"Content-Type": kind, "Sec-Fetch-Site": "same-origin"})
             self.assertIn(answer.status, (400, 403, 415), kind)
@@ -263,7 +285,7 @@ class TwoPeople(Case):
         cls.server.add_user("eve")
         cls.ann, cls.eve = signed_in(cls.server), signed_in(cls.server, "eve", "a password")
 
-    def test_nobody_touches_what_is_somebody_elses(self):
+    def test_no_user_can_change_what_belongs_to_others(self):
         app = Application(self.server, 1, name="Anns")
         tokens = app.tokens(self.ann)
         hook = self.server.ask("POST", f"/v1/sitesmaker/{self.server.demo['sitesmaker_account']}/hooks", token=self.server.demo_token,
@@ -286,7 +308,7 @@ class TwoPeople(Case):
         page = self.eve.get(APPLICATIONS)
         self.assertNotIn("Anns", page.text)
 
-    def test_there_is_a_bound_on_tokens(self):
+    def test_the_number_of_tokens_is_bounded(self):
         self.server.add_user("bob")
         visitor = signed_in(self.server, "bob", "a password")
         form = visitor.get(TOKENS).form_with("description", "scopes")
@@ -307,7 +329,7 @@ class BelowAPath(Case):
             page = visitor.get(site + "/")
             self.assertEqual(site + "/en/user/sign_in/", page.url.split("?")[0])
             page = visitor.submit(page.form_with("login"), {"login": server.demo["login"], "password": server.demo["password"]})
-            self.assertEqual((200, site + TOKENS), (page.status, page.url))
+            self.assertEqual((200, site + OVERVIEW), (page.status, page.url))
             self.assertEqual(404, server.ask("GET", "/en/user/sign_in/").status)
             for path in ("/.well-known/oauth-authorization-server/account", "/account/.well-known/oauth-authorization-server"):
                 self.assertEqual(site, server.ask("GET", path).json()["issuer"])

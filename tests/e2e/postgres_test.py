@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Several nodes on one PostgreSQL: what each other's users see, and what becomes of them when it is away."""
+"""Several nodes on one PostgreSQL: what their users see, and what happens while it is down."""
 
 import concurrent.futures
 import contextlib
@@ -28,7 +28,7 @@ def setUpModule():
 
 
 def at_once(count, call):
-    """`call(0)` to `call(count - 1)`, on threads of their own."""
+    """`call(0)` to `call(count - 1)`, on separate threads."""
     with concurrent.futures.ThreadPoolExecutor(count) as many:
         return [each.result() for each in [many.submit(call, number) for number in range(count)]]
 
@@ -72,7 +72,7 @@ class Starting(Nodes):
             self.assertEqual("demo", renewed["login"])
             self.assertNotEqual(nodes[0].demo["token_secret"], renewed["token_secret"])
 
-    def test_where_nobody_answers(self):
+    def test_without_a_server(self):
         for where in ("host=127.0.0.1 port=1 user=x password=hunter2", "postgresql://x:hunter2@127.0.0.1:1/x"):
             for command in (["serve", "--listen", "127.0.0.1:0"], ["token", "revoke", "--id", "1"]):
                 with self.subTest(where=where, command=command), temporary_directory() as data:
@@ -83,7 +83,7 @@ class Starting(Nodes):
                     self.assertNotIn("hunter2", done.stderr)
                     self.assertLess(time.monotonic() - began, BOUND_SECONDS)
 
-    def test_nothing_quotes_a_password(self):
+    def test_no_message_contains_a_password(self):
         for store in ("postgres:password=hunter2 nonsense", "postgres:nonsense=1 password=hunter2",
                       "postgres://x:hunter2@a,b:1:2", "postgres:password=hunter2 host=a,b port=1,2,3",
                       "postgresq://x:hunter2@h/", "password=hunter2 host=h", "x://hunter2@h", "/hunter2",
@@ -123,9 +123,9 @@ class Starting(Nodes):
 
 
 class Upgrading(Nodes):
-    """Nodes of this release beside tables of a later one."""
+    """Nodes of this release with tables of a later one."""
 
-    def test_what_a_later_release_adds_breaks_nobody(self):
+    def test_additions_of_a_later_release_are_compatible(self):
         store = self.store()
         running = self.node("--demo", store=store)
         shared.query(store, "ALTER TABLE tollgate_personal_tokens ADD COLUMN later text DEFAULT 'x'; "
@@ -137,7 +137,7 @@ class Upgrading(Nodes):
             token, _ = node.add_token(1)
             self.assert_json(self.balance(node, token))
 
-    def test_what_breaks_this_one_is_told_by_it(self):
+    def test_incompatible_tables_are_reported(self):
         store = self.store()
         self.node("--demo", store=store).stop()
         for component in ("store", "reference_directory"):
@@ -162,7 +162,7 @@ class Together(Nodes):
         for node in self.rest:
             node.ready["demo"] = self.first.demo
 
-    def test_what_one_makes_all_know(self):
+    def test_what_one_node_changes_is_visible_on_all(self):
         visitor = signed_in(self.first)
         page = visitor.get(TOKENS)
         made = visitor.submit(page.form_with("description", "scopes"), {"description": "Of a test",
@@ -171,10 +171,10 @@ class Together(Nodes):
         token = basic(username, secret)
         for node in self.nodes:
             self.assert_json(self.balance(node, token))
-        # The session, too; and what is taken away at one lets nobody in at another.
+        # The session too; and a token that is revoked on one node is refused on the others.
         visitor.server, visitor.site = self.rest[0], self.rest[0].ready["auth"]
         page = visitor.get(TOKENS)
-        row = next(row for row in page.all("tr") if "Of a test" in row.text)
+        row = next(row for row in page.all("li") if "Of a test" in row.text)
         self.assertIn(username, row.text)
         number = self.first.run("token", "create", "--user", "1", "--description", "x", "--scopes", ALL_SCOPES)
         token = basic(number["username"], number["secret"])
@@ -184,12 +184,12 @@ class Together(Nodes):
         for node in self.nodes:
             self.eventually(lambda: self.balance(node, token).status == 401, HEARD_SECONDS)
 
-    def test_quota_and_limits_are_told_by_each(self):
+    def test_quota_and_limits_are_the_same_on_all_nodes(self):
         self.first.run("user", "quota", "--user", "1", "--per-day", "7")
         for node in self.nodes:
             self.eventually(lambda: self.balance(node, node.demo_token).get("X-RateLimit-Limit") == "7", HEARD_SECONDS)
 
-    def test_commands_beside_them(self):
+    def test_commands_while_nodes_run(self):
         user = self.first.add_user("ann@example.com", "12.50", "CHF")
         account = self.first.add_account(user, "itemplatform", admin=True)
         token, _ = self.first.add_token(user)
@@ -203,7 +203,7 @@ class Together(Nodes):
         visitor.server, visitor.site = self.rest[1], self.rest[1].ready["auth"]
         self.assertIn("access_token", app.tokens(visitor))
 
-    def test_one_code_at_three_at_once(self):
+    def test_one_code_at_three_nodes_at_once(self):
         visitor = signed_in(self.first)
         app = Application(self.first, 1)
         for _ in range(5):
@@ -216,12 +216,12 @@ class Together(Nodes):
 
             answers = at_once(9, redeem)
             self.assertEqual([200] + [400] * 8, sorted(each.status for each in answers), answers)
-            # It came more than once, so what was given for it is taken back, everywhere.
+            # The code was used more than once, so its tokens are revoked on all nodes.
             token = next(each for each in answers if each.status == 200).json()["access_token"]
             for node in self.nodes:
                 self.eventually(lambda: self.balance(node, f"Bearer {token}").status == 401, HEARD_SECONDS)
 
-    def test_an_event_is_delivered_once_whoever_hears_of_it(self):
+    def test_an_event_is_delivered_once_by_any_node(self):
         with Receiver() as receiver:
             path = f"/v1/sitesmaker/{self.first.demo['sitesmaker_account']}/hooks"
             self.assertEqual(201, self.rest[0].ask("POST", path, token=self.first.demo_token, body={
@@ -232,7 +232,7 @@ class Together(Nodes):
             seen = receiver.wait(20)
             self.assertEqual(list(range(20)), sorted(json.loads(each.body)["data"] for each in seen))
             self.assertLess(time.monotonic() - began, 3, "promptly")
-            # One that is left alone does it all.
+            # The last remaining node delivers everything.
             for node in self.nodes[:2]:
                 node.signal(signal.SIGKILL)
                 node.wait()
@@ -246,7 +246,7 @@ class Together(Nodes):
                            *node.store_flags)
         self.assertEqual(0, done.returncode, done)
 
-    def test_kill_nine_loses_nothing_that_was_acknowledged(self):
+    def test_kill_9_loses_nothing_acknowledged(self):
         path = f"/v1/sitesmaker/{self.first.demo['sitesmaker_account']}/hooks"
         acknowledged = []
         with self.first.connect() as connection, contextlib.suppress(OSError):
@@ -270,7 +270,7 @@ class Clocks(Nodes):
     def setUp(self):
         self.assertIsNotNone(FAKETIME, "install faketime")
 
-    def test_a_node_that_is_minutes_off_does_as_the_others(self):
+    def test_a_node_whose_clock_is_minutes_off_behaves_like_the_others(self):
         store = self.store()
         right = self.node("--demo", store=store)
         for off in ("+5m", "-5m"):
@@ -280,13 +280,13 @@ class Clocks(Nodes):
                                                "FAKETIME_DONT_FAKE_MONOTONIC": "1"})
                 wrong.ready["demo"] = right.demo
                 self.assert_json(self.balance(wrong, right.demo_token))
-                # When a window ends is told by the time that it is.
+                # The end of a window is in the correct time.
                 answer = wrong.ask("GET", "/v1/testservice/get")
                 self.assertEqual("0", answer.get("X-RateLimit-Remaining"))
                 resets = time.mktime(time.strptime(answer.get("X-RateLimit-Reset"), "%Y-%m-%dT%H:%M:%SZ")) \
                     - time.timezone
                 self.assertLess(abs(resets - (time.time() + 3600)), 60, off)
-                # Codes, tokens and sessions of one are as old at the other.
+                # Codes, tokens and sessions have the same age on all nodes.
                 for asked, redeems in ((right, wrong), (wrong, right)):
                     visitor = signed_in(asked)
                     app = Application(right, 1)
@@ -299,7 +299,7 @@ class Clocks(Nodes):
                         self.assert_json(self.balance(node, "Bearer " + answer.json()["access_token"]))
                     visitor.server, visitor.site = redeems, redeems.ready["auth"]
                     self.assertIn(right.demo["login"], visitor.get(TOKENS).text)
-                # Events that one reports the other delivers at once, with the time that it is.
+                # Events that one node reports are delivered by the other at once, with the correct time.
                 with Receiver() as receiver:
                     path = f"/v1/sitesmaker/{right.demo['sitesmaker_account']}/hooks"
                     hook = wrong.ask("POST", path, token=right.demo_token, body={
@@ -315,7 +315,7 @@ class Clocks(Nodes):
 
 
 class Away(Nodes):
-    """PostgreSQL is not there, or says nothing. A server of its own, as others are not to notice."""
+    """PostgreSQL is down or hangs. A separate server, so that other tests are not affected."""
 
     @classmethod
     def setUpClass(cls):
@@ -348,7 +348,7 @@ class Away(Nodes):
             answer = self.one.ask("POST", "/user/oauth_token/", {"Content-Type": "application/x-www-form-urlencoded"},
                                   b"grant_type=authorization_code&code=x&client_id=x&client_secret=x")
             self.assertIn(answer.status, (400, 401, 503), answer)
-            # What needs no database goes on.
+            # Requests that need no database succeed.
             self.assertEqual(200, self.one.ask("GET", "/v1/testservice/get").status)
         finally:
             self.server.start()
@@ -357,7 +357,7 @@ class Away(Nodes):
         self.assertNotIn("hunter2", self.one.errors.decode())
 
     def test_failures_are_counted_in_the_log(self):
-        """Whatever the form: a line at once, then a count, however many requests fail."""
+        """In every log format: a line at once, then a count, for any number of failed requests."""
         for form, repeated in (("text", "more like this: PostgreSQL"), ("json", '"repeated":"PostgreSQL'), ("off", "more like this: PostgreSQL")):
             with self.subTest(form=form):
                 node = self.node("--demo", "--log", form, store=self.server.store(self.id() + form, "password=hunter2"))
@@ -390,7 +390,7 @@ class Away(Nodes):
             self.server.go_on()
         self.assert_back()
 
-    def test_balancers_are_answered_while_all_workers_wait(self):
+    def test_balancers_get_responses_while_all_workers_wait(self):
         health, secret = "/.well-known/oauth-authorization-server", self.one.demo["token_secret"]
         self.assertEqual(200, self.one.ask("GET", health).status)
         self.server.hang()
@@ -412,7 +412,7 @@ class Away(Nodes):
             self.server.go_on()
         self.assert_back()
 
-    def test_what_is_reported_while_it_starts_again_arrives(self):
+    def test_what_is_reported_during_a_restart_arrives(self):
         with Receiver() as receiver:
             path = f"/v1/sitesmaker/{self.one.demo['sitesmaker_account']}/hooks"
             self.assertEqual(201, self.one.ask("POST", path, token=self.one.demo_token, body={
@@ -425,7 +425,7 @@ class Away(Nodes):
                                           "1"))
             self.assertEqual(1, len(receiver.wait(1)))
 
-    def test_told_to_stop_while_it_hangs(self):
+    def test_the_server_stops_while_postgresql_hangs(self):
         self.server.hang()
         try:
             began = time.monotonic()

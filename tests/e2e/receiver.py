@@ -1,4 +1,4 @@
-"""Webhook receivers: each connection is played by a function, on a thread of its own."""
+"""Webhook receivers: a function handles each connection, on its own thread."""
 
 import contextlib
 import socket
@@ -46,8 +46,8 @@ def read_request(stream, connection):
 
 
 class Receiver:
-    """Listens on a free port. `play(request, socket)` answers each request, and says False to end the connection; by
-    default the answer is 200. What has come is in `seen`."""
+    """Listens on a free port. `play(request, socket)` answers each request, and returns False to end the connection; by
+    default the response is 200. Received requests are in `seen`."""
 
     def __init__(self, play=None, tls=None, address="127.0.0.1"):
         self.play = play or (lambda request, to: to.sendall(OK))
@@ -64,7 +64,7 @@ class Receiver:
         return f"{'https' if self.tls else 'http'}://{host or self.address}:{self.port}{path}"
 
     def wait(self, count, seconds=20, key=lambda request: True):
-        """The first `count` requests of this kind; fewer when the others did not come in time."""
+        """The first `count` requests of this kind; fewer if the others did not arrive in time."""
         deadline = time.monotonic() + seconds
         with self.changed:
             while True:
@@ -124,7 +124,7 @@ def hang(request, to):
 
 
 def reset(request, to):
-    """Ends the connection with a reset instead of in good order."""
+    """Ends the connection with a reset."""
     to.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")
     return False
 

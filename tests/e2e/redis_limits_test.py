@@ -1,4 +1,4 @@
-"""Limits in Redis: several processes share one quota, and none of them needs a Redis that answers."""
+"""Limits in Redis: several processes share one quota, and none of them depends on Redis being up."""
 
 import concurrent.futures
 import signal
@@ -56,26 +56,26 @@ class RedisLimits(Case):
                 self.assertTrue(3500 < int(refused[0].get("Retry-After")) <= 3600)
                 subprocess.run(["redis-cli", "-p", str(self.redis.port), "FLUSHALL"], check=True, capture_output=True)
 
-    def test_a_redis_that_goes_and_comes_is_one_line_each(self):
+    def test_each_loss_and_return_of_redis_is_one_line(self):
         server = self.serve("--anonymous-limit", "1000/hour")
         self.assertEqual(999, self.remaining(server))
         self.redis.kill()
-        for left in (999, 998, 997):  # counted here, from the beginning
+        for left in (999, 998, 997):  # the node counts from the beginning
             self.assertEqual(left, self.remaining(server))
-        self.assertIn("until it is back, limits are counted here", server.log_after("counted here"))
+        self.assertIn("until it is back, this node counts limits by itself", server.log_after("counts limits by itself"))
         self.redis.start()
         self.eventually(lambda: self.remaining(server) and b"shared again" in server.errors)
-        self.assertEqual(1, len(self.lines(server, "counted here")), server.errors)
+        self.assertEqual(1, len(self.lines(server, "counts limits by itself")), server.errors)
         self.assertEqual(1, len(self.lines(server, "shared again")), server.errors)
 
-    def test_a_redis_that_is_away_at_the_start_keeps_nothing_from_starting(self):
+    def test_the_server_starts_without_redis(self):
         self.redis.kill()
         server = self.serve("--log", "json")
         self.assertEqual(59, self.remaining(server))
-        server.log_after("counted here")
-        self.assertEqual(1, len(self.lines(server, "counted here")), server.errors)
+        server.log_after("counts limits by itself")
+        self.assertEqual(1, len(self.lines(server, "counts limits by itself")), server.errors)
 
-    def test_a_redis_that_hangs_holds_up_the_first_ones_alone(self):
+    def test_a_hanging_redis_delays_only_the_first_requests(self):
         server = self.serve("--anonymous-limit", "100000/hour", "--log", "off", store="memory:")
         self.remaining(server)
         self.redis.send(signal.SIGSTOP)
@@ -90,7 +90,7 @@ class RedisLimits(Case):
         self.redis.send(signal.SIGCONT)
         self.eventually(lambda: self.remaining(server) and b"shared again" in server.errors)
 
-    def test_no_password_is_shown(self):
+    def test_no_message_shows_a_password(self):
         with temporary_directory() as data:
             for limits in ("redis://:hunter2@127.0.0.1:x", "redi://:hunter2@h", "hunter2@redis:6379", "hunter2:x@h",
                            "hunter2", "/hunter2", "memory:hunter2", "REDIS://hunter2@h", "=hunter2"):
@@ -101,7 +101,7 @@ class RedisLimits(Case):
         server = Server("--limits", f"redis://:hunter2@127.0.0.1:{self.redis.port}")
         self.addCleanup(server.stop)
         self.remaining(server)
-        self.assertIn("AUTH", server.log_after("counted here"))
+        self.assertIn("AUTH", server.log_after("counts limits by itself"))
         self.assertNotIn("hunter2", server.errors.decode())
 
 

@@ -1,4 +1,4 @@
-"""What nodes remember of a PostgreSQL that they share: used again without asking, and never a second too long."""
+"""What nodes cache of a shared PostgreSQL: used without a query, and never for more than a second after a change."""
 
 import time
 
@@ -30,13 +30,13 @@ class Remembered(harness.Case):
             time.sleep(0.005)
 
     def warm(self, nodes, token):
-        """Until the nodes hear, which they do some moments after they started, and remember."""
+        """Waits until the nodes receive changes, which begins moments after their start, and cache rows."""
         time.sleep(0.3)
         for each in nodes:
             for _ in range(2):
                 self.assertEqual(200, each.ask("GET", "/v1/user/balance", token=token).status)
 
-    def test_changes_by_whoever_are_everywhere_within_a_second(self):
+    def test_changes_by_any_node_are_visible_everywhere_within_a_second(self):
         store, nodes = self.nodes()
         user = nodes[0].add_user("a@b.example", balance="12.50")
         token, number = nodes[0].add_token(user, "user:balance")
@@ -51,7 +51,7 @@ class Remembered(harness.Case):
         for each in nodes:
             self.assert_becomes(401, lambda: balance(each, token))
 
-    def test_what_is_remembered_asks_nothing_of_the_database(self):
+    def test_what_is_cached_needs_no_query(self):
         _, (one,) = self.nodes("--user-limit", "1000/second", count=1)
         user = one.add_user("c@d.example", balance="12.50")
         token, number = one.add_token(user, "user:balance")
@@ -61,7 +61,7 @@ class Remembered(harness.Case):
             began = time.monotonic()
             self.assertEqual(12.5, balance(one, token))
             self.assertLess(time.monotonic() - began, 0.5)
-            # But not for long, for nobody would tell of a change.
+            # But not for long, because no notification would arrive.
             time.sleep(max(0, began + 1 - time.monotonic()))
             self.assertEqual(503, balance(one, token))
         finally:
@@ -71,7 +71,7 @@ class Remembered(harness.Case):
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.05)
 
-    def test_nothing_is_remembered_where_it_is_not_wanted(self):
+    def test_nothing_is_cached_when_caching_is_off(self):
         store, (one,) = self.nodes("--cache-seconds", "0", count=1)
         user = one.add_user("e@f.example", balance="12.50")
         token, _ = one.add_token(user, "user:balance")

@@ -118,7 +118,7 @@ class Hooks:
             with self.subTest(good=good):
                 self.assert_json(self.post(text, {"Content-Type": good}), 201)
 
-    def test_23_too_large_is_said_promptly(self):
+    def test_23_too_large_bodies_are_refused_promptly(self):
         json_type = ("Content-Type", "application/json")
         token = ("Authorization", self.server.demo_token)
         with self.server.connect() as connection:
@@ -135,7 +135,7 @@ class Hooks:
         self.assert_json(self.post(body, [json_type]), 201)
         self.assert_error(self.post(body + b" ", [json_type]), 413)
 
-    def test_24_targets_that_are_refused(self):
+    def test_24_refused_targets(self):
         for url in ("", "example.com", "//example.com/", "/hook", "ftp://example.com/", "javascript:alert(1)",
                     "file:///etc/passwd",
                     "https://", "https:///x", "https:example.com", "https://user@example.com/",
@@ -186,7 +186,7 @@ class Hooks:
 
 
 class PrivateTargets(Case):
-    """Item 24, configured otherwise."""
+    """Item 24, with private targets allowed."""
 
     def test_they_can_be_allowed(self):
         with Server("--demo", "--allow-private-targets", store="memory:") as server:
@@ -202,7 +202,7 @@ class PrivateTargets(Case):
 
 
 class TwoUsers(Case):
-    """Items 18, 19 and 25: what is somebody else's."""
+    """Items 18, 19 and 25: resources of another user."""
 
     @classmethod
     def setUpClass(cls):
@@ -227,7 +227,7 @@ class TwoUsers(Case):
                          self.assert_json(self.server.ask("GET", f"/v1/sitesmaker/{self.bob_site}/hooks",
                                                           token=self.bob_token)))
 
-    def test_no_two_accounts_have_one_id_at_whatever_services(self):
+    def test_no_two_accounts_have_the_same_id(self):
         every = [*self.ann_sites, self.bob_site, *self.bob_shops]
         self.assertEqual(len(every), len(set(every)))
         for path in [f"/v1/sitesmaker/{shop}/hooks" for shop in self.bob_shops] + [
@@ -248,7 +248,7 @@ class TwoUsers(Case):
                     self.assert_error(answer, 404)
                     self.assertEqual(unknown.body, answer.body)
 
-    def test_25_somebody_elses_hook_lives_on(self):
+    def test_25_another_users_hook_is_kept(self):
         body = {"event": "site.created", "target_url": "https://example.com/"}
         made = self.server.ask("POST", f"/v1/sitesmaker/{self.bob_site}/hooks", body=body, token=self.bob_token)
         number = self.assert_json(made, 201)["id"]
@@ -261,7 +261,7 @@ class TwoUsers(Case):
         listed = self.assert_json(self.server.ask("GET", f"/v1/sitesmaker/{self.bob_site}/hooks", token=self.bob_token))
         self.assertEqual([number], [hook["id"] for hook in listed])
 
-    def test_accounts_added_beside_the_running_server_are_there_at_once(self):
+    def test_accounts_added_while_the_server_runs_exist_at_once(self):
         carl = self.server.add_user("carl")
         token, _ = self.server.add_token(carl, "itemplatform:read")
         self.assertEqual([], self.assert_json(self.server.ask("GET", "/v1/itemplatform/accounts", token=token)))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""contract.md, items 7 and 8: methods and paths. And the pages that errors lead to."""
+"""contract.md, items 7 and 8: methods and paths, and the pages to which errors link."""
 
 import urllib.parse
 
@@ -37,7 +37,7 @@ class Methods:
                 self.assertEqual(200, connection.ask("GET", "/v1/testservice/get").status,
                                  "the connection goes on in step")
 
-    def test_options_tells_the_methods(self):
+    def test_options_lists_the_methods(self):
         for path, methods in KNOWN.items():
             for token in (None, self.server.demo_token):
                 with self.subTest(path=path):
@@ -47,13 +47,13 @@ class Methods:
                     self.assertIsNone(answer.get("Content-Length"), "RFC 9110 section 8.6")
                     self.assert_limit_fields(answer)
 
-    def test_the_documentation_tells_its_methods(self):
+    def test_the_documentation_lists_its_methods(self):
         answer = self.server.ask("OPTIONS", "/docs/")
         self.assertEqual((204, b"", "GET, HEAD, OPTIONS"), (answer.status, answer.body, answer.get("Allow")))
         answer = self.server.ask("POST", "/docs/")
         self.assertEqual((405, "GET, HEAD, OPTIONS"), (answer.status, answer.get("Allow")))
 
-    def test_another_method_is_told_which_there_are(self):
+    def test_an_unsupported_method_gets_405_and_allow(self):
         for path, methods in KNOWN.items():
             for method in ("GET", "POST", "PUT", "PATCH", "DELETE", "TRACE"):
                 if method in methods.split(", "):
@@ -64,7 +64,7 @@ class Methods:
                         self.assert_error(answer, 405)
                         self.assertEqual(set(methods.split(", ")), set(answer.get("Allow").split(", ")))
 
-    def test_an_unknown_method_is_told_so_on_every_path(self):
+    def test_an_unknown_method_gets_501_on_every_path(self):
         for path in (*KNOWN, "/v1/nowhere"):
             for method in ("BREW", "get"):  # names are case-sensitive: RFC 9110 section 9.1
                 with self.subTest(path=path, method=method):
@@ -88,7 +88,7 @@ class Methods:
 class Paths:
     """Item 8."""
 
-    def test_what_is_nearly_a_path_is_nothing(self):
+    def test_what_is_similar_to_a_path_is_not_found(self):
         account = self.server.demo["sitesmaker_account"]
         for path in ("/v1/sitesmaker/accounts/", "/v1/user/balance/", "/v1//user/balance", "//v1/user/balance",
                      "/v1/user//balance",

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `examples/run` starts: the lines that it prints work as pasted, and one signal ends it all."""
+"""What `examples/run` starts: the lines that it prints work as pasted, and one signal stops everything."""
 
 import json
 import pathlib
@@ -41,7 +41,7 @@ class RunDemo(Case):
                         answers.append(json.loads(pasted.stdout))
                     if "Ctrl-C" in line:
                         break
-                self.assertTrue(signed_in_at.endswith("/en/user/settings/tokens/"), signed_in_at)
+                self.assertTrue(signed_in_at.endswith("/en/user/"), signed_in_at)
                 balance, accounts, made, hooks = answers
                 self.assertEqual(1234.56, balance["balance"])
                 self.assertEqual(1, len(accounts))
@@ -58,7 +58,7 @@ class RunDemo(Case):
                 self.assertEqual(0, started.wait(DEADLINE_SECONDS))
                 self.assertFalse(pathlib.Path(f"/proc/{server}").exists())
 
-    def test_what_the_server_says_instead_is_passed_on(self):
+    def test_errors_of_the_server_are_passed_on(self):
         with temporary_directory() as data:
             started = self.start(data, "--help")
             self.assertIn("--demo", started.stdout.read())

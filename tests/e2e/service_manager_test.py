@@ -16,7 +16,7 @@ HOSTS = ["--base-url", "http://api.example/v1", "--auth-url", "http://api.exampl
 
 
 class Manager:
-    """Plays systemd: hears notifications, and passes a listening socket to each server that it starts."""
+    """Acts as systemd: receives notifications, and passes a listening socket to each server that it starts."""
 
     def __init__(self, directory, abstract=False):
         self.name = f"@tollgate-e2e-{os.getpid()}" if abstract else str(directory / "notify")
@@ -144,7 +144,7 @@ class Systemd(Case):
             self.assertEqual({200}, set(answers))
             self.assertEqual(0, code, errors)
 
-    def test_what_is_no_listening_socket(self):
+    def test_a_descriptor_that_is_not_a_listening_socket(self):
         with manager() as systemd, socket.socket() as wrong:
             code, errors = end(systemd.start(passing=[wrong]))
             self.assertEqual(1, code)
@@ -152,7 +152,7 @@ class Systemd(Case):
             code, errors = end(systemd.start(passing=[], environment={"LISTEN_FDS": "many"}))
             self.assertEqual((1, True), (code, "LISTEN_FDS" in errors), errors)
 
-    def test_sockets_for_another_process_are_left_alone(self):
+    def test_sockets_for_another_process_are_ignored(self):
         with manager() as systemd:
             with Server(data=systemd.data, store="memory:",
                         environment={"LISTEN_FDS": "1", "LISTEN_PID": "1"}) as server:
@@ -189,7 +189,7 @@ class UnixSockets(Case):
                     self.assertTrue(self.ask(path, {"X-Forwarded-For": "192.0.2.9"}).startswith(b"HTTP/1.1 200 "))
                     self.assertIn(f"client={client} ", server.log_after("testservice"))
 
-    def test_a_file_that_is_left_from_before_is_replaced(self):
+    def test_a_stale_socket_file_is_replaced(self):
         with temporary_directory() as directory:
             path = directory / "tollgate.sock"
             with socket.socket(socket.AF_UNIX) as dead:
@@ -198,7 +198,7 @@ class UnixSockets(Case):
             with self.server(path):
                 self.assertTrue(self.ask(path).startswith(b"HTTP/1.1 200 "))
 
-    def test_one_at_which_somebody_listens_is_not(self):
+    def test_a_socket_file_in_use_is_not_replaced(self):
         with temporary_directory() as directory:
             path = directory / "tollgate.sock"
             with self.server(path):
@@ -207,7 +207,7 @@ class UnixSockets(Case):
                 self.assertEqual((1, True), (done.returncode, "in use" in done.stderr), done.stderr)
                 self.assertTrue(self.ask(path).startswith(b"HTTP/1.1 200 "), "the first goes on")
 
-    def test_another_file_is_not(self):
+    def test_another_file_is_not_replaced(self):
         with temporary_directory() as directory:
             path = directory / "precious"
             path.write_text("data")
@@ -215,7 +215,7 @@ class UnixSockets(Case):
                                "--listen", f"unix:{path}")
             self.assertEqual((1, "data"), (done.returncode, path.read_text()), done.stderr)
 
-    def test_alone_it_needs_urls(self):
+    def test_a_unix_socket_alone_requires_urls(self):
         done = run_command("serve", "--plain", "--store", "memory:", "--listen", "unix:/tmp/x")
         self.assertEqual((2, True), (done.returncode, "--base-url" in done.stderr), done.stderr)
         for wrong in ("unix:", "unix:" + "x" * 108, "unix:a\nb"):

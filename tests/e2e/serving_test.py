@@ -42,7 +42,7 @@ class Starting(Case):
                               "pid": server.process.pid}, server.ready)
             self.assertEqual(["ready", "api", "auth", "pid"], list(server.ready))
 
-    def test_the_data_directory_is_its_owners_alone(self):
+    def test_only_the_owner_can_read_the_data_directory(self):
         with temporary_directory() as parent, Server("--demo", data=parent / "made" / "here", tls=True) as server:
             self.assertEqual(0o700, server.data.stat().st_mode & 0o777)
             for name in ("self-signed.crt", "self-signed.key", "tollgate.db", "demo.json"):
@@ -58,8 +58,8 @@ class Starting(Case):
                 with Connection((host.strip("[]"), int(port)), server.tls) as connection:
                     self.assert_json(connection.ask("GET", "/v1/testservice/get"))
 
-    def test_a_free_port_is_told_once(self):
-        """By the URLs, unless both are somebody else's."""
+    def test_a_free_port_is_reported_once(self):
+        """By the URLs, unless both are configured."""
         api, auth = ["--base-url", "https://api.example.com/v1"], ["--auth-url", "https://example.com"]
         for flags, listed in (([], False), (api, False), (auth, False), ([*api, *auth], True)):
             with self.subTest(flags=flags), temporary_directory() as data:
@@ -78,7 +78,7 @@ class Starting(Case):
                     finally:
                         process.terminate()
 
-    def test_a_port_that_is_taken(self):
+    def test_a_port_in_use(self):
         with Server(store="memory:") as first:
             done = run_command("serve", "--plain", "--store", "memory:", "--data", first.data, "--listen",
                                f"127.0.0.1:{first.address[1]}")
@@ -136,7 +136,7 @@ class Starting(Case):
 
 
 class Certificates(Case):
-    def test_the_self_signed_one_holds_for_its_names_and_is_kept(self):
+    def test_the_self_signed_certificate_is_valid_for_its_names_and_kept(self):
         with temporary_directory() as data:
             fingerprints = []
             for _ in range(2):
@@ -150,7 +150,7 @@ class Certificates(Case):
                             server.tls.wrap_socket(raw, server_hostname="example.com")
             self.assertEqual(*fingerprints)
 
-    def test_a_broken_or_half_pair_is_made_again(self):
+    def test_a_broken_or_incomplete_pair_is_created_again(self):
         with temporary_directory() as data:
             (data / "self-signed.crt").write_text("nonsense")
             with Server(data=data, store="memory:", tls=True) as server:
@@ -204,7 +204,7 @@ class Certificates(Case):
                 self.assertIn("SIGHUP", server.log_after("SIGHUP"))
                 self.assertEqual(second, seen())
 
-    def test_a_pair_that_will_not_do(self):
+    def test_an_invalid_pair(self):
         with temporary_directory() as directory:
             certificate, _ = make_certificate(directory, "one", "one")
             _, other_key = make_certificate(directory, "two", "two")
@@ -216,7 +216,7 @@ class Certificates(Case):
                 self.assertRegex(done.stderr, r"\A[^\n]*--tls-(cert|key)[^\n]+\n\Z")
                 self.assertNotIn("unknown", done.stderr)
 
-    def test_plain_talk_to_a_tls_port(self):
+    def test_plain_http_to_a_tls_port(self):
         with Server(store="memory:", tls=True) as server:
             with Connection(server.address) as connection:
                 connection.send(encode("GET", "/v1/testservice/get"))
@@ -226,7 +226,7 @@ class Certificates(Case):
 
 
 class Signals(Case):
-    def test_each_ends_the_server_with_exit_code_0(self):
+    def test_each_signal_ends_the_server_with_exit_code_0(self):
         for number in (signal.SIGTERM, signal.SIGINT):
             for tls in (False, True):
                 with Server(tls=tls) as server:
@@ -238,7 +238,7 @@ class Signals(Case):
                         self.assertLess(time.monotonic() - started, 5, "an idle connection holds nothing up")
                         self.assertTrue(idle.ended())
 
-    def test_what_is_in_flight_is_finished_and_nothing_new_accepted(self):
+    def test_requests_in_flight_finish_and_no_new_ones_are_accepted(self):
         with Server("--demo", *PLENTY, store="memory:") as server, server.connect() as connection:
             request = encode("POST", "/v1/testservice/post", {"Content-Type": "application/json"},
                              b'{"a": "' + b"x" * 1000 + b'"}')
@@ -261,7 +261,7 @@ class Signals(Case):
             self.assertTrue(connection.ended())
             self.assertEqual(0, server.wait())
 
-    def test_a_second_one_ends_it_at_once(self):
+    def test_a_second_signal_ends_the_server_at_once(self):
         with Server(store="memory:") as server, server.connect() as connection:
             connection.send(b"POST /v1/testservice/post HTTP/1.1\r\nHost: x\r\n")
             time.sleep(0.05)
@@ -299,7 +299,7 @@ class Demo(Case):
                 pair = basic(shown[0]["token_username"], shown[0]["token_secret"])
                 self.assert_json(server.ask("GET", "/v1/user/balance", token=pair))
 
-    def test_what_was_lost_is_made_anew(self):
+    def test_missing_parts_are_created_again(self):
         with temporary_directory() as data:
             with Server("--demo", data=data) as server:
                 first = server.demo
@@ -322,7 +322,7 @@ class Demo(Case):
                     pair = basic(second["token_username"], second["token_secret"])
                     self.assert_json(server.ask("GET", "/v1/user/balance", token=pair))
 
-    def test_somebody_of_its_name_is_left_alone(self):
+    def test_an_existing_user_of_that_name_is_not_changed(self):
         for login in ("demo", "DEMO"):
             with self.subTest(login=login), temporary_directory() as data:
                 def hash_of_the_user():
@@ -332,7 +332,7 @@ class Demo(Case):
                         return row + tokens
                 words = ["user", "add", "--login", login, "--password-stdin", "--data", data]
                 self.assertEqual(0, run_command(*words, stdin="somebody else's\n").returncode)
-                # The file vouches for a `demo`, but for another store's.
+                # The file names a user `demo`, but of another store.
                 with Server("--demo", data=data, store=f"sqlite:{data}/other.db") as server:
                     self.assertEqual("demo", server.demo["login"])
                 shown = []
@@ -360,7 +360,7 @@ class Demo(Case):
             self.assertEqual(first, kept, "what was told last is in front")
             (data / "demo.json").write_text(json.dumps(other))  # as older releases wrote it
             self.assertEqual(other, demo_at("other"))
-            # Of those that are told no more, the ones not told for longest are forgotten.
+            # The stores that were used least recently are forgotten.
             crowd = [{**other, "token_username": f"x{number}"} for number in range(40)]
             (data / "demo.json").write_text(json.dumps({**other, "elsewhere": [*crowd, first]}))
             self.assertNotEqual(first, demo_at("tollgate"))
@@ -394,7 +394,7 @@ class Demo(Case):
                 for server in servers:
                     server.stop()
 
-    def test_beside_other_users(self):
+    def test_with_other_users(self):
         with Server("--demo", *PLENTY) as server:
             user = server.add_user("second")
             self.assertEqual(2, user)
@@ -405,7 +405,7 @@ class Demo(Case):
 
 
 class Log(Case):
-    def test_one_line_a_request(self):
+    def test_one_line_per_request(self):
         for form in ("text", "json"):
             with Server("--demo", "--log", form, *PLENTY, store="memory:") as server:
                 answer = server.ask("GET", "/v1/user/balance?x=1",
@@ -446,7 +446,7 @@ class Log(Case):
             server.wait()
             self.assertEqual(b"", server.errors)
 
-    def test_no_secret_and_no_line_of_a_clients_own(self):
+    def test_no_secrets_and_no_lines_injected_by_clients(self):
         for form in ("text", "json"):
             with Server("--demo", "--log", form, *PLENTY) as server:
                 secret = server.demo["token_secret"]
@@ -475,8 +475,8 @@ class Log(Case):
                 self.assertEqual(7, len(text.splitlines()), text)
                 self.assertLess(max(map(len, text.splitlines())), 1500)
 
-    def test_nobody_reads_it(self):
-        """A full pipe must hold up neither requests nor the end."""
+    def test_a_pipe_without_a_reader(self):
+        """A full pipe must delay neither requests nor the stop."""
         read_end, write_end = os.pipe()
         with temporary_directory() as data:
             process = subprocess.Popen([harness.program, "serve", "--plain", "--listen", "127.0.0.1:0", "--data", data,
@@ -553,7 +553,7 @@ class Bounds(Case):
 
 
 class HeadFirst(Case):
-    """The order of judgement holds for the body, too."""
+    """The order of judgement holds for the body too."""
 
     FORM, JSON = "application/x-www-form-urlencoded", "application/json"
 
@@ -562,7 +562,7 @@ class HeadFirst(Case):
         lines = [f"{method} {path} HTTP/1.1", "Host: x", "User-Agent: e2e", "Content-Length: 65536", *fields, "", ""]
         return "\r\n".join(lines).encode()
 
-    def test_what_the_head_rules_out_is_refused_before_the_body_is_awaited(self):
+    def test_requests_refused_by_their_head_are_refused_before_the_body(self):
         with Server("--demo", *PLENTY) as server:
             reader, _ = server.add_token(1, "user:balance")
             form, json_type = f"Content-Type: {self.FORM}", f"Content-Type: {self.JSON}"
@@ -587,7 +587,7 @@ class HeadFirst(Case):
                     with self.subTest(sent=sent), server.connect() as connection:
                         connection.send(sent)
                         self.assertEqual(status, connection.read().status)
-            # The twin: what the head does not rule out is waited for.
+            # The counterpart: the body of any other request is awaited.
             for head in (self.head("POST", hooks, json_type, f"Authorization: {server.demo_token}"),
                          self.head("POST", "/en/user/sign_in/", form), self.head("POST", "/user/oauth_token/", form)):
                 with self.subTest(head=head), server.connect() as connection:
@@ -611,7 +611,9 @@ class HeadFirst(Case):
                         connection.send(self.head("POST", path, f"Content-Type: {kind}") + b"x" * 60_000)
                     for connection in connections:
                         self.assertEqual(status, connection.read().status)
-                    self.assertLess((resident_bytes() - before) // len(connections), 24 * 1024)
+                    # A sanitizer keeps freed memory; the other presets test this.
+                    if not harness.is_sanitized():
+                        self.assertLess((resident_bytes() - before) // len(connections), 24 * 1024)
 
 
 class Parallel(Case):

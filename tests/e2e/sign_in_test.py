@@ -10,6 +10,7 @@ from harness import Case, Server, main, over_every_transport
 from visitor import Visitor, signed_in
 
 TOKENS = "/en/user/settings/tokens/"
+SECURITY = "/en/user/settings/security/"
 
 
 def free_port():
@@ -20,7 +21,7 @@ def free_port():
 
 @over_every_transport
 class SigningIn:
-    def test_who_is_not_signed_in_is_asked_to_and_comes_back(self):
+    def test_without_a_session_sign_in_returns_to_the_page(self):
         visitor = Visitor(self.server)
         first = visitor.get(TOKENS, follow=False)
         self.assertEqual(303, first.status)
@@ -31,11 +32,11 @@ class SigningIn:
         self.assertEqual((200, self.server.ready["auth"] + TOKENS), (done.status, done.url))
         self.assertIn(self.server.demo["login"], done.text)
 
-    def test_the_front_door_leads_to_the_settings(self):
+    def test_the_empty_path_leads_to_the_overview(self):
         self.assertEqual(303, Visitor(self.server).get("/", follow=False).status)
-        self.assertEqual(self.server.ready["auth"] + TOKENS, signed_in(self.server).get("/").url)
+        self.assertEqual(self.server.ready["auth"] + "/en/user/", signed_in(self.server).get("/").url)
 
-    def test_the_cookie_is_out_of_reach(self):
+    def test_the_cookie_is_protected(self):
         visitor = Visitor(self.server)
         page = visitor.sign_in(self.server.demo["login"], self.server.demo["password"], follow=False)
         self.assertEqual(303, page.status)
@@ -50,7 +51,7 @@ class SigningIn:
         self.assertRegex(pair, rf"^{name}_browser=[\w-]{{22}}\.[\w-]{{43}}$")
         self.assertEqual(expected | {"Max-Age=31536000"}, set(attributes))
 
-    def test_a_login_in_other_letters_is_the_same_person(self):
+    def test_a_login_in_another_case_is_the_same_user(self):
         signed_in(self.server, self.server.demo["login"].upper(), self.server.demo["password"])
 
     def test_a_wrong_password_and_an_unknown_login_look_the_same(self):
@@ -67,7 +68,7 @@ class SigningIn:
             seen.append(page.body.replace(login, ""))
         self.assertEqual(*seen)
 
-    def test_nothing_filled_in_is_told(self):
+    def test_nothing_filled_in_is_an_error(self):
         page = Visitor(self.server).sign_in("", "")
         self.assertEqual(422, page.status)
 
@@ -82,7 +83,7 @@ class SigningIn:
         self.assertNotEqual(first, other.cookies)
         self.assertEqual(303, visitor.get(TOKENS, follow=False).status, "the session before is over")
 
-    def test_a_cookie_that_was_made_up_is_nobody(self):
+    def test_a_forged_cookie_is_refused(self):
         visitor = signed_in(self.server)
         (name, value), _ = visitor.cookies.items()
         for made_up in ("", "tgw_" + "0" * 49, value[:-1] + ("a" if value[-1] != "a" else "b"), value + "a",
@@ -96,7 +97,7 @@ class SigningIn:
         stranger.cookies = {other_name: value}
         self.assertEqual(303, stranger.get(TOKENS, follow=False).status)
 
-    def test_where_to_go_afterwards_is_of_this_site(self):
+    def test_where_sign_in_redirects_is_within_this_site(self):
         visitor = Visitor(self.server)
         for target in ("https://evil.example/", "//evil.example/", "/\\evil.example", "\\\\evil.example", "javascript:alert(1)",
                        "/%0d%0aX: y", "http:evil.example", "/\t/evil.example", "evil"):
@@ -106,7 +107,7 @@ class SigningIn:
                 done = visitor.post("/en/user/sign_in/", [
                     ("login", self.server.demo["login"]), ("password", self.server.demo["password"]),
                     ("return_to", target)], follow=False)
-                self.assertEqual((303, TOKENS), (done.status, done.location))
+                self.assertEqual((303, "/en/user/"), (done.status, done.location))
 
     def test_another_site_can_neither_sign_in_nor_out(self):
         pairs = [("login", self.server.demo["login"]), ("password", self.server.demo["password"])]
@@ -142,7 +143,7 @@ class SigningIn:
         visitor.get("/en/user/sign_in/?return_to=%2Fmarked-query", follow=False)
         self.server.ask("GET", "/v1/testservice/get", {"User-Agent": "marker-of-the-log"})
         log = self.server.log_after("marker-of-the-log")
-        self.assertIn("POST /en/user/sign_in/", log)
+        self.assertIn("POST /{language}/user/sign_in/", log)
         for secret in (*visitor.cookies.values(), self.server.demo["password"], "marked-query"):
             self.assertNotIn(secret, log)
 
@@ -176,7 +177,7 @@ class Throttle(Case):
         return [Visitor(server, **fields).post("/en/user/sign_in/", [("login", login), ("password", "wrong")]).status
                 for _ in range(times)]
 
-    def test_ten_failures_are_the_end_of_it_there_and_nowhere_else(self):
+    def test_ten_failures_block_that_login_at_that_address_only(self):
         with Server("--demo", "--trusted-proxy", "127.0.0.1", "--log", "off") as server:
             server.add_user("other")
             here, elsewhere = {"X-Forwarded-For": "192.0.2.1"}, {"X-Forwarded-For": "198.51.100.1"}
@@ -197,7 +198,7 @@ class Throttle(Case):
             self.assertEqual(429, Visitor(server).sign_in("demo", server.demo["password"]).status)
             self.assertEqual(200, visitor.sign_in("demo", server.demo["password"]).status)
 
-    def test_passwords_that_are_too_long_lock_nobody_out(self):
+    def test_passwords_that_are_too_long_lock_no_one_out(self):
         with Server("--demo", "--log", "off") as server:
             for password in ("x" * 1025, "x" * 30000):
                 for _ in range(12):
@@ -205,7 +206,7 @@ class Throttle(Case):
                     self.assertEqual(422, page.status)
             signed_in(server)
 
-    def test_wrong_passwords_of_others_do_not_keep_a_right_one_out(self):
+    def test_wrong_passwords_of_others_do_not_block_a_correct_one(self):
         with Server("--demo", "--trusted-proxy", "127.0.0.1", "--log", "off", store="memory:") as server, \
                 concurrent.futures.ThreadPoolExecutor(8) as many:
             guesses = [many.submit(self.fail, server, f"nobody{i}", 10, **{"X-Forwarded-For": f"198.51.100.{i}"}) for i in range(8)]
@@ -215,7 +216,7 @@ class Throttle(Case):
             for each in guesses:
                 self.assertEqual({422, 503} | set(each.result()), {422, 503})
 
-    def test_guesses_at_the_same_time_are_no_more_than_ten(self):
+    def test_at_most_ten_concurrent_guesses(self):
         with Server("--demo") as server, concurrent.futures.ThreadPoolExecutor(8) as many:
             statuses = [status for each in [many.submit(self.fail, server, "demo", 5) for _ in range(8)]
                         for status in each.result()]
@@ -237,7 +238,7 @@ class Throttle(Case):
             self.assertGreater(unknown, known / 3)
             self.assertGreater(known, unknown / 3)
 
-    def test_the_api_answers_while_passwords_are_checked(self):
+    def test_the_api_responds_while_passwords_are_checked(self):
         with Server("--demo", "--anonymous-limit", "1000000/day", store="memory:") as server, \
                 concurrent.futures.ThreadPoolExecutor(8) as many:
             guesses = [many.submit(self.fail, server, f"nobody{i}", 2) for i in range(8)]
@@ -251,6 +252,72 @@ class Throttle(Case):
             self.assertLess(slowest, 5)
             for each in guesses:
                 self.assertEqual({422, 503} | set(each.result()), {422, 503})
+
+
+class Security(Case):
+    FIREFOX = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:128.0) Gecko/20100101 Firefox/128.0"
+
+    def setUp(self):
+        self.server = Server("--demo", "--trusted-proxy", "127.0.0.1", "--log", "off")
+        self.addCleanup(self.server.stop)
+        self.server.add_user("ann")
+
+    def visitor(self, address, agent="visitor"):
+        return signed_in(self.server, "ann", "a password", **{"X-Forwarded-For": address, "User-Agent": agent})
+
+    def is_in(self, visitor):
+        return visitor.get(TOKENS, follow=False).status == 200
+
+    def test_signing_out_elsewhere(self):
+        here, phone, third = self.visitor("192.0.2.1", self.FIREFOX), self.visitor("198.51.100.7"), self.visitor("203.0.113.9")
+        page = here.get(SECURITY)
+        for text in ("Firefox on Windows This session", "198.51.100.0/24", "203.0.113.0/24"):
+            self.assertIn(text, page.text)
+        forms = [each for each in page.forms if each.named("session")]
+        self.assertEqual(2, len(forms))
+        self.assertIn("was signed out", here.submit(forms[0]).text)
+        self.assertEqual([False, True], sorted([self.is_in(phone), self.is_in(third)]))
+        self.assertEqual(404, here.submit(forms[0]).status, "it is over")
+        fourth = self.visitor("192.0.2.4")
+        page = here.get(SECURITY)
+        self.assertIn("All other sessions", here.submit(page.form_with(action="end_others")).text)
+        self.assertEqual([True, False, False, False], [self.is_in(each) for each in (here, phone, third, fourth)])
+        activity = here.get("/en/user/settings/activity/").text
+        self.assertIn("Signed out another session", activity)
+        self.assertIn("Signed out everywhere else", activity)
+
+    def change(self, visitor, current, new, repeated=None):
+        form = visitor.get(SECURITY).form_with("current_password")
+        return visitor.submit(form, {"current_password": current, "new_password": new,
+                                     "repeated_password": new if repeated is None else repeated})
+
+    def test_changing_the_password(self):
+        here, phone = self.visitor("192.0.2.1"), self.visitor("198.51.100.7")
+        for current, new, repeated in (("a guess", "another one", None), ("a password", "short", None),
+                                       ("a password", "another one", "another two"), ("", "another one", None)):
+            page = self.change(here, current, new, repeated)
+            self.assertEqual(422, page.status)
+            self.assertTrue(page.title.startswith("Error"))
+            for each in (current, new, repeated):
+                self.assertFalse(each and each in page.body.replace("a password to", ""), each)
+        self.assertTrue(self.is_in(phone))
+        thief = Visitor(self.server, **here.fields)
+        thief.cookies = dict(here.cookies)
+        self.assertTrue(self.is_in(thief))
+        page = self.change(here, "a password", "another one")
+        self.assertIn("Your password was changed", page.text)
+        self.assertEqual((True, False, False), (self.is_in(here), self.is_in(phone), self.is_in(thief)))
+        self.assertEqual(422, Visitor(self.server).sign_in("ann", "a password").status)
+        signed_in(self.server, "ann", "another one")
+        listed = self.server.run("audit", "list", "--user", 2)["activities"]
+        self.assertIn(("password_set", "192.0.2.1"), [(each["what"], each["client"]) for each in listed])
+
+    def test_guesses_at_the_current_password_are_throttled(self):
+        here = self.visitor("192.0.2.1")
+        self.assertEqual([422] * 10, [self.change(here, f"guess {i}", "another one").status for i in range(10)])
+        page = self.change(here, "a password", "another one")
+        self.assertEqual(429, page.status)
+        self.assertTrue(0 < int(page.answer.get("Retry-After")) <= 900)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes one part of a server slow, and measures whom that holds up.
+"""Makes one part of a server slow, and measures which requests that delays.
 
 As a program it does so with many clients, prints what each kind of request got, and fails where a bound was missed:
 
@@ -28,7 +28,7 @@ ANSWER_SECONDS = 60  # of a client that waits for an answer
 
 
 class Crowd:
-    """Clients with one request each at the same time. `answers` are pairs of status and seconds; None: no answer."""
+    """Clients with one request each at the same time. `answers` are pairs of status and seconds; None: no response."""
 
     def __init__(self, server, requests):
         self.server = server
@@ -57,7 +57,7 @@ def request(method, path, token=None, body=None):
 
 
 class Subject:
-    """A server with users, tokens, an account and a webhook: what the requests of a scenario are about."""
+    """A server with users, tokens, an account and a webhook: what the requests of a scenario use."""
 
     def __init__(self, *flags, store=None):
         self.server = Server("--demo", *PLENTY, *flags, store=store)
@@ -74,7 +74,7 @@ class Subject:
                        {"event": "site.created", "target_url": f"https://hooks.example.com/{number}"})
 
     def cold(self):
-        """A balance with a token that no cache knows, until one of these is answered."""
+        """A balance with a token that is not cached, until one of these requests is answered."""
         return request("GET", "/v1/user/balance", self.unused)
 
     def balance(self):
@@ -107,7 +107,7 @@ def locked_file(server):
 
 @contextlib.contextmanager
 def locked_table(store, table):
-    """Another session holds a lock on a table that keeps readers out."""
+    """Another session holds a lock on a table that blocks readers."""
     with subprocess.Popen(["psql", "-qAtX", store.removeprefix("postgres:")], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True) as shell:
         shell.stdin.write(f"BEGIN; LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE; SELECT 'locked';\n")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""One slow part holds up no request that does not need it. slow_parts.py measures the same with many clients.
+"""One slow part delays no request that does not need it. slow_parts.py measures the same with many clients.
 
 Nothing here depends on how long an answer takes: requests that do not need the slow part are answered while it is slow, and it
 stays so until they are.
@@ -29,7 +29,7 @@ class SlowParts(Case):
 
 
 class SQLite(SlowParts):
-    def test_a_held_write_lock_stops_writes_alone(self):
+    def test_a_held_write_lock_delays_only_writes(self):
         subject = self.subject(store=None)
         with locked_file(subject.server):
             writers = Crowd(subject.server, [subject.write(number) for number in range(CLIENTS)])
@@ -42,7 +42,7 @@ class SQLite(SlowParts):
 
 
 class PostgreSQL(SlowParts):
-    def test_a_locked_table_stops_those_who_need_it_alone(self):
+    def test_a_locked_table_delays_only_requests_that_need_it(self):
         store = Database.shared().store(self.id())
         subject = self.subject(store=store)
         for table, stopped, others in (

@@ -1,4 +1,4 @@
-"""Clients of every kind that write down what they were promised, while nodes are killed under them."""
+"""Clients of every kind that record what was acknowledged to them while nodes are killed."""
 
 import collections
 import json
@@ -13,17 +13,17 @@ PATIENCE_SECONDS = 30  # of a client who asks again: a node that comes back, and
 
 
 class Client:
-    """One that keeps its connection, and makes a new one when it breaks."""
+    """A client that keeps its connection, and opens a new one when it breaks."""
 
-    def __init__(self, door):
-        self.door = door
+    def __init__(self, entry):
+        self.entry = entry
         self.connection = None
 
     def ask(self, method, path, fields=(), body=None):
-        """The answer; None where none came, so that nobody knows whether it was done."""
+        """The response; None if none arrived, so that it is unknown whether the request was executed."""
         try:
             if self.connection is None:
-                self.connection = self.door.connect()
+                self.connection = self.entry.connect()
             answer = self.connection.ask(method, path, fields, body)
         except OSError:
             answer = None
@@ -38,10 +38,10 @@ class Client:
 
 
 class Storm:
-    """`door`: where clients come in. `seen` counts answers by kind of client and status; `faults` are broken promises."""
+    """`entry`: what clients connect to. `seen` counts responses by kind of client and status; `faults` are violations."""
 
-    def __init__(self, door):
-        self.door = door
+    def __init__(self, entry):
+        self.entry = entry
         self.over = threading.Event()
         self.threads = []
         self.lock = threading.Lock()
@@ -86,14 +86,14 @@ class Caller:
     """What clients of the API have in common."""
 
     def begin(self, storm):
-        self.client = Client(storm.door)
+        self.client = Client(storm.entry)
 
     def end(self):
         self.client.close()
 
 
 class Reader(Caller):
-    """Reads, and asks again blindly, since reading changes nothing."""
+    """Reads, and repeats failed requests, since reading changes nothing."""
 
     def __init__(self, token, paths):
         self.fields = {"Authorization": token}
@@ -119,7 +119,7 @@ class Reader(Caller):
 
 
 class Hooker(Caller):
-    """Makes webhooks and deletes them. What it was told is done is to be found so at the end."""
+    """Creates webhooks and deletes them. Acknowledged changes must be found at the end."""
 
     KEPT = 10  # of 20 that an account may have for an event
 
@@ -174,7 +174,7 @@ class Hooker(Caller):
 
 
 class Refresher(Caller):
-    """Has access tokens issued. Each that it was given is to work."""
+    """Refreshes access tokens. Each one that it received must work."""
 
     def __init__(self, application, refresh_token):
         self.body = json.dumps({"grant_type": "refresh_token", "refresh_token": refresh_token,
@@ -198,7 +198,7 @@ class Refresher(Caller):
 
 
 class Reporter:
-    """Reports events by the command. What it was told is kept is to arrive."""
+    """Reports events with the command. Acknowledged events must arrive."""
 
     def __init__(self, number, flags, account):
         self.number = number
@@ -230,7 +230,7 @@ class Reporter:
 
 
 class Arrivals:
-    """What a receiver's `play` sees: which event came to which hook, under which webhook-id, and how many at once."""
+    """What a receiver's `play` sees: which event arrived at which hook, with which webhook-id, and how many at once."""
 
     def __init__(self):
         self.lock = threading.Lock()

@@ -43,7 +43,7 @@ class TokenCase(Case):
 class Bodies(TokenCase):
     """Item 34."""
 
-    def test_forms_and_json_and_both_ways_to_say_who(self):
+    def test_forms_and_json_with_both_kinds_of_client_credentials(self):
         for as_json in (False, True):
             for with_basic in (False, True):
                 with self.subTest(json=as_json, basic=with_basic):
@@ -60,7 +60,7 @@ class Bodies(TokenCase):
         answer = self.app.exchange(self.app.code(self.visitor), as_json=True, fields={"Content-Type": "application/json; charset=utf-8"})
         self.assertEqual(200, answer.status, answer)
 
-    def test_a_parameter_without_a_value_is_none(self):
+    def test_a_parameter_without_a_value_counts_as_missing(self):
         """RFC 6749 section 3.2."""
         answer = self.app.exchange(self.app.code(self.visitor), redirect_uri="", state="", code_verifier="")
         self.assertEqual(200, answer.status, answer)
@@ -81,14 +81,14 @@ class Bodies(TokenCase):
         self.assertEqual(200, answer.status, "the same client_id is no second way")
 
     def test_basic_credentials_are_form_encoded(self):
-        """RFC 6749 section 2.3.1; ours need no escaping, so both readings are one."""
+        """RFC 6749 section 2.3.1; ours need no escaping, so both interpretations agree."""
         code = self.app.code(self.visitor)
         escaped = "".join(f"%{ord(c):02X}" for c in self.app.id)
         answer = self.server.ask("POST", TOKEN, {**FORM, "Authorization": basic(escaped, self.app.secret)},
                                  form_of({"grant_type": "authorization_code", "code": code}))
         self.assertEqual(200, answer.status, answer)
 
-    def test_a_parameter_that_comes_twice(self):
+    def test_a_parameter_that_is_repeated(self):
         code = self.app.code(self.visitor)
         whole = [("grant_type", "authorization_code"), ("code", code), ("redirect_uri", BACK)]
         own = [("client_id", self.app.id), ("client_secret", self.app.secret)]
@@ -100,7 +100,7 @@ class Bodies(TokenCase):
                             "invalid_request")
         self.assertEqual(200, self.app.exchange(code).status, "the code is still good")
 
-    def test_bodies_that_are_none(self):
+    def test_bodies_that_are_invalid(self):
         for kind, body in (("application/json", b""), ("application/json", b"[]"), ("application/json", b"{"),
                            ("application/json", b"{\"grant_type\": 1}"), ("application/json", b"\"x\""),
                            ("application/json", b"[" * 5000), ("application/x-www-form-urlencoded", b""),
@@ -129,7 +129,7 @@ class Bodies(TokenCase):
         answer = self.app.post(TOKEN.rstrip("/"), {"grant_type": "authorization_code", "code": code})
         self.assertEqual(200, answer.status, answer)
 
-    def test_parameters_in_the_query_are_none(self):
+    def test_parameters_in_the_query_are_ignored(self):
         query = form_of({"client_id": self.app.id, "client_secret": self.app.secret, "grant_type": "authorization_code",
                          "code": self.app.code(self.visitor)}).decode()
         answer = self.server.ask("POST", f"{TOKEN}?{query}", FORM, b"")
@@ -146,7 +146,7 @@ class Bodies(TokenCase):
         answer = self.app.exchange(self.app.code(self.visitor), state="anything", resource="x", audience="y")
         self.assertEqual(200, answer.status)
 
-    def test_every_request_names_its_program(self):
+    def test_every_request_needs_a_user_agent(self):
         for path in (TOKEN, REVOKE, "/.well-known/oauth-authorization-server", "/en/user/oauth/", "/en/user/sign_in/"):
             for agent in (None, "", " "):
                 answer = self.server.ask("GET", path, {"User-Agent": agent})
@@ -155,7 +155,7 @@ class Bodies(TokenCase):
 
 
 class Clients(TokenCase):
-    def test_a_wrong_secret_is_told_and_leaves_the_code(self):
+    def test_a_wrong_secret_is_refused_and_keeps_the_code(self):
         """Item 35."""
         code = self.app.code(self.visitor)
         wrong = self.app.secret[:-1] + ("a" if self.app.secret[-1] != "a" else "b")
@@ -167,7 +167,7 @@ class Clients(TokenCase):
             self.assertTrue(answer.get("WWW-Authenticate").startswith("Basic"))
         self.assertEqual(200, self.app.exchange(code).status)
 
-    def test_nobody(self):
+    def test_missing_client_credentials(self):
         for sent in ({}, {"client_id": self.app.id}, {"client_secret": self.app.secret}, {"client_id": "", "client_secret": ""},
                      {"client_id": "nobody", "client_secret": self.app.secret}):
             answer = self.server.ask("POST", TOKEN, FORM, form_of({"grant_type": "authorization_code", "code": "x", **sent}))
@@ -219,7 +219,7 @@ class Codes(TokenCase):
             if answer.status != 200:
                 self.assert_failure(answer, "invalid_grant")
 
-    def test_codes_of_others_and_made_up_ones(self):
+    def test_codes_of_others_and_forged_codes(self):
         code = self.app.code(self.visitor)
         self.assert_failure(self.other.exchange(code), "invalid_grant")
         for made_up in ("x", "", "tgc_" + "0" * 49, code[:-1], code + "a", code.swapcase(), "\0", "x" * 5000):
@@ -290,7 +290,7 @@ class Revoking(TokenCase):
         self.assertEqual(401, call(self.server, tokens["access_token"]).status)
         self.assertEqual(200, self.app.refresh(tokens["refresh_token"]).status)
 
-    def test_a_refresh_token_takes_the_access_tokens_along(self):
+    def test_a_refresh_token_and_its_access_tokens(self):
         tokens = self.app.tokens(self.visitor)
         more = self.app.refresh(tokens["refresh_token"]).json()
         self.assertEqual(200, self.app.post(REVOKE, {"token": tokens["refresh_token"]}, with_basic=True).status)
@@ -298,7 +298,7 @@ class Revoking(TokenCase):
             self.assertEqual(401, call(self.server, token["access_token"]).status)
         self.assert_failure(self.app.refresh(tokens["refresh_token"]), "invalid_grant")
 
-    def test_whether_there_was_one_is_nobodys_business(self):
+    def test_the_response_does_not_reveal_whether_a_token_existed(self):
         tokens = self.app.tokens(self.visitor)
         for sent in ({"token": "unknown"}, {"token": tokens["access_token"], "token_type_hint": "refresh_token"},
                      {"token": "x", "token_type_hint": "nonsense"}):
@@ -313,7 +313,7 @@ class Revoking(TokenCase):
 
 
 class Metadata(TokenCase):
-    def test_it_says_what_there_is(self):
+    def test_contents(self):
         """RFC 8414."""
         answer = self.server.ask("GET", "/.well-known/oauth-authorization-server")
         self.assertEqual((200, "application/json"), (answer.status, answer.get("Content-Type").split(";")[0]))
@@ -333,11 +333,11 @@ class Metadata(TokenCase):
 
 
 class Limits(TokenCase):
-    """What the token endpoint counts, and against whom."""
+    """What the token endpoint counts, and against which address."""
 
     flags = ("--anonymous-limit", "5/hour")
 
-    def test_only_wrong_secrets_are_counted_and_right_ones_always_get_through(self):
+    def test_only_wrong_secrets_count_and_correct_ones_always_work(self):
         tokens = self.app.tokens(self.visitor)
         for _ in range(8):
             answer = self.app.refresh(tokens["refresh_token"])
@@ -359,7 +359,7 @@ class Limits(TokenCase):
 class LimitsBehindAProxy(TokenCase):
     flags = ("--anonymous-limit", "2/hour", "--trusted-proxy", "127.0.0.1")
 
-    def test_failures_are_the_clients_own(self):
+    def test_failures_count_for_the_clients_own_address(self):
         def ask(address, secret="wrong"):
             return self.app.refresh("x", secret=secret, fields={"X-Forwarded-For": address})
         self.assertEqual([401, 401, 429], [ask("192.0.2.1").status for _ in range(3)])

@@ -1,4 +1,4 @@
-"""A browser as far as forms, links and cookies go, over harness.Server: what tests of pages look through.
+"""A browser as far as forms, links and cookies go, over harness.Server: for tests of pages.
 
 Forms are read generically: a test names the field that a person would fill in, everything hidden comes along.
 """
@@ -34,7 +34,7 @@ class Form(Element):
         return self.named(name)[0].get("value")
 
     def pairs(self, button=None):
-        """What a browser sends that nobody touched, as (name, value)."""
+        """What a browser sends for an unchanged form, as (name, value)."""
         sent = []
         for field in self.fields:
             name, kind = field.get("name"), (field.get("type") or "text").lower()
@@ -98,7 +98,7 @@ class _Reader(html.parser.HTMLParser):
 
 
 class Page:
-    """One answer, and what is on it."""
+    """One response and its contents."""
 
     def __init__(self, url, answer):
         self.url = url
@@ -120,7 +120,7 @@ class Page:
                 if each.name == name and all(each.get(key) == value for key, value in attributes.items())]
 
     def form_with(self, *names, **values):
-        """The form that has fields of all these names, and of these values."""
+        """The form that has fields with all these names and values."""
         for form in self.forms:
             if all(form.named(name) for name in names) and \
                     all(any(each.get("value") == value for each in form.named(name)) for name, value in values.items()):
@@ -128,8 +128,8 @@ class Page:
         raise AssertionError(f"no form with {names} {values} on {self.url}: {self.body}")
 
     def readonly_values(self):
-        """What is shown to be copied."""
-        return [each.get("value") for each in self.elements if each.name == "input" and "readonly" in each.attributes]
+        """The text that is shown for copying."""
+        return [each.text for each in self.elements if each.name == "textarea" and "readonly" in each.attributes]
 
     def __repr__(self):
         return f"<{self.status} {self.url} {self.answer.fields} {self.body}>"
@@ -169,14 +169,14 @@ class Visitor:
         return self.follow(page) if follow else page
 
     def post(self, url, pairs, follow=True, fields=()):
-        """Sends a form as a browser does, which says where it comes from."""
+        """Sends a form as a browser does, with its origin."""
         body = urllib.parse.urlencode(pairs).encode()
         told = {"Origin": self.site, "Sec-Fetch-Site": "same-origin", **dict(fields)}
         page = self.ask("POST", url, body, told)
         return self.follow(page) if follow else page
 
     def submit(self, form, values=None, button=None, follow=True, fields=()):
-        """`values`: what a person fills in; a list ticks boxes. `button`: (name, value) of the one that is pressed."""
+        """`values`: what a user fills in; a list ticks boxes. `button`: (name, value) of the button that is pressed."""
         values = dict(values or {})
         pairs = []
         for name, value in form.pairs(button):
@@ -188,7 +188,7 @@ class Visitor:
         return self.post(form.url, pairs, follow, fields)
 
     def follow(self, page):
-        """Redirects of the site itself; one that leads elsewhere stays as it is."""
+        """Follows redirects within the site; others are returned."""
         for _ in range(10):
             if page.status != 303:
                 return page
@@ -204,7 +204,7 @@ class Visitor:
 
 
 def signed_in(server, login=None, password=None, **fields):
-    """A visitor who is the demo user, unless somebody else is named."""
+    """A visitor who is signed in as the demo user, unless another login is given."""
     visitor = Visitor(server, **fields)
     page = visitor.sign_in(login or server.demo["login"], password or server.demo["password"])
     assert page.status == 200 and visitor.cookies, page
@@ -212,7 +212,7 @@ def signed_in(server, login=None, password=None, **fields):
 
 
 def query_of(url):
-    """Of a URL whose parameters come once."""
+    """The parameters of a URL, each of which occurs once."""
     pairs = urllib.parse.parse_qsl(urllib.parse.urlsplit(url).query, keep_blank_values=True, strict_parsing=True)
     assert len(pairs) == len({name for name, _ in pairs}), url
     return dict(pairs)

@@ -13,7 +13,7 @@ WALKS_SECONDS = 150  # passing ones take a tenth of it; each that fails waits fo
 
 
 class WayBack(Case):
-    def test_every_way_leads_back(self):
+    def test_every_path_returns_to_the_application(self):
         chromium = shutil.which("chromium")
         self.assertIsNotNone(chromium, "Debian's package chromium")
         with Server("--demo", *PLENTY, tls=True) as server:

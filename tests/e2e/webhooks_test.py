@@ -26,7 +26,7 @@ LATER = ["--webhook-retry", "1h"]
 
 
 def emit(server, service, account, event, data):
-    """Reports an event beside the running server: to how many webhooks."""
+    """Reports an event while the server runs, and returns the number of webhooks."""
     done = run_command("event", "emit", "--service", service, "--account", account, "--event", event, "--data",
                        json.dumps(data), *server.store_flags)
     if done.returncode != 0:
@@ -66,7 +66,7 @@ def signature_of(secret, request):
 
 
 class Arrival(Case):
-    def test_an_event_arrives_once_signed_and_as_promised(self):
+    def test_an_event_arrives_once_signed_and_as_documented(self):
         with Shop() as shop, Receiver() as receiver:
             _, secret = shop.hook(receiver.url("/in?tenant=a%20b"))
             shop.hook(receiver.url("/other"), event="site.published")
@@ -100,7 +100,7 @@ class Arrival(Case):
             self.assertEqual(50, len({each.id for each in seen}))
             self.assertLessEqual(receiver.connections, 8)
 
-    def test_a_library_of_others_verifies_ours_and_ours_theirs(self):
+    def test_interoperability_with_another_library(self):
         with Shop() as shop, Receiver() as receiver:
             _, secret = shop.hook(receiver.url())
             shop.emit({"a": "ß"})
@@ -118,7 +118,7 @@ class Arrival(Case):
 
 
 class Again(Case):
-    def test_the_same_id_with_another_signature_until_it_is_taken(self):
+    def test_retries_keep_the_id_and_get_a_new_signature(self):
         def play(request, to):
             to.sendall(answer(503) if len(receiver.seen) < 3 else OK)
 
@@ -150,7 +150,7 @@ class Again(Case):
                     self.assertIn(f"answered {status}", shop.server.log_after("webhook "))
                     self.assertEqual([], inside.seen)
 
-    def test_gone_ends_the_hook(self):
+    def test_410_disables_the_hook(self):
         with Shop(*SOON) as shop, Receiver(lambda request, to: to.sendall(answer(410))) as receiver:
             shop.hook(receiver.url())
             shop.emit()
@@ -196,7 +196,7 @@ class Again(Case):
 
 
 class Trouble(Case):
-    """Each receiver fails in a way of its own; the log says which, and a healthy one beside it hears everything."""
+    """Each receiver fails in a different way, which the log states, and a healthy one receives everything."""
 
     def check(self, play, words, receiver=None):
         with Shop(*LATER) as shop, Receiver() as healthy, receiver or Receiver(play) as sick:
@@ -209,8 +209,8 @@ class Trouble(Case):
     def test_resets(self):
         self.check(reset, "broken off")
 
-    def test_no_http(self):
-        self.check(lambda request, to: to.sendall(b"SSH-2.0-x\r\n\r\n"), "no valid answer")
+    def test_not_http(self):
+        self.check(lambda request, to: to.sendall(b"SSH-2.0-x\r\n\r\n"), "invalid response")
 
     def test_endless_fields(self):
         def play(request, to):
@@ -218,7 +218,7 @@ class Trouble(Case):
             while True:
                 to.sendall(b"X-And-So-On: and so on\r\n" * 100)
 
-        self.check(play, "no valid answer")
+        self.check(play, "invalid response")
 
     def test_byte_by_byte(self):
         def play(request, to):
@@ -231,12 +231,12 @@ class Trouble(Case):
     def test_hanging(self):
         self.check(hang, "timed out")
 
-    def test_nobody_listens(self):
+    def test_connection_refused(self):
         gone = Receiver()
         gone.close()
         self.check(None, "no connection", receiver=gone)
 
-    def test_no_such_name(self):
+    def test_unknown_host_name(self):
         with Shop(*LATER) as shop:
             shop.hook("http://no-such-name.invalid/")
             shop.emit()
@@ -265,21 +265,21 @@ class Trouble(Case):
 
 
 class Inside(Case):
-    def test_what_was_allowed_when_it_was_made_is_judged_again(self):
+    def test_a_target_is_checked_again_before_each_attempt(self):
         with temporary_directory() as data, Receiver() as receiver:
             with Shop(data=data) as shop:
                 for host in ("127.0.0.1", "localhost", "127.1", "0x7f000001", "[::ffff:127.0.0.1]"):
                     shop.hook(receiver.url(host=host))
-            # The same store without the permission: as if the names had come to lead inside.
+            # The same store without the permission: as if the names now resolved to private addresses.
             with Server("--demo", *PLENTY, *LATER, data=data) as server:
                 self.assertEqual(5, emit(server, "sitesmaker", server.demo["sitesmaker_account"], "site.created", {}))
-                self.assertIn("may not go", server.log_after("may not go"))
+                self.assertIn("may not be sent", server.log_after("may not be sent"))
                 time.sleep(0.3)
             self.assertEqual(0, receiver.connections)
 
 
 class Crowd(Case):
-    def test_healthy_ones_are_served_while_many_hang(self):
+    def test_healthy_receivers_are_served_while_many_hang(self):
         with Shop(*LATER) as shop, Receiver(address="0.0.0.0") as healthy, Receiver(hang, address="0.0.0.0") as hanging:
             events = ("site.created", "site.published", "site.deleted")
             for n in range(60):
@@ -303,7 +303,7 @@ class Crowd(Case):
 
 
 class Stopping(Case):
-    def test_what_is_under_way_ends_and_the_process_too(self):
+    def test_attempts_in_progress_finish_before_the_process_ends(self):
         def play(request, to):
             time.sleep(1)
             to.sendall(OK)
@@ -319,7 +319,7 @@ class Stopping(Case):
                 time.sleep(1)
             self.assertEqual(1, len(receiver.seen))
 
-    def test_what_hangs_does_not_keep_it(self):
+    def test_a_hanging_receiver_does_not_delay_the_end(self):
         with Shop() as shop, Receiver(hang) as receiver:
             shop.hook(receiver.url())
             shop.emit()
@@ -385,7 +385,7 @@ def write_keys(path, *keys):
 
 
 class EncryptedSecrets(Case):
-    """--secret-key-file: the store alone does not give away what signs webhooks."""
+    """--secret-key-file: the store alone does not reveal the secrets of webhooks."""
 
     def stored(self, data):
         """Every byte of the store."""
@@ -429,10 +429,10 @@ class EncryptedSecrets(Case):
                 self.assertIn("which is not among the", done.stderr)
                 self.assertNotIn(first, done.stderr)
 
-    def test_what_is_wrong_with_the_file_is_said(self):
+    def test_errors_in_the_key_file_are_reported(self):
         with temporary_directory() as directory:
             file = directory / "keys"
-            for text, mentions in ((None, "no file"), ("", "holds no key"), ("x" * 64, "line 1"), ("a" * 64 + "\n" + "b" * 63, "line 2")):
+            for text, mentions in ((None, "no file"), ("", "contains no key"), ("x" * 64, "line 1"), ("a" * 64 + "\n" + "b" * 63, "line 2")):
                 with self.subTest(text=text):
                     if text is not None:
                         file.write_text(text)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/http/json_body.hpp>
 #include <tollgate/oauth/authorization_server.hpp>
 #include <tollgate/store/memory.hpp>
 
@@ -133,6 +134,7 @@ struct entering_sessions : site_sessions {
     std::map<std::string, std::string, std::less<>> passwords = {{"ann", "open sesame"}};
     bool throttled = false;
     int entered = 0;
+    int signed_out = 0;
 
     result<sign_in_answer> sign_in(const http::request&, const sign_in_attempt& attempt, instant, http::response& out) {
         if (auto why = faults->next()) return *why;
@@ -144,7 +146,10 @@ struct entering_sessions : site_sessions {
         known.insert_or_assign("site=new", made);
         return sign_in_answer{sign_in_result::signed_in, made, seconds{0}};
     }
-    result<void> sign_out(const http::request&, instant, http::response&) { return {}; }
+    result<void> sign_out(const http::request&, instant, http::response&) {
+        ++signed_out;
+        return {};
+    }
 };
 
 /// Remembers what it was told. Any thread.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/api/account_api.hpp>
+#include <tollgate/api/routes.hpp>
 #include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/secret.hpp>
 #include <tollgate/store/memory.hpp>
@@ -143,7 +144,8 @@ public:
 
     explicit basic_shop(MakePolicies make, api_settings settings = shop_settings())
         : api{std::move(settings), users, store,
-              make(default_policies().with_clock(fake_clock{&now}).with_random(counting_random{&entropy, &random_works}))} {
+              make(default_policies().with_clock(fake_clock{&now}).with_random(counting_random{&entropy, &random_works})),
+              account_routes()} {
         users.people.insert({ann, {{ann, *decimal::parse("1234.50"), *currency_code::from("EUR")},
                                    {{"sitesmaker", {{account_id{1}, "Ann's site", true}, {account_id{2}, "Another \"one\"", false}}},
                                     {"itemplatform", {{account_id{1}, "Ann's items", false}}}},

@@ -3,7 +3,7 @@
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/system_sources.hpp>
 #include <tollgate/contract/hook_store.hpp>
-#include <tollgate/contract/random_source.hpp>
+#include <tollgate/contract/sources.hpp>
 #include <tollgate/contract/target_rule.hpp>
 #include <tollgate/contract/user_directory.hpp>
 #include <tollgate/http/url.hpp>

@@ -7,7 +7,7 @@
 #include <tollgate/base/secret.hpp>
 #include <tollgate/base/system_sources.hpp>
 #include <tollgate/contract/oauth_store.hpp>
-#include <tollgate/contract/random_source.hpp>
+#include <tollgate/contract/sources.hpp>
 #include <tollgate/http/url.hpp>
 
 #include <algorithm>

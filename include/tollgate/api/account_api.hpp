@@ -1,8 +1,6 @@
 #pragma once
 
 #include <tollgate/pipeline/detail/api_settings.hpp>
-#include <tollgate/api/detail/openapi.hpp>
-#include <tollgate/api/routes.hpp>
 #include <tollgate/contract/hook_store.hpp>
 #include <tollgate/contract/token_store.hpp>
 #include <tollgate/contract/user_directory.hpp>
@@ -11,6 +9,7 @@
 #include <tollgate/pipeline/route_table.hpp>
 #include <tollgate/policy/default_policies.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <exception>
 #include <functional>
@@ -31,25 +30,66 @@ inline constexpr bool all_authenticate_over = false;
 template <class... A, class Store>
 inline constexpr bool all_authenticate_over<std::tuple<A...>, Store> = (authenticator_over<policy_type<A>, Store> && ...);
 
+/// A member of an optional part that does not fit would be ignored in silence: it is refused, with its reason.
+template <class Users>
+consteval bool check_optional_members_of_directory() {
+    if constexpr (requires { &Users::cached_quota_of; })
+        static_assert(quota_cache<Users>, "tollgate: this is no quota_cache; read tollgate/contract/user_directory.hpp");
+    if constexpr (requires { &Users::cached_balance_of; })
+        static_assert(balance_cache<Users>, "tollgate: this is no balance_cache; read tollgate/contract/user_directory.hpp");
+    if constexpr (requires { &Users::has_account; })
+        static_assert(account_checker<Users>, "tollgate: this is no account_checker; read tollgate/contract/user_directory.hpp");
+    if constexpr (requires { &Users::activity_of; })
+        static_assert(activity_source<Users>, "tollgate: this is no activity_source; read tollgate/contract/user_directory.hpp");
+    return true;
+}
+
+template <class Store>
+consteval bool check_optional_members_of_store() {
+    if constexpr (requires { &Store::cached_personal_token; } || requires { &Store::cached_access_token; })
+        static_assert(credential_cache<Store>, "tollgate: this is no credential_cache; read tollgate/contract/token_store.hpp");
+    if constexpr (requires { &Store::record_personal_token_use; } || requires { &Store::record_access_token_use; })
+        static_assert(use_recorder<Store>, "tollgate: this is no use_recorder; read tollgate/contract/token_store.hpp");
+    if constexpr (requires { &Store::create_hook; } || requires { &Store::hooks_of; } || requires { &Store::delete_hook; })
+        static_assert(hook_store<Store>, "tollgate: this is no hook_store; read tollgate/contract/hook_store.hpp");
+    return true;
+}
+
+/// The webhooks of a store, if it has any.
+template <class Store>
+[[nodiscard]] hook_store_ref hooks_of(Store& store) noexcept {
+    if constexpr (hook_store<Store>) return store;
+    else return {};
+}
+
 }  // namespace pipeline
+
+/// `/user/balance`
+[[nodiscard]] TOLLGATE_DECL route_table balance_routes();
+/// `/{service}/accounts`
+[[nodiscard]] TOLLGATE_DECL route_table account_list_routes();
 
 /// Everything under `{base_url}`: a handler, to be hosted by `server` or by any other HTTP server.
 ///
-///     account_api api{settings, users, store};
-///     account_api api{settings, users, store, default_policies().with_limiter(night_limiter{})};
-///     account_api api{settings, users, store, default_policies(), account_routes() + my_routes};
+///     account_api api{settings, users, store, account_routes()};
+///     account_api api{settings, users, store, account_routes() + my_routes};
+///     account_api api{settings, users, store, default_policies().with_limiter(night_limiter{}), account_routes()};
+///
+/// `account_routes()` of <tollgate/api/routes.hpp> are all routes of the library; `balance_routes()` and `account_list_routes()` compile
+/// faster, without webhooks and the JSON parser. Only the routes of webhooks need a `hook_store`; a `token_store` is enough for the others.
 ///
 /// Users and store are the integrator's and must outlive it. Thread rule: `handle` may be called from many threads at once.
 /// Blocking: exactly if the users, the store or the limiter block.
 template <class Users, class Store, class Policies = decltype(default_policies())>
 class account_api {
     static constexpr bool users_fit = user_directory<Users>;
-    static constexpr bool store_fits = token_store<Store> && hook_store<Store>;
+    static constexpr bool store_fits = token_store<Store>;
     static constexpr bool authenticators_fit =
         pipeline::all_authenticate_over<decltype(Policies::authenticators), Store>;
-    static_assert(users_fit, "tollgate: this is no user_directory; read tollgate/contract/user_directory.hpp");
-    static_assert(store_fits, "tollgate: this is no token_store and hook_store; read tollgate/contract/token_store.hpp and "
-                              "tollgate/contract/hook_store.hpp");
+    static_assert(user_directory<Users>, "tollgate: this is no user_directory; read tollgate/contract/user_directory.hpp");
+    static_assert(token_store<Store>, "tollgate: this is no token_store; read tollgate/contract/token_store.hpp");
+    static_assert(!users_fit || pipeline::check_optional_members_of_directory<Users>());
+    static_assert(!store_fits || pipeline::check_optional_members_of_store<Store>());
     static_assert(!store_fits || authenticators_fit,
                   "tollgate: one of these is no authenticator over this store; read tollgate/contract/authenticator.hpp");
     static constexpr bool fits = users_fit && store_fits && authenticators_fit;
@@ -64,10 +104,14 @@ public:
     static constexpr bool blocking =
         http::handler_blocks<Users>() || http::handler_blocks<Store>() || http::handler_blocks<policy_type<decltype(Policies::limiter)>>();
 
-    /// Throws std::invalid_argument for a base_url or auth_url that is not an absolute URL, and for two routes with the same
-    /// method and path.
-    account_api(api_settings settings, Users& users, Store& store, Policies policies = default_policies(),
-                route_table table = account_routes());
+    /// Throws std::invalid_argument for a base_url or auth_url that is not an absolute URL, for two routes with the same
+    /// method and path, and for a route that needs a scope which no service declares, or webhooks where the store has none.
+    account_api(api_settings settings, Users& users, Store& store, Policies policies, route_table table);
+
+    /// The same with the default policies.
+    account_api(api_settings settings, Users& users, Store& store, route_table table)
+        requires std::same_as<Policies, decltype(default_policies())>
+        : account_api{std::move(settings), users, store, default_policies(), std::move(table)} {}
 
     // Routes and endpoints point into it.
     account_api(const account_api&) = delete;
@@ -83,6 +127,7 @@ public:
         auto& judged = state.get<pipeline::judgement>();
         const http::handle_step step = judge(request, response, judged, thread);
         state.set_waits_for(judged.waits_for);
+        state.set_body_bytes_max(judged.body_bytes_max);
         return step;
     }
 
@@ -93,7 +138,7 @@ public:
         return response;
     }
 
-    /// The API's OpenAPI 3.1 description: what `{base_url}/openapi.json` answers with.
+    /// The API's OpenAPI 3.1 description: what `{base_url}/openapi.json` answers with. Empty without `openapi_routes()`.
     [[nodiscard]] const std::string& openapi() const noexcept { return openapi_; }
 
     /// To share them with other handlers, `policies().by_reference()`.
@@ -136,13 +181,15 @@ account_api<Users, Store, Policies>::account_api(api_settings settings, Users& u
       patterns_{pipeline::patterns_of(table_)},
       root_{path_of(settings_.base_url)},
       docs_url_{documentation_url_of(settings_)},
-      context_{users_, store_, policy(policies_.target_rule), policy(policies_.random), policy(policies_.observer), settings_,
-               openapi_} {
+      context_{users_, pipeline::hooks_of(store_), policy(policies_.target_rule), policy(policies_.random), policy(policies_.observer),
+               settings_, openapi_} {
     for (const auto* url : {&settings_.base_url, &settings_.auth_url})
         if (!url->starts_with("https://") && !url->starts_with("http://"))
             throw std::invalid_argument{"tollgate: '" + *url + "' is no absolute http or https URL"};
+    pipeline::check_routes(table_, settings_.services, hook_store<Store>);
     policy(policies_.router).build(patterns_);
-    openapi_ = make_openapi(settings_, table_);
+    for (const route& each : table_)
+        if (each.describe != nullptr) openapi_ = each.describe(settings_, table_);
 }
 
 template <class Users, class Store, class Policies>
@@ -194,3 +241,7 @@ void account_api<Users, Store, Policies>::respond_thrown(std::string_view what, 
 }
 
 }  // namespace tollgate
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/api/account_api.ipp>
+#endif

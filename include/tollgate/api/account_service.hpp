@@ -55,7 +55,7 @@ struct account_service_settings {
     page_settings pages = {};
 };
 
-/// Stands for the sessions of a service without people: API and documentation only.
+/// The sessions of a service without sign-in: API and documentation only.
 struct no_sessions {};
 
 namespace service_detail {
@@ -106,10 +106,11 @@ concept is_policy_set = requires(Policies& policies) { service_detail::take_poli
     from.trusted_proxies = api.trusted_proxies;
     from.client_named_by = api.client_named_by;
     from.hooks_per_event_max = api.hooks_per_event_max;
+    from.documentation_url = api.documentation_url;
     return from;
 }
 
-// What answers beside the API. An API that every path leads to comes first on a site, because it gets most requests, and last,
+// The handlers besides the API. An API that is mounted at every path comes first on a site, because it gets most requests, and last,
 // for paths that belong to nothing else.
 template <class Api>
 struct parts_without_people {
@@ -133,18 +134,18 @@ struct parts_with_people {
           oauth{std::move(oauth_part), sessions, store, api.policies().by_reference(), std::ref(policy(theme))},
           documentation{api.settings(), api.table(), oauth.settings()},
           pages{std::move(page_part), users, sessions, store, api.policies().by_reference(), std::ref(policy(theme))},
-          // Below /en a path that does not exist is answered by a page.
+          // Below a language a path that does not exist is answered by a page.
           site{http::mounted(std::string{api.root()}, api),
                http::mounted(documentation.root(), documentation),
                http::mounted(oauth),
                http::mounted(pages),
-               http::mounted(path_of(api.settings().auth_url) + "/en", pages),
+               http::mount<Pages>{pages.language_roots(), {}, pages},
                http::mounted("", api)} {}
 
     void add_mounts(std::vector<std::string>& to) const {
         for (auto& each : oauth.mounts()) to.push_back(std::move(each));
         for (auto& each : pages.mounts()) to.push_back(std::move(each));
-        to.push_back(path_of(oauth.settings().auth_url) + "/en");
+        for (auto& each : pages.language_roots()) to.push_back(std::move(each));
     }
 
     Theme theme;

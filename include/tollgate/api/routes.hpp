@@ -1,14 +1,11 @@
 #pragma once
 
+#include <tollgate/api/account_api.hpp>
 #include <tollgate/base/config.hpp>
 #include <tollgate/pipeline/route_table.hpp>
 
 namespace tollgate::inline v0 {
 
-/// `/user/balance`
-[[nodiscard]] TOLLGATE_DECL route_table balance_routes();
-/// `/{service}/accounts`
-[[nodiscard]] TOLLGATE_DECL route_table account_list_routes();
 /// `/{service}/{account}/hooks` and `/{service}/hooks/{hook}`
 [[nodiscard]] TOLLGATE_DECL route_table hook_routes();
 /// `/testservice/...`: for clients that check whether they reach the API
@@ -16,7 +13,7 @@ namespace tollgate::inline v0 {
 /// `/openapi.json`
 [[nodiscard]] TOLLGATE_DECL route_table openapi_routes();
 
-/// The whole account API: all of the above. To leave one out, add up the others.
+/// The whole account API: all of the above, `balance_routes()` and `account_list_routes()`. To leave one out, add up the others.
 [[nodiscard]] TOLLGATE_DECL route_table account_routes();
 
 }  // namespace tollgate

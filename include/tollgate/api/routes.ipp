@@ -1,28 +1,15 @@
 #pragma once
 
 #include <tollgate/api/detail/endpoints.hpp>
+#include <tollgate/api/detail/openapi.hpp>
 #include <tollgate/api/detail/shapes.hpp>
 #include <tollgate/api/routes.hpp>
+
+#include <utility>
 
 namespace tollgate::inline v0 {
 
 // THE TABLE: method, path, who may call it, and what is called.
-
-TOLLGATE_DECL route_table balance_routes() {
-    return route_table{
-        on_get<"/user/balance">(
-            needs_scope(balance_scope), endpoints::get_balance{},
-            {.operation = "getBalance", .summary = "Returns the authenticated user's balance.", .success_body = shapes::balance}),
-    };
-}
-
-TOLLGATE_DECL route_table account_list_routes() {
-    return route_table{
-        on_get<"/{service}/accounts">(
-            read_of_service, endpoints::list_accounts{},
-            {.operation = "listAccounts", .summary = "Lists the user's accounts at a service.", .success_body = shapes::accounts}),
-    };
-}
 
 TOLLGATE_DECL route_table hook_routes() {
     return route_table{
@@ -49,29 +36,29 @@ TOLLGATE_DECL route_table demonstration_routes() {
     return route_table{
         on_get<"/testservice/get">(
             open_to_all, endpoints::try_get{},
-            {.operation = "tryGet", .summary = "Answers without credentials.", .success_body = shapes::greeting_from_get}),
+            {.operation = "tryGet", .summary = "Responds without credentials.", .success_body = shapes::greeting_from_get}),
 
         on_get<"/testservice/auth">(
             any_caller, endpoints::try_authentication{},
             {.operation = "tryAuthentication",
-             .summary = "Answers with any valid credentials.",
+             .summary = "Responds to any valid credentials.",
              .success_body = shapes::greeting_of_caller}),
 
         on_post<"/testservice/post">(
             open_to_all, endpoints::try_post{},
             {.operation = "tryPost",
-             .summary = "Answers without credentials. A JSON body is accepted and ignored.",
+             .summary = "Responds without credentials. A JSON body is accepted and ignored.",
              .success_body = shapes::greeting_from_post,
              .request_body = shapes::any_object}),
     };
 }
 
 TOLLGATE_DECL route_table openapi_routes() {
-    return route_table{
-        on_get<"/openapi.json">(
-            open_to_all, endpoints::get_openapi{},
-            {.operation = "getOpenApi", .summary = "Returns this description in OpenAPI 3.1.", .success_body = shapes::any_object}),
-    };
+    auto made = on_get<"/openapi.json">(
+        open_to_all, endpoints::get_openapi{},
+        {.operation = "getOpenApi", .summary = "Returns this description in OpenAPI 3.1.", .success_body = shapes::any_object});
+    made.row.describe = make_openapi;
+    return route_table{std::move(made)};
 }
 
 TOLLGATE_DECL route_table account_routes() {

@@ -22,6 +22,7 @@ inline constexpr std::size_t event_name_bytes_max = 128;         // noun.verb; s
 inline constexpr std::size_t event_data_bytes_max = 256 * 1024;  // the payload bound of svix and Stripe
 inline constexpr std::size_t token_description_bytes_max = 255;  // a line of text on a page
 inline constexpr std::size_t service_name_bytes_max = 32;        // a path segment
+inline constexpr std::size_t scope_description_bytes_max = 200;  // one line on a consent page
 inline constexpr std::size_t scope_text_bytes_max = 1024;        // all scopes of one credential: 30 services, read and write
 inline constexpr std::size_t scope_list_bytes_max = 4 * 1024;        // a list as sent, with duplicates and separators
 inline constexpr std::size_t secret_text_bytes_max = 55;         // one SHA-256 block with its padding
@@ -29,12 +30,15 @@ inline constexpr std::size_t secret_text_bytes_max = 55;         // one SHA-256 
 inline constexpr std::size_t token_username_bytes_max = 32;
 inline constexpr std::size_t client_id_bytes_max = 64;           // generated ones have 26; imported ones may be longer
 inline constexpr std::size_t decimal_text_bytes_max = 40;        // 38 digits as in NUMERIC(38), a sign, a point
+inline constexpr std::size_t query_parameters_max = 8;           // that one route declares
 inline constexpr std::size_t path_parameters_max = 8;            // captures of one route
 inline constexpr std::size_t hooks_per_event_max = 20;           // for one account and event: GitHub's bound
 
+inline constexpr std::size_t attempt_request_bytes_max = 4 * 1024;  // kept of a request: its head, and most bodies whole
 inline constexpr std::size_t attempt_answer_bytes_max = 4 * 1024;  // kept of a response, to recognise an error page
 // on record: 8 of the retry schedule, and manual ones
 inline constexpr std::size_t attempts_per_delivery_max = 100;
+inline constexpr std::size_t resent_deliveries_max = 1000;          // that one form sends again: some seconds for a receiver
 inline constexpr std::size_t ended_deliveries_per_hook_max = 10'000;  // on record: one every four minutes for a month
 inline constexpr std::size_t webhook_id_bytes_max = 256;           // accepted from a sender; generated ones have 26
 inline constexpr std::size_t previous_secrets_max = 4;             // also sign: enough retries to get a rotation right
@@ -43,7 +47,7 @@ inline constexpr std::size_t webhook_signatures_max = 16;          // per delive
 inline constexpr std::size_t personal_tokens_per_user_max = 100;  // as many as fit on one page; GitHub allows 50
 inline constexpr std::size_t applications_per_user_max = 100;     // GitHub's bound on OAuth applications per owner
 inline constexpr std::size_t redirect_urls_max = 20;              // per application: its environments and platforms
-// one user, application and hour: nobody signs in as often
+// per user, application and hour: more than any user signs in
 inline constexpr std::size_t codes_per_grant_max = 100;
 inline constexpr std::size_t refresh_tokens_per_grant_max = 100;  // Google's bound: one for each device
 inline constexpr std::size_t access_tokens_per_grant_max = 1000;  // a client that requests a new one for every call
@@ -51,7 +55,9 @@ inline constexpr std::size_t sessions_per_user_max = 100;         // browsers in
 inline constexpr std::size_t device_codes_per_application_max = 10'000;  // pending at once: 1000 devices a minute
 inline constexpr int spent_code_seconds = 3600;                   // reuse is detected within minutes or not at all
 
+inline constexpr std::size_t session_user_agent_bytes_max = 255;  // browsers send 70 to 200
 inline constexpr std::size_t login_bytes_max = 254;               // the longest e-mail address (RFC 5321, erratum 1690)
+inline constexpr std::size_t password_bytes_min = 8;               // NIST SP 800-63B section 5.1.1.2
 inline constexpr std::size_t password_bytes_max = 1024;           // a long passphrase; more only costs hashing time
 inline constexpr std::size_t application_name_bytes_max = 100;    // a line of the consent page
 inline constexpr std::size_t application_description_bytes_max = 255;  // a line of text on a page

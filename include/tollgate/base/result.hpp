@@ -1,5 +1,7 @@
 #pragma once
 
+#include <tollgate/base/time.hpp>
+
 #include <cassert>
 #include <concepts>
 #include <cstdio>
@@ -21,6 +23,7 @@ enum class error_kind {
     not_found,     ///< does not exist, or is not visible to the caller: 404
     invalid,       ///< valid syntax, but an unacceptable value: 422
     conflict,      ///< contradicts stored data: 409
+    too_many_requests,  ///< beyond a limit of the endpoint; the client may retry at `error::retry_at`: 429
     unavailable,   ///< a dependency is down or too slow; the client may retry: 503
     internal,      ///< a defect of the server: 500
 };
@@ -31,6 +34,7 @@ struct error {
     error_kind kind = error_kind::internal;
     std::string message;
     std::string cause;
+    instant retry_at{};  ///< of `too_many_requests` alone
 
     friend bool operator==(const error&, const error&) = default;
 };
@@ -42,12 +46,18 @@ struct error {
 
 /// An error that is a defect of this program: 500 for the client.
 [[nodiscard]] inline error internal_error(std::string cause) {
-    return {error_kind::internal, "Something went wrong on our side.", std::move(cause)};
+    return {error_kind::internal, "Internal server error.", std::move(cause)};
 }
 
 /// An error of the client's request; the message is part of the response.
 [[nodiscard]] inline error invalid(std::string message) { return {error_kind::invalid, std::move(message), {}}; }
 [[nodiscard]] inline error malformed(std::string message) { return {error_kind::malformed, std::move(message), {}}; }
+
+/// An endpoint's own limit is exceeded: 429 with a `Retry-After` that ends at `retry_at`.
+[[nodiscard]] inline error too_many_requests(instant retry_at,
+                                             std::string message = "Too many requests. Wait for as long as Retry-After says.") {
+    return {error_kind::too_many_requests, std::move(message), {}, retry_at};
+}
 
 /// The same text for what does not exist and for what belongs to another user, so that the two cannot be told apart.
 [[nodiscard]] inline error not_found() { return {error_kind::not_found, "Not Found", {}}; }

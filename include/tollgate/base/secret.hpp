@@ -46,7 +46,7 @@ static_assert(secret_text_bytes <= secret_text::bytes_max);
 [[nodiscard]] TOLLGATE_DECL std::string_view family_of(std::string_view secret) noexcept;
 
 /// The secret of the same kind and family that replaces this one. About 128 bits of it are derived from both arguments, so
-/// that nobody can make it who knows only one. Precondition: well-formed. Throws as `sha256` does.
+/// that it cannot be made from only one of them. Precondition: well-formed. Throws as `sha256` does.
 [[nodiscard]] TOLLGATE_DECL secret_text make_successor(std::string_view secret, const digest& seed);
 
 /// What a public id identifies.

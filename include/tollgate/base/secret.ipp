@@ -180,7 +180,7 @@ TOLLGATE_DECL result<secret_keys> secret_keys::parse(std::string_view key_file) 
         if (line.empty() || line.front() == '#') continue;
         auto bytes = hex_decode(line);
         if (!bytes || bytes->size() != digest::size_bytes) return fault(number, "is not a key of 64 hexadecimal digits");
-        if (made.keys_.size() == detail::secret_keys_max) return fault(number, "is a third key; a file has one or two");
+        if (made.keys_.size() == detail::secret_keys_max) return fault(number, "is a third key; a file may have one or two");
         // A key for each purpose: one that encrypts is used for nothing else.
         const auto derive = [&bytes](std::string_view purpose) { return hmac_sha256({.key = *bytes, .message = purpose}); };
         const std::string id = hex_encode(derive("tollgate key id").raw().substr(0, detail::key_id_bytes));
@@ -190,7 +190,7 @@ TOLLGATE_DECL result<secret_keys> secret_keys::parse(std::string_view key_file) 
         if (made.keys_.size() == 2 && made.keys_[0].prefix == made.keys_[1].prefix)
             return fault(number, "is the same key again");
     }
-    if (made.keys_.empty()) return invalid("it holds no key of 64 hexadecimal digits.");
+    if (made.keys_.empty()) return invalid("it contains no key of 64 hexadecimal digits.");
     return made;
 }
 

@@ -16,10 +16,11 @@ namespace tollgate::inline v0 {
 /// Thread rule: callable from many threads at once. Blocking: allowed if the store declares
 /// `static constexpr bool blocking = true`. Errors: an `error`; nothing is thrown.
 ///
-/// Exemplar: `memory_store`, `sqlite_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
+/// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
 template <class S>
-concept hook_store = requires(S& s, const new_hook& made, const account_ref& account, const service_name& service, hook_id id,
-                              std::size_t hooks_per_event_max, const std::string& secret, instant old_valid_until) {
+concept hook_store = requires(S& s, const new_hook& made, const hook_change& changed, const account_ref& account,
+                              const service_name& service, hook_id id, std::size_t hooks_per_event_max,
+                              const std::string& secret, instant old_valid_until) {
     // Creates a hook with a new id; ids are never reused. error_kind::invalid if the account already has
     // `hooks_per_event_max` hooks for this event: counting and creating is one step, so that parallel calls cannot
     // exceed the bound.
@@ -30,8 +31,12 @@ concept hook_store = requires(S& s, const new_hook& made, const account_ref& acc
     { s.account_of_hook(service, id) } -> std::same_as<result<std::optional<account_ref>>>;
     // Whether the account has such a hook. From now on `secret` signs. The replaced secret also signs until
     // `old_valid_until`, and so do those replaced earlier until their own expiry, of all of them the last
-    // `limits::previous_secrets_max`.
+    // `limits::previous_secrets_max`. Only an outbox returns secrets, with what is due: a store without one, which delivers
+    // nothing itself, hands `secret` to whatever signs, or may drop both.
     { s.replace_hook_secret(account, id, secret, old_valid_until) } -> std::same_as<result<bool>>;
+    // Whether the account has such a hook. From now on it has this event and target; deliveries that wait are sent to the new
+    // target. error_kind::invalid if the event changes and already has `hooks_per_event_max` hooks: one step, as in `create_hook`.
+    { s.update_hook(account, id, changed, hooks_per_event_max) } -> std::same_as<result<bool>>;
     // Deletes a hook; whether the account had it.
     { s.delete_hook(account, id) } -> std::same_as<result<bool>>;
 };

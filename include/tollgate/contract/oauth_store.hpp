@@ -40,7 +40,7 @@ concept application_store = requires(S& s, const new_application& made, std::str
     { s.delete_application(owner, id) } -> std::same_as<result<bool>>;
 };
 
-/// Stores grants, and the codes and tokens made from them. Whatever expires at a time is already invalid at that time.
+/// Stores grants, and the codes and tokens made from them. Codes and tokens are already invalid at the time at which they expire.
 ///
 /// One user and one application cannot fill a store: beyond `limits::codes_per_grant_max` and the corresponding bounds
 /// for refresh and access tokens, a store may delete the oldest (of refresh tokens, the least recently used); the
@@ -92,7 +92,7 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
     { s.sweep_expired(now, rows_max) } -> std::same_as<result<std::size_t>>;
 };
 
-/// Exemplar: `memory_store`, `sqlite_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
+/// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
 template <class S>
 concept oauth_store = application_store<S> && grant_store<S>;
 

@@ -23,9 +23,9 @@ struct request_context {
     std::string_view id;
     /// The trace that the request is a part of (W3C Trace Context): that of its `traceparent`, or a new one. 32 hexadecimal digits.
     std::string_view trace_id;
-    /// The request's own span, the parent of whatever is done for it: 16 hexadecimal digits.
+    /// The request's own span, the parent of all work done for it: 16 hexadecimal digits.
     std::string_view span_id;
-    /// The span of whoever sent it; empty if the trace begins here.
+    /// The sender's span; empty if the trace begins here.
     std::string_view parent_span_id;
     /// The sampled flag of `traceparent`; true for a trace that begins here.
     bool sampled = true;
@@ -43,7 +43,7 @@ struct request_record {
     const request_context& context;
     const http::request& request;
     const http::response& response;
-    const tollgate::caller* caller = nullptr;  ///< null if nobody was authenticated
+    const tollgate::caller* caller = nullptr;  ///< null if no caller was authenticated
 };
 
 /// A request that the server refused before there was one to handle: malformed bytes, a time-out, overload. Of its context, id,
@@ -95,8 +95,8 @@ struct delivery_record {
     std::string_view span_id{};
 };
 
-/// An observer that also hears of every attempt to deliver a webhook. An observer that has no such function is fine, and
-/// hears of problems alone.
+/// An observer that also receives every attempt to deliver a webhook. The function is optional: an observer without it receives
+/// only problems.
 ///
 /// Exemplar:
 ///
@@ -112,8 +112,8 @@ concept delivery_observer = observer<O> && requires(const O& o, const delivery_r
     { o.on_attempt(record) } noexcept;
 };
 
-/// An observer that also hears what users do with their accounts, for an audit log: sign-in, tokens, applications, grants,
-/// webhooks. An observer that has no such function is fine.
+/// An observer that also receives the changes that users make to their accounts, for an audit log: sign-in, tokens, applications,
+/// grants, webhooks. The function is optional.
 ///
 /// Exemplar:
 ///

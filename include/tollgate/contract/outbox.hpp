@@ -36,13 +36,17 @@ concept event_sink = requires(S& s, const event& happened, const message_seed& s
 /// A store that is full may refuse an event (unavailable), preferably of the account that fills it. If one host fills it,
 /// it may give up an event's deliveries to that host at once, on record, while the others are due.
 ///
-/// Exemplars: `memory_store`, `sqlite_store`, and `examples/own_store`, the shortest one. An adapter is correct if it
+/// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`, and `examples/own_store`, the shortest one. An adapter is correct if it
 /// passes `tollgate/testing/store_suite.hpp`.
 template <class S>
 concept outbox = event_sink<S> && requires(S& s, std::span<const lease_request> requests, const lease_time& lease,
                                            std::span<const attempt_result> ended, const account_ref& account,
-                                           hook_id hook, delivery_id delivery, instant now, instant ended_before,
-                                           std::size_t rows_max, std::optional<delivery_id> which) {
+                                           hook_id hook, delivery_id delivery, instant now, instant ended_before, instant since,
+                                           std::size_t rows_max, std::optional<delivery_id> which, const event& happened,
+                                           const message_seed& seed, std::optional<delivery_state> state) {
+    // One delivery of this event, due now, for this hook alone, whatever its event: a test, for example. Whether the event's
+    // account has such a hook. error_kind::conflict if it is disabled.
+    { s.append_event_to(hook, happened, seed, now) } -> std::same_as<result<bool>>;
     // Hooks that may have a delivery to lease, at most `rows_max`, in the order in which they became due: a delivery whose
     // time has come, or whose lease has ended. A hook may be listed too early, but a `lease` call that finds nothing due
     // ends that.
@@ -61,15 +65,19 @@ concept outbox = event_sink<S> && requires(S& s, std::span<const lease_request> 
     // the waiting ones now, the leased ones when they are completed with `retry` or their lease has ended.
     { s.complete(ended, now) } -> std::same_as<result<std::vector<completion>>>;
     // The hook's deliveries, newest first, at most `rows_max`; none if the hook is not the account's. With `which`, only
-    // those older than that one, whether it still exists or not.
-    { s.deliveries_of(account, hook, rows_max, which) } -> std::same_as<result<std::vector<tollgate::delivery>>>;
+    // those older than that one, whether it still exists or not; with `state`, only those in that state.
+    { s.deliveries_of(account, hook, rows_max, which, state) } -> std::same_as<result<std::vector<tollgate::delivery>>>;
     // The hook's attempts, the last completed first, at most `rows_max`; with `which`, only those of that delivery. Of one
     // delivery at least the last `limits::attempts_per_delivery_max` are kept.
     { s.attempts_of(account, hook, rows_max, which) } -> std::same_as<result<std::vector<recorded_attempt>>>;
-    // Whether the account has such a delivery. Whatever its state, it is due now and its retry plan starts over. If it is
-    // being sent, it is due as soon as that attempt is completed, whatever its outcome (held, if its hook is disabled by
+    // Whether the account has such a delivery. In any state, it becomes due now and its retry plan starts over. If it is
+    // being sent, it becomes due as soon as that attempt is completed, with any outcome (held, if its hook is disabled by
     // then). error_kind::conflict while its hook is disabled.
     { s.resend(account, delivery, now) } -> std::same_as<result<bool>>;
+    // The hook's deliveries that were given up and created at `since` or later are due now, and their retry plans start
+    // over: the oldest first, at most `rows_max`. Returns how many; none if the hook is not the account's. error_kind::conflict
+    // if it is disabled.
+    { s.resend_given_up(account, hook, since, rows_max, now) } -> std::same_as<result<std::size_t>>;
     // Whether the account has such a hook. It is neither disabled nor failing any more; its held deliveries are due now,
     // and their retry plan starts over.
     { s.enable_hook(account, hook, now) } -> std::same_as<result<bool>>;

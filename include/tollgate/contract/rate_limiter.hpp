@@ -1,9 +1,15 @@
 #pragma once
 
+#include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/time.hpp>
+#include <tollgate/http/request.hpp>
+#include <tollgate/model/detail/caller.hpp>
 #include <tollgate/model/quota.hpp>
 
+#include <cassert>
 #include <concepts>
+#include <cstddef>
+#include <string_view>
 
 namespace tollgate::inline v0 {
 
@@ -17,6 +23,8 @@ namespace tollgate::inline v0 {
 /// also has `bool may_block() const noexcept`, constant during its life. If it can often decide without waiting, it may
 /// also have `try_take` and `try_peek` with the arguments of `take` and `peek`: they return `std::optional<verdict>`,
 /// empty (with nothing counted) where `take` and `peek` would wait.
+///
+/// A limiter with a member `windows_of` chooses the windows of each request: `request_limiter`.
 ///
 /// Exemplar (`days` and `hours` are std::chrono's):
 ///
@@ -37,6 +45,78 @@ concept rate_limiter = requires(L& l, const limit_key& key, const quota& allowed
     { l.take(key, allowed, now) } noexcept -> std::same_as<verdict>;
     // What `take` would return for the next request, with what remains now; counts nothing.
     { l.peek(key, allowed, now) } noexcept -> std::same_as<verdict>;
+};
+
+/// What a `request_limiter` knows about a request of the API. Views: valid during the call.
+struct limited_request {
+    limit_key key;                         ///< what the request counts against by default: the user, or the client's address
+    quota allowed;                         ///< the default: the user's own quota, or the one of the settings
+    std::string_view route;                ///< the pattern, such as `/{service}/accounts`; empty for a path without a route
+    http::method method{};
+    const tollgate::caller* caller = nullptr;  ///< null without valid credentials; names user, scopes and OAuth application
+    ip_address client{};                   ///< the client's address
+    instant now{};
+};
+
+/// One window of a request.
+struct limit_window {
+    limit_key key = limit_key::of(ip_address{});
+    quota allowed{};
+};
+
+/// The windows that a request counts in: none to four.
+class limit_windows {
+public:
+    static constexpr std::size_t count_max = 4;  // in a shared limiter, each is a round trip
+
+    /// None: the request is admitted and not counted.
+    constexpr limit_windows() noexcept = default;
+    /// These: `return {{asked.key, asked.allowed}, {asked.key.in("exports"), {10, minutes{1}}}};`
+    constexpr limit_windows(limit_window first) noexcept : all_{first}, count_{1} {}
+    constexpr limit_windows(limit_window first, limit_window second) noexcept : all_{first, second}, count_{2} {}
+    constexpr limit_windows(limit_window first, limit_window second, limit_window third) noexcept
+        : all_{first, second, third}, count_{3} {}
+    constexpr limit_windows(limit_window first, limit_window second, limit_window third, limit_window fourth) noexcept
+        : all_{first, second, third, fourth}, count_{4} {}
+
+    /// Adds one. Precondition: there are less than `count_max`.
+    constexpr void add(const limit_window& one) noexcept {
+        assert(count_ < count_max);
+        all_[count_++] = one;
+    }
+
+    /// The windows, in the order of their addition.
+    [[nodiscard]] constexpr const limit_window* begin() const noexcept { return all_; }
+    [[nodiscard]] constexpr const limit_window* end() const noexcept { return all_ + count_; }
+    [[nodiscard]] constexpr std::size_t size() const noexcept { return count_; }
+
+private:
+    limit_window all_[count_max]{};
+    std::size_t count_ = 0;
+};
+
+/// A `rate_limiter` that sees each request of the API, and names the windows in which it counts.
+///
+/// A request is admitted if all its windows have room, and counts in each of them; else it counts in none and gets a 429. (Of
+/// requests that compete for the last place in one window, a refused one may have been counted in another.) The response has
+/// the fields of the window that refuses for the longest time, otherwise of the one with the fewest requests left.
+///
+/// Exemplar (`minutes` is std::chrono's):
+///
+///     struct export_limiter {
+///         window_limiter counted;
+///         verdict take(const limit_key& key, quota allowed, instant now) noexcept { return counted.take(key, allowed, now); }
+///         verdict peek(const limit_key& key, quota allowed, instant now) noexcept { return counted.peek(key, allowed, now); }
+///         limit_windows windows_of(const limited_request& asked) const noexcept {
+///             if (asked.route != "/{service}/export") return {{asked.key, asked.allowed}};
+///             return {{asked.key, asked.allowed}, {asked.key.in("exports"), {10, minutes{1}}}};
+///         }
+///     };
+template <class L>
+concept request_limiter = rate_limiter<L> && requires(L& l, const limited_request& asked) {
+    // The windows of this request. Called once per request, on the thread that read it, from many threads at once.
+    // Never waits.
+    { l.windows_of(asked) } noexcept -> std::same_as<limit_windows>;
 };
 
 }  // namespace tollgate

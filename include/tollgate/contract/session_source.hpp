@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tollgate::inline v0 {
 
@@ -28,6 +29,14 @@ template <class P>
 concept password_source = requires(P& p, std::string_view login, std::string_view password) {
     // The user, or empty if login or password is wrong. Must take as long for an unknown login as for a wrong password.
     { p.check_password(login, password) } -> std::same_as<result<std::optional<user_id>>>;
+};
+
+/// A password source whose users can change their passwords. Optional: with it `cookie_sessions` is a `password_changer`.
+template <class P>
+concept password_store = password_source<P> && requires(P& p, user_id user, std::string_view password) {
+    // From now on this is the user's password. It has `limits::password_bytes_min` to `limits::password_bytes_max` bytes.
+    // not_found if there is no such user.
+    { p.set_password(user, password) } -> std::same_as<result<void>>;
 };
 
 /// Finds the session of a request. Implement it on the sessions that your site has; `cookie_sessions` keeps its own. If it
@@ -83,7 +92,7 @@ struct sign_in_answer {
 /// has a sign-in page, a `session_source` is enough: its `sign_in_url` leads to that page.
 ///
 /// Thread rule and errors: as for `session_source`. Blocking: `sign_in` computes a slow password hash, so it is called
-/// on a worker thread, whatever `blocking` says.
+/// on a worker thread even if `blocking` is false.
 template <class S>
 concept sign_in_source = session_source<S> && requires(S& s, const http::request& request, const sign_in_attempt& attempt,
                                                        instant now, http::response& response) {
@@ -93,6 +102,54 @@ concept sign_in_source = session_source<S> && requires(S& s, const http::request
     { s.sign_in(request, attempt, now, response) } -> std::same_as<result<sign_in_answer>>;
     // Ends the session that the request came with, if any, and clears the cookie.
     { s.sign_out(request, now, response) } -> std::same_as<result<void>>;
+};
+
+/// A session source that lists the sessions of its users and ends them. Optional: with it `account_pages` has a page where a
+/// user signs out elsewhere. `cookie_sessions` is one.
+///
+/// Thread rule, blocking and errors: as for `session_source`.
+template <class S>
+concept session_manager = session_source<S> && requires(S& s, const http::request& request, const session& who, std::string_view id,
+                                                        instant now) {
+    // The sessions of this user, the last used first; one of them is that of the request.
+    { s.sessions_of(request, who, now) } -> std::same_as<result<std::vector<listed_session>>>;
+    // Ends the session of this user that `listed_session::id` names; whether there was one.
+    { s.end_session(who, id) } -> std::same_as<result<bool>>;
+    // Ends all sessions of this user but that of the request.
+    { s.end_other_sessions(request, who) } -> std::same_as<result<void>>;
+};
+
+/// A new password for a signed-in user, who proves to be there with the current one. Views: valid during the call.
+struct password_change {
+    std::string_view current;
+    std::string_view wanted;  ///< `limits::password_bytes_min` to `limits::password_bytes_max` bytes
+    ip_address client;        ///< behind trusted proxies, the one they name
+};
+
+/// The result of a password change.
+struct password_change_answer {
+    enum class outcome : std::uint8_t {
+        changed,
+        refused,    ///< the current password is wrong
+        throttled,  ///< too many failures; the password was not checked
+    };
+    outcome result = outcome::refused;  ///< what became of it
+    seconds retry_after{};  ///< if throttled: the time to wait; at least 1
+};
+
+/// A session source that changes passwords. Optional: with it `account_pages` has a form for it. `cookie_sessions` is one if its
+/// passwords are a `password_store`.
+///
+/// Thread rule and errors: as for `session_source`. Blocking: it computes slow password hashes, so it is called on a worker
+/// thread, whatever `blocking` says.
+template <class S>
+concept password_changer = session_source<S> && requires(S& s, const http::request& request, const session& who,
+                                                         const password_change& wanted, instant now,
+                                                         http::response& response) {
+    // Checks the current password as a sign-in does, with the same bounds on failures, and sets the new one. Ends all sessions of
+    // the user, since any of them may be a thief's, and starts a new one, whose Set-Cookie is added to `response`. Adds nothing
+    // unless the result is `changed`.
+    { s.change_password(request, who, wanted, now, response) } -> std::same_as<result<password_change_answer>>;
 };
 
 }  // namespace tollgate

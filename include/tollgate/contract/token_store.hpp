@@ -22,7 +22,8 @@ namespace tollgate::inline v0 {
 /// `static constexpr bool blocking = true`. Errors: an `error` (unavailable, internal); never throws.
 template <class S>
 concept credential_source = requires(S& s, std::string_view username, const digest& token) {
-    // The personal token with this username; empty if there is none or it was revoked.
+    // The personal token with this username, compared byte for byte; empty if there is none or it was revoked. Clients send
+    // any username of 0 to 32 bytes; no stored one is empty.
     { s.find_personal_token(username) } -> std::same_as<result<std::optional<token_credential>>>;
     // The access token with this digest, expired or not; empty if there is none or it was revoked.
     { s.find_access_token(token) } -> std::same_as<result<std::optional<token_credential>>>;
@@ -43,7 +44,7 @@ concept credential_cache = credential_source<S> && requires(const S& s, std::str
 /// Stores personal tokens and access tokens. Every verb is one atomic intent; its effect is as durable as the store
 /// when it returns.
 ///
-/// Exemplar: `memory_store`, `sqlite_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
+/// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
 template <class S>
 concept token_store = credential_source<S> && requires(S& s, const new_personal_token& personal,
                                                        std::size_t tokens_per_user_max, const new_access_token& access,

@@ -28,8 +28,7 @@ namespace tollgate::inline v0 {
 ///         result<std::optional<quota>> quota_of(user_id user);
 ///     };
 ///
-/// A directory may also have `result<bool> has_account(user_id, const account_ref&)` if looking up one account is
-/// cheaper than listing all. A blocking one may also return cached values, see `cached_quota_of`.
+/// Optional parts: `account_checker`, `quota_cache`, `balance_cache`, `activity_source`.
 template <class D>
 concept user_directory = requires(D& d, user_id user, std::string_view service) {
     // The user's balance, in the currency of their settings.
@@ -41,20 +40,45 @@ concept user_directory = requires(D& d, user_id user, std::string_view service) 
     { d.quota_of(user) } -> std::same_as<result<std::optional<quota>>>;
 };
 
-/// Optional: `lookup<std::optional<quota>> cached_quota_of(user_id) const noexcept` returns what `quota_of` would
-/// return, without blocking. A miss is a user that does not exist any more; unknown means that `quota_of` must be
-/// called.
+/// A blocking directory that caches quotas. Optional.
+///
+/// Never blocks; called on I/O threads, from many at once.
+template <class D>
+concept quota_cache = user_directory<D> && requires(const D& d, user_id user) {
+    // What `quota_of` would return now. A miss is a user that does not exist any more; for unknown, `quota_of` is called on a worker.
+    { d.cached_quota_of(user) } noexcept -> std::same_as<lookup<std::optional<quota>>>;
+};
+
+/// A blocking directory that caches balances. Optional.
+///
+/// Never blocks; called on I/O threads, from many at once.
+template <class D>
+concept balance_cache = user_directory<D> && requires(const D& d, user_id user) {
+    // The same for `balance_of`.
+    { d.cached_balance_of(user) } noexcept -> std::same_as<lookup<balance>>;
+};
+
+/// A directory that looks up one account at less cost than all of a user. Optional.
+///
+/// Thread rule, blocking and errors: as those of `user_directory`.
+template <class D>
+concept account_checker = user_directory<D> && requires(D& d, user_id user, const account_ref& wanted) {
+    // Whether the account belongs to the user.
+    { d.has_account(user, wanted) } -> std::same_as<result<bool>>;
+};
+
+/// What the directory has cached of a user's quota; unknown if it caches none.
 template <user_directory D>
 [[nodiscard]] lookup<std::optional<quota>> cached_quota_of(const D& directory, user_id user) noexcept {
-    if constexpr (requires { { directory.cached_quota_of(user) } noexcept -> std::same_as<lookup<std::optional<quota>>>; })
+    if constexpr (quota_cache<D>)
         return directory.cached_quota_of(user);
     else return lookup<std::optional<quota>>::unknown();
 }
 
-/// Optional: the same for `balance_of`: `lookup<balance> cached_balance_of(user_id) const noexcept`.
+/// The same for a balance.
 template <user_directory D>
 [[nodiscard]] lookup<balance> cached_balance_of(const D& directory, user_id user) noexcept {
-    if constexpr (requires { { directory.cached_balance_of(user) } noexcept -> std::same_as<lookup<balance>>; })
+    if constexpr (balance_cache<D>)
         return directory.cached_balance_of(user);
     else return lookup<balance>::unknown();
 }
@@ -62,7 +86,7 @@ template <user_directory D>
 /// Whether the account belongs to the user.
 template <user_directory D>
 [[nodiscard]] result<bool> has_account(D& directory, user_id user, const account_ref& wanted) {
-    if constexpr (requires { { directory.has_account(user, wanted) } -> std::same_as<result<bool>>; }) {
+    if constexpr (account_checker<D>) {
         return directory.has_account(user, wanted);
     } else {
         auto accounts = directory.accounts_of(user, wanted.service.view());

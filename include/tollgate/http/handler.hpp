@@ -124,14 +124,21 @@ public:
     [[nodiscard]] work_kind waits_for() const noexcept { return waits_for_; }
     void set_waits_for(work_kind what) noexcept { waits_for_ = what; }
 
+    /// The bound of a body that the handler awaits, if it is less than the server's: the handler sets it before it returns
+    /// `handle_step::needs_body`. A chunked body beyond it arrives as `body_state::too_large`, without being buffered.
+    [[nodiscard]] std::size_t body_bytes_max() const noexcept { return body_bytes_max_; }
+    void set_body_bytes_max(std::size_t bytes) noexcept { body_bytes_max_ = bytes; }
+
     /// Destroys the object, for the next request or when the connection is gone.
     void clear() noexcept {
         waits_for_ = work_kind::other;
+        body_bytes_max_ = static_cast<std::size_t>(-1);
         if (destroy_ != nullptr) std::exchange(destroy_, nullptr)(bytes_);
     }
 
 private:
     void (*destroy_)(void*) noexcept = nullptr;  // of the object in bytes_; null if there is none
+    std::size_t body_bytes_max_ = static_cast<std::size_t>(-1);
     work_kind waits_for_ = work_kind::other;
     alignas(std::max_align_t) std::byte bytes_[bytes_max];
 };
@@ -177,19 +184,22 @@ class handler_ref {
 public:
     /// Refers to `target`, which must outlive it.
     template <class H>
-        requires(!std::same_as<std::remove_cvref_t<H>, handler_ref>) && handler<H>
-    handler_ref(H& target) noexcept
-        : target_{&target},
-          handle_request_{[](void* to, const request& request, response& response) noexcept {
-              static_cast<H*>(to)->handle(request, response);
-          }},
-          handle_refusal_{[](void* to, const refusal& refused, response& response) noexcept {
-              static_cast<H*>(to)->handle(refused, response);
-          }},
-          advance_{[](void* to, const request& request, response& response, handler_state& state, thread_kind thread) noexcept {
-              return http::advance(*static_cast<H*>(to), request, response, state, thread);
-          }},
-          blocking_{handler_blocks<H>()} {}
+        requires(!std::same_as<std::remove_cvref_t<H>, handler_ref> && std::is_class_v<H>)
+    handler_ref(H& target) noexcept : target_{&target} {
+        static_assert(handler<H>, "tollgate: this is no handler; read tollgate/http/handler.hpp");
+        if constexpr (handler<H>) {
+            handle_request_ = [](void* to, const request& request, response& response) noexcept {
+                static_cast<H*>(to)->handle(request, response);
+            };
+            handle_refusal_ = [](void* to, const refusal& refused, response& response) noexcept {
+                static_cast<H*>(to)->handle(refused, response);
+            };
+            advance_ = [](void* to, const request& request, response& response, handler_state& state, thread_kind thread) noexcept {
+                return http::advance(*static_cast<H*>(to), request, response, state, thread);
+            };
+            blocking_ = handler_blocks<H>();
+        }
+    }
 
     /// Forward to the handler: a request, a refusal, or a step of a request.
     void handle(const request& request, response& response) const noexcept { handle_request_(target_, request, response); }
@@ -203,10 +213,10 @@ public:
 
 private:
     void* target_;
-    void (*handle_request_)(void*, const request&, response&) noexcept;
-    void (*handle_refusal_)(void*, const refusal&, response&) noexcept;
-    handle_step (*advance_)(void*, const request&, response&, handler_state&, thread_kind) noexcept;
-    bool blocking_;
+    void (*handle_request_)(void*, const request&, response&) noexcept = nullptr;
+    void (*handle_refusal_)(void*, const refusal&, response&) noexcept = nullptr;
+    handle_step (*advance_)(void*, const request&, response&, handler_state&, thread_kind) noexcept = nullptr;
+    bool blocking_ = false;
 };
 
 static_assert(resumable_handler<handler_ref>);

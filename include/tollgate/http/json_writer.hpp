@@ -11,6 +11,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace tollgate::inline v0::http {
 
@@ -34,9 +35,9 @@ private:
     std::string_view text_;
 };
 
-/// Appends JSON (RFC 8259) to `out`, which must outlive the writer and not be changed otherwise meanwhile. Commas are
-/// inserted automatically. Invalid structure (a value without a name in an object, an end without a begin) is asserted.
-/// Text may be any bytes: invalid UTF-8 becomes U+FFFD, so the output is always valid.
+/// Appends JSON (RFC 8259) to `out`, which must outlive the writer. A document is in `out` when it is complete; until then `out` must not
+/// be used. Commas are inserted automatically. Invalid structure (a value without a name in an object, an end without a begin) is
+/// asserted. Text may be any bytes: invalid UTF-8 becomes U+FFFD, so the output is always valid.
 ///
 /// Exemplar:
 ///
@@ -51,7 +52,9 @@ public:
     static constexpr unsigned depth_max = 64;
 
     /// Appends to `out`, which must outlive the writer.
-    explicit json_writer(std::string& out) noexcept : out_{&out}, begin_{out.size()} {}
+    explicit json_writer(std::string& out) noexcept : out_{&out} {}
+    json_writer(const json_writer&) = delete;
+    json_writer& operator=(const json_writer&) = delete;
 
     /// Opens or closes an object or array. At most `depth_max` may be open at once.
     json_writer& begin_object() { return open('{', true); }
@@ -83,17 +86,51 @@ private:
     json_writer& open(char bracket, bool object);
     json_writer& close(char bracket, bool object);
     json_writer& raw(std::string_view token);
-    [[nodiscard]] bool needs_comma() const noexcept;
-    void separate();
     TOLLGATE_DECL void escape(std::string_view value);
 
+    // Most documents are short: they are assembled in `buffer_` and appended once, because each append is a call.
+    static constexpr std::size_t buffer_bytes = 256;
+
+    /// Where the next `bytes`, at most `buffer_bytes`, may be written.
+    [[nodiscard]] char* space(std::size_t bytes) {
+        if (buffer_bytes - used_ < bytes) flush();
+        return buffer_ + used_;
+    }
+    void wrote(const char* end) noexcept { used_ = static_cast<std::size_t>(end - buffer_); }
+    void put(char c) {
+        *space(1) = c;
+        ++used_;
+    }
+    void put(std::string_view text);
+    void flush() {
+        out_->append(buffer_, std::exchange(used_, 0));
+    }
+    /// Before a value or a name.
+    void separate() {
+        if (follows_value_) put(',');
+    }
+    /// After a value. The last one of a document completes it.
+    json_writer& end_value() {
+        follows_value_ = true;
+        named_ = false;
+        if (depth_ == 0) flush();
+        return *this;
+    }
+    /// After a name.
+    json_writer& end_name() noexcept {
+        follows_value_ = false;
+        named_ = true;
+        return *this;
+    }
     [[nodiscard]] bool in_object() const noexcept { return depth_ != 0 && (objects_ >> (depth_ - 1) & 1) != 0; }
 
     std::string* out_;
-    std::size_t begin_;            // start of the document in `out_`
     std::uint64_t objects_ = 0;    // one bit per level: object or array
     unsigned depth_ = 0;
+    bool follows_value_ = false;   // what comes next needs a comma
     bool named_ = false;           // a name was written and its value is due
+    std::size_t used_ = 0;         // bytes in buffer_
+    char buffer_[buffer_bytes];    // only the first used_ are read
 };
 
 namespace detail {
@@ -106,90 +143,102 @@ namespace detail {
 
 }  // namespace detail
 
-/// Whether a value precedes. The last character tells: text ends in a quote, so a bracket or colon at the end never
-/// belongs to a value.
-inline bool json_writer::needs_comma() const noexcept {
-    if (out_->size() == begin_) return false;
-    const char last = out_->back();
-    return last != '{' && last != '[' && last != ':';
-}
-
-inline void json_writer::separate() {
-    if (needs_comma()) out_->push_back(',');
+inline void json_writer::put(std::string_view text) {
+    if (text.size() > buffer_bytes) {
+        flush();
+        out_->append(text);
+        return;
+    }
+    char* const to = space(text.size());
+    if (!text.empty()) std::memcpy(to, text.data(), text.size());
+    used_ += text.size();
 }
 
 inline json_writer& json_writer::open(char bracket, bool object) {
     assert(in_object() == named_ && "a member needs a name, and only a member has one");
     assert(depth_ < depth_max);
     separate();
-    out_->push_back(bracket);
+    put(bracket);
     objects_ = (objects_ & ~(std::uint64_t{1} << depth_)) | std::uint64_t{object} << depth_;
     ++depth_;
-    named_ = false;
+    follows_value_ = named_ = false;
     return *this;
 }
 
 inline json_writer& json_writer::close(char bracket, [[maybe_unused]] bool object) {
     assert(depth_ != 0 && in_object() == object && !named_ && "every end has its begin");
     --depth_;
-    out_->push_back(bracket);
-    return *this;
+    put(bracket);
+    return end_value();
 }
 
 inline json_writer& json_writer::member(json_name name) {
     assert(in_object() && !named_ && "only an object's members have names");
-    char piece[json_name::bytes_max + 4];  // comma, name in quotes and colon: one append costs a third of four
-    char* end = piece;
+    const auto text = name.view();
+    char* end = space(json_name::bytes_max + 4);  // comma, name in quotes, colon
     *end = ',';
-    end += needs_comma();
+    end += follows_value_;
     *end++ = '"';
-    std::memcpy(end, name.view().data(), name.view().size());
-    end += name.view().size();
+    std::memcpy(end, text.data(), text.size());
+    end += text.size();
     *end++ = '"';
     *end++ = ':';
-    out_->append(piece, static_cast<std::size_t>(end - piece));
-    named_ = true;
-    return *this;
+    wrote(end);
+    return end_name();
 }
 
 inline json_writer& json_writer::member_named(std::string_view name) {
     assert(in_object() && !named_ && "only an object's members have names");
     separate();
-    out_->push_back('"');
+    put('"');
     escape(name);
-    out_->append("\":", 2);
-    named_ = true;
-    return *this;
+    put("\":");
+    return end_name();
 }
 
 inline json_writer& json_writer::raw(std::string_view token) {
     assert(in_object() == named_ && "a member needs a name, and only a member has one");
     assert(!token.empty());
     separate();
-    out_->append(token);
-    named_ = false;
-    return *this;
+    put(token);
+    return end_value();
 }
 
 inline json_writer& json_writer::integer(std::integral auto value)
     requires(!std::same_as<decltype(value), bool> && !std::same_as<decltype(value), char>)
 {
-    char digits[20];  // of 2^64 - 1, and of -2^63 with its sign
-    const auto done = std::to_chars(digits, digits + sizeof digits, value);
-    return raw({digits, static_cast<std::size_t>(done.ptr - digits)});
+    assert(in_object() == named_ && "a member needs a name, and only a member has one");
+    separate();
+    constexpr std::size_t digits_max = 20;  // of 2^64 - 1, and of -2^63 with its sign
+    char* const to = space(digits_max);
+    wrote(std::to_chars(to, to + digits_max, value).ptr);
+    return end_value();
 }
 
 inline json_writer& json_writer::string(std::string_view value) {
     assert(in_object() == named_ && "a member needs a name, and only a member has one");
-    separate();
-    out_->push_back('"');
+    if (value.size() > buffer_bytes - 3) {
+        separate();
+        put('"');
+        escape(value);
+        put('"');
+        return end_value();
+    }
+    char* end = space(value.size() + 3);  // comma and quotes
+    *end = ',';
+    end += follows_value_;
+    *end++ = '"';
     std::size_t plain = 0;
-    while (plain < value.size() && detail::is_plain_json(value[plain])) ++plain;
-    out_->append(value.substr(0, plain));
-    if (plain != value.size()) [[unlikely]] escape(value.substr(plain));
-    out_->push_back('"');
-    named_ = false;
-    return *this;
+    for (; plain < value.size() && detail::is_plain_json(value[plain]); ++plain) *end++ = value[plain];
+    if (plain == value.size()) [[likely]] {
+        *end++ = '"';
+        wrote(end);
+        return end_value();
+    }
+    wrote(end);
+    escape(value.substr(plain));
+    put('"');
+    return end_value();
 }
 
 }  // namespace tollgate::http

@@ -78,7 +78,7 @@ struct request {
     http::body_state body_state = http::body_state::complete;
     field_lines fields;
     std::string_view body;
-    ip_address peer;               ///< the peer of the connection, whatever the fields say
+    ip_address peer;               ///< the peer of the connection; header fields do not change it
 
     /// The host that the client addresses: `host` or `host:port` (RFC 9112 section 3.3). Empty if it named none
     /// (HTTP/1.0).

@@ -8,6 +8,7 @@
 #error Define TOLLGATE_SEPARATE_COMPILATION for every translation unit of the program.
 #endif
 
+#include <tollgate/api/account_api.ipp>
 #include <tollgate/api/detail/openapi.ipp>
 #include <tollgate/api/routes.ipp>
 #include <tollgate/base/detail/aes_gcm.ipp>
@@ -49,6 +50,8 @@
 #include <tollgate/pages/detail/authorizations_page.ipp>
 #include <tollgate/pages/detail/deliveries_page.ipp>
 #include <tollgate/pages/detail/list_parts.ipp>
+#include <tollgate/pages/detail/overview_page.ipp>
+#include <tollgate/pages/detail/security_page.ipp>
 #include <tollgate/pages/detail/sign_in_page.ipp>
 #include <tollgate/pages/detail/tokens_page.ipp>
 #include <tollgate/pages/detail/webhooks_page.ipp>
@@ -58,6 +61,7 @@
 #include <tollgate/policy/detail/segment_router.ipp>
 #include <tollgate/policy/public_targets.ipp>
 #include <tollgate/policy/standard_webhook.ipp>
+#include <tollgate/policy/token_authenticators.ipp>
 #include <tollgate/server/detail/connection.ipp>
 #include <tollgate/server/detail/connection_limiter.ipp>
 #include <tollgate/server/detail/epoll_loop.ipp>
@@ -73,15 +77,18 @@
 #include <tollgate/store/detail/memory/grants.ipp>
 #include <tollgate/store/detail/memory/hooks.ipp>
 #include <tollgate/store/detail/memory/outbox.ipp>
+#include <tollgate/store/detail/memory/outbox_completion.ipp>
 #include <tollgate/store/detail/memory/outbox_history.ipp>
 #include <tollgate/store/detail/memory/personal_tokens.ipp>
 #include <tollgate/store/detail/memory/sessions.ipp>
 #include <tollgate/store/memory.ipp>
 #include <tollgate/web/detail/form.ipp>
+#include <tollgate/web/detail/language.ipp>
 #include <tollgate/web/detail/one_time.ipp>
 #include <tollgate/web/detail/page.ipp>
 #include <tollgate/web/detail/sign_in_throttle.ipp>
 #include <tollgate/web/plain_theme.ipp>
+#include <tollgate/web/texts.ipp>
 #include <tollgate/webhooks/detail/name_lookup.ipp>
 #include <tollgate/webhooks/detail/retry_schedule.ipp>
 #include <tollgate/webhooks/publish.ipp>

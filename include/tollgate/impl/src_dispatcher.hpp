@@ -10,6 +10,7 @@
 #include <tollgate/webhooks/detail/attempt_run.ipp>
 #include <tollgate/webhooks/detail/connection.ipp>
 #include <tollgate/webhooks/detail/connection_pool.ipp>
+#include <tollgate/webhooks/detail/delivery_choice.ipp>
 #include <tollgate/webhooks/detail/delivery_scheduler.ipp>
 #include <tollgate/webhooks/detail/delivery_worker.ipp>
 #include <tollgate/webhooks/detail/hook_client.ipp>

@@ -11,6 +11,7 @@
 #include <tollgate/store/detail/sqlite/append_event.ipp>
 #include <tollgate/store/detail/sqlite/applications.ipp>
 #include <tollgate/store/detail/sqlite/change_stamp.ipp>
+#include <tollgate/store/detail/sqlite/completions.ipp>
 #include <tollgate/store/detail/sqlite/database.ipp>
 #include <tollgate/store/detail/sqlite/delivery_history.ipp>
 #include <tollgate/store/detail/sqlite/device_codes.ipp>

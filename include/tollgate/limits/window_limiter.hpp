@@ -20,8 +20,6 @@ struct key_capacity {
 
 /// The default limiter: an exact fixed window that starts with a key's first request.
 ///
-/// The default limiter: an exact fixed window that starts with a key's first request.
-///
 /// **Memory** is bounded and never grows. Users and addresses have separate tables, so a flood of addresses evicts no
 /// user. A table consists of sets of eight keys; a keyed hash selects the set. When a set is full, a new key replaces
 /// one whose window has ended, else the one with the fewest requests, and of equals the oldest. The evicted key starts

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/short_mutex.hpp>
 #include <tollgate/limits/detail/window_set.hpp>
 #include <tollgate/limits/window_limiter.hpp>
 
@@ -71,7 +72,7 @@ private:
     // With 256 locks, two threads collide in less than 1 % of calls on today's machines.
     static constexpr std::size_t lock_count_max = 256;
     struct alignas(64) padded_lock {  // one cache line each, to avoid false sharing
-        std::mutex mutex;
+        short_mutex mutex;
     };
     struct free_memory {
         void operator()(void* memory) const noexcept { std::free(memory); }
@@ -80,7 +81,7 @@ private:
     [[nodiscard]] std::size_t set_of(std::uint64_t key) const noexcept {
         return siphash(seed_, key) & (set_count_ - 1);
     }
-    [[nodiscard]] std::mutex& lock_of(std::size_t set) const noexcept { return locks_[set & (lock_count_ - 1)].mutex; }
+    [[nodiscard]] short_mutex& lock_of(std::size_t set) const noexcept { return locks_[set & (lock_count_ - 1)].mutex; }
 
     siphash_key seed_;
     std::size_t set_count_;   // powers of two, both

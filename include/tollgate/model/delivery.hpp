@@ -62,6 +62,9 @@ struct attempt {
     attempt_end end = attempt_end::answered;
     unsigned status = 0;   ///< of the response; 0 without one
     std::string answer{};  ///< the beginning of the response body, unchanged, at most limits::attempt_answer_bytes_max
+    /// The beginning of the request as it was sent, head and body, at most limits::attempt_request_bytes_max; empty if nothing
+    /// was sent, or if it was made before 0.2.0.
+    std::string request{};
 
     friend bool operator==(const attempt&, const attempt&) = default;
 };

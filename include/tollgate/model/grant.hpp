@@ -85,7 +85,7 @@ struct redeemed_code {
 };
 
 /// The replacement of a refresh token by its use (RFC 9700 section 4.14.2). The tokens that replace one another are a
-/// family. A token that was replaced is remembered by its family, whatever the number of replacements.
+/// family. A replaced token is recognised by its family, after any number of replacements.
 struct token_rotation {
     digest family_digest;     ///< of the text that all tokens of the family share
     digest successor_digest;  ///< of the token that replaces the shown one

@@ -61,6 +61,12 @@ struct new_hook {
     instant created_at;
 };
 
+/// What the owner of a hook may change.
+struct hook_change {
+    std::string event;
+    std::string target_url;
+};
+
 /// The host that a hook's deliveries are counted for: scheme, host and port of its target, normalised, or the target
 /// itself if it is not a URL.
 [[nodiscard]] inline std::string delivery_host(const std::string& target_url) {

@@ -32,7 +32,7 @@ struct personal_token {
 /// A personal token to be stored.
 struct new_personal_token {
     user_id user;
-    token_username username;  ///< unique; a duplicate is a conflict
+    token_username username;  ///< 1 to 32 bytes of any value, never empty; unique; a duplicate is a conflict
     digest secret_digest;     ///< SHA-256 of the secret
     std::string description;  ///< at most limits::token_description_bytes_max
     scope_set scopes;
@@ -60,10 +60,10 @@ struct new_access_token {
 /// What authentication needs. Read on every request, so it does not allocate.
 struct token_credential {
     user_id user;
-    digest secret_digest;
+    digest secret_digest;  ///< of a personal token, of its secret; of an access token, of the whole token: what it was found by
     scope_set scopes;
     std::optional<instant> expires_at;  ///< invalid from this time on; empty: valid until revoked
-    std::optional<application_id> application;
+    std::optional<application_id> application;  ///< of an access token
     std::optional<instant> last_used_at{};  ///< as recorded; always empty if the store does not record uses
     known_quota owner_quota{};  ///< the owner's quota, if the store looked it up with the credential
     std::optional<token_id> token{};  ///< of a personal token, for logs; may be left empty

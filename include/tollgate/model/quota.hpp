@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string_view>
 
 namespace tollgate::inline v0 {
 
@@ -30,7 +31,7 @@ struct known_quota {
 /// What a limit is counted by.
 enum class limit_kind : std::uint8_t { user, address };
 
-/// What a request is counted against: a user, whatever token they use, or a client's address.
+/// What a request is counted against: a user, regardless of the token, or a client's address.
 ///
 /// An IPv6 address counts by its /64, the usual assignment to one household or machine. An IPv4 address is packed into
 /// a prefix in 0000::/8 (RFC 4291 section 2.4), which no client uses.
@@ -41,6 +42,10 @@ public:
         return {limit_kind::user, static_cast<std::uint64_t>(user.value())};
     }
     static constexpr limit_key of(const ip_address& client) noexcept;
+
+    /// The same user or address in a window of its own, apart from that of all requests and from those of other names:
+    /// `limit_key::of(user).in("exports")`. The name is hashed (64 bits), so that any length costs the same to store.
+    [[nodiscard]] constexpr limit_key in(std::string_view window) const noexcept;
 
     /// What kind of key it is.
     [[nodiscard]] constexpr limit_kind kind() const noexcept { return kind_; }
@@ -73,6 +78,18 @@ constexpr limit_key limit_key::of(const ip_address& client) noexcept {
     };
     constexpr std::uint64_t ipv4_prefix = 0x0000'ffff'0000'0000;
     return {limit_kind::address, client.is_v4() ? ipv4_prefix | big_endian(12, 4) : big_endian(0, 8)};
+}
+
+constexpr limit_key limit_key::in(std::string_view window) const noexcept {
+    std::uint64_t hash = 14695981039346656037U;  // FNV-1a, then the finalizer of MurmurHash3 over name and key
+    for (char c : window) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+    hash ^= value_;
+    hash = (hash ^ hash >> 33) * 0xff51'afd7'ed55'8ccdU;
+    hash = (hash ^ hash >> 33) * 0xc4ce'b9fe'1a85'ec53U;
+    hash ^= hash >> 33;
+    // Never a user's id, which is positive, nor a client's prefix: 0100::/8 is reserved (RFC 4291, RFC 6666).
+    if (kind_ == limit_kind::user) return {kind_, hash | std::uint64_t{1} << 63};
+    return {kind_, std::uint64_t{1} << 56 | hash >> 8};
 }
 
 }  // namespace tollgate

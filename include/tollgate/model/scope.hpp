@@ -31,6 +31,13 @@ public:
     /// of scopes. An empty list is an empty set. Takes linear time: lists come from unauthenticated requests.
     static constexpr std::optional<scope_set> parse(std::string_view list) noexcept;
 
+    /// The set whose `text()` this is, for stores that keep it. Anything else is a mistake that is not noticed.
+    static constexpr scope_set from_text(std::string_view text) noexcept {
+        scope_set made;
+        static_cast<void>(made.text_.append(text));
+        return made;
+    }
+
     /// Returns false and changes nothing if it does not fit. Adding an existing scope returns true.
     constexpr bool add(std::string_view scope) noexcept;
 

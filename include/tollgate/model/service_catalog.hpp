@@ -12,18 +12,33 @@
 
 namespace tollgate::inline v0 {
 
-/// A service as a program defines it: `{"shop", {"order.paid", "order.shipped"}}`.
+/// A scope of a service beside the two that each has: `{"refund", "Refund parcels"}`.
+struct scope_definition {
+    std::string name;  ///< the part after `{service}:`, `[a-z0-9-]{1,32}`, not `read`
+    std::string text;  ///< what it permits, for people: 1 to 200 bytes, plain text
+};
+
+/// A service as a program defines it: `{"shop", {"order.paid", "order.shipped"}}`, or with scopes of its own
+/// `{.name = "parcel", .events = {"parcel.sent"}, .scopes = {{"refund", "Refund parcels"}}}`.
 struct service_definition {
     std::string_view name;
-    std::vector<std::string> events = {};
+    std::vector<std::string> events = {};       ///< that hooks can subscribe to
+    std::vector<scope_definition> scopes = {};  ///< of its own
+};
+
+/// A scope that only one service has.
+struct service_scope {
+    std::string name;  ///< `{service}:{scope}`
+    std::string text;  ///< what it permits, for people
 };
 
 /// A product whose accounts the API serves.
 struct service {
     service_name name;
-    std::string read_scope;           ///< `{name}:read`
-    std::string write_scope;          ///< `{name}`, which covers reading
-    std::vector<std::string> events;  ///< that hooks can subscribe to
+    std::string read_scope;                 ///< `{name}:read`
+    std::string write_scope;                ///< `{name}`, which covers reading and the service's own scopes
+    std::vector<std::string> events;        ///< that hooks can subscribe to
+    std::vector<service_scope> own_scopes;  ///< beside the two above
 
     /// Whether the service has an event of this name.
     [[nodiscard]] TOLLGATE_DECL bool has_event(std::string_view event) const noexcept;
@@ -39,8 +54,11 @@ public:
     TOLLGATE_DECL service_catalog(std::initializer_list<service_definition> services);
 
     /// Refuses (error_kind::invalid) a name that is not `[a-z0-9-]{1,32}`, a reserved one (`user`, `testservice`), a
-    /// duplicate, and an event that is not `[A-Za-z0-9._-]{1,128}`.
-    TOLLGATE_DECL result<void> add(std::string_view name, std::vector<std::string> events);
+    /// duplicate, an event that is not `[A-Za-z0-9._-]{1,128}`, and a scope whose name or text is not as
+    /// `scope_definition` says, or that the service has already.
+    ///
+    ///     services.add("parcel", {"parcel.sent"}, {{"refund", "Refund parcels"}});
+    TOLLGATE_DECL result<void> add(std::string_view name, std::vector<std::string> events, std::vector<scope_definition> scopes = {});
 
     /// Null if there is none. The pointer is valid until the next `add`.
     [[nodiscard]] const service* find(std::string_view name) const noexcept {
@@ -49,7 +67,7 @@ public:
         return nullptr;
     }
 
-    /// Whether the scope exists: two per service, and `user:balance`.
+    /// Whether the scope exists: two per service, those of its own, and `user:balance`.
     [[nodiscard]] TOLLGATE_DECL bool has_scope(std::string_view scope) const noexcept;
 
     /// Every scope, in the order in which pages list them.

@@ -16,6 +16,19 @@ inline bool is_service_name(std::string_view name) noexcept {
            std::all_of(name.begin(), name.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
 }
 
+/// Whether the scope can be one more of a service that has `before` already; else why not.
+inline result<void> check_scope(const scope_definition& scope, const std::vector<service_scope>& before, std::string_view full_name) {
+    const auto quoted = "The scope '" + std::string{full_name} + "' ";
+    if (!is_service_name(scope.name)) return invalid(quoted + "is not a service, ':', and 1 to 32 of a-z, 0-9 and '-'.");
+    if (scope.name == "read") return invalid(quoted + "exists for every service.");
+    if (scope.text.empty() || scope.text.size() > limits::scope_description_bytes_max)
+        return invalid(quoted + "needs a text of 1 to " + std::to_string(limits::scope_description_bytes_max) +
+                       " bytes that tells users what it permits.");
+    const auto has_name = [full_name](const service_scope& each) { return each.name == full_name; };
+    if (std::any_of(before.begin(), before.end(), has_name)) return invalid(quoted + "is declared twice.");
+    return {};
+}
+
 inline bool is_event_name(std::string_view event) noexcept {
     return !event.empty() && event.size() <= limits::event_name_bytes_max &&
            std::all_of(event.begin(), event.end(), [](char c) {
@@ -31,10 +44,12 @@ TOLLGATE_DECL bool service::has_event(std::string_view event) const noexcept {
 
 TOLLGATE_DECL service_catalog::service_catalog(std::initializer_list<service_definition> services) {
     for (const service_definition& each : services)
-        if (const auto added = add(each.name, each.events); !added) throw std::invalid_argument{"tollgate: " + added.error().message};
+        if (const auto added = add(each.name, each.events, each.scopes); !added)
+            throw std::invalid_argument{"tollgate: " + added.error().message};
 }
 
-TOLLGATE_DECL result<void> service_catalog::add(std::string_view name, std::vector<std::string> events) {
+TOLLGATE_DECL result<void> service_catalog::add(std::string_view name, std::vector<std::string> events,
+                                                std::vector<scope_definition> scopes) {
     if (!detail::is_service_name(name))
         return invalid("The service name '" + std::string{name} + "' is not 1 to 32 of a-z, 0-9 and '-'.");
     if (name == "user" || name == "testservice")
@@ -43,13 +58,22 @@ TOLLGATE_DECL result<void> service_catalog::add(std::string_view name, std::vect
     for (const std::string& event : events)
         if (!detail::is_event_name(event))
             return invalid("The event name '" + event + "' is not 1 to 128 of A-Z, a-z, 0-9, '.', '_' and '-'.");
-    services_.push_back({*service_name::from(name), std::string{name} + ":read", std::string{name}, std::move(events)});
+    std::vector<service_scope> own_scopes;
+    for (scope_definition& each : scopes) {
+        auto full_name = std::string{name} + ":" + each.name;
+        if (auto fits = detail::check_scope(each, own_scopes, full_name); !fits) return fits;
+        own_scopes.push_back({std::move(full_name), std::move(each.text)});
+    }
+    services_.push_back({*service_name::from(name), std::string{name} + ":read", std::string{name}, std::move(events),
+                         std::move(own_scopes)});
     return {};
 }
 
 TOLLGATE_DECL bool service_catalog::has_scope(std::string_view scope) const noexcept {
     return scope == balance_scope || std::any_of(services_.begin(), services_.end(), [scope](const service& each) {
-               return scope == each.read_scope || scope == each.write_scope;
+               return scope == each.read_scope || scope == each.write_scope ||
+                      std::any_of(each.own_scopes.begin(), each.own_scopes.end(),
+                                  [scope](const service_scope& own) { return scope == own.name; });
            });
 }
 
@@ -58,6 +82,7 @@ TOLLGATE_DECL std::vector<std::string> service_catalog::scopes() const {
     for (const service& each : services_) {
         all.push_back(each.read_scope);
         all.push_back(each.write_scope);
+        for (const service_scope& own : each.own_scopes) all.push_back(own.name);
     }
     return all;
 }

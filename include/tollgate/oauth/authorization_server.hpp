@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tollgate/contract/time_source.hpp>
+#include <tollgate/contract/sources.hpp>
 #include <tollgate/http/detail/client_address.hpp>
 #include <tollgate/http/detail/cors.hpp>
 #include <tollgate/http/handler.hpp>
@@ -42,9 +42,9 @@ class authorization_server {
     static constexpr bool sessions_fit = session_source<Sessions>;
     static constexpr bool store_fits = oauth_store<Store>;
     static constexpr bool theme_fits = page_theme<policy_type<Theme>>;
-    static_assert(sessions_fit, "tollgate: this is no session_source; read tollgate/contract/session_source.hpp");
-    static_assert(store_fits, "tollgate: this is no oauth_store; read tollgate/contract/oauth_store.hpp");
-    static_assert(theme_fits, "tollgate: this is no page_theme; read tollgate/web/page_theme.hpp");
+    static_assert(session_source<Sessions>, "tollgate: this is no session_source; read tollgate/contract/session_source.hpp");
+    static_assert(oauth_store<Store>, "tollgate: this is no oauth_store; read tollgate/contract/oauth_store.hpp");
+    static_assert(page_theme<policy_type<Theme>>, "tollgate: this is no page_theme; read tollgate/web/page_theme.hpp");
     static constexpr bool fits = sessions_fit && store_fits && theme_fits;
 
     static constexpr bool knows_active_users =
@@ -64,12 +64,12 @@ public:
           store_{store},
           policies_{std::move(policies)},
           pages_{settings_.auth_url, settings_.services, web::fit_theme(std::move(theme)),
-                 web::page_reach::other_sites},
-          paths_{settings_, pages_.site().root} {
+                 web::page_reach::other_sites, settings_.documentation_url},
+          paths_{settings_, pages_.site().root, pages_.languages()} {
         while (settings_.auth_url.ends_with('/')) settings_.auth_url.pop_back();
         docs_url_ = settings_.documentation_url.empty() ? settings_.auth_url + std::string{oauth::metadata_path}
                                                         : settings_.documentation_url;
-        metadata_ = oauth::make_metadata(settings_);
+        metadata_ = oauth::make_metadata(settings_, pages_.language_tags());
     }
 
     // The endpoints refer to members.
@@ -107,7 +107,7 @@ public:
     /// The paths for `http::site`.
     [[nodiscard]] std::vector<std::string> mounts() const {
         auto all = paths_.mounts();
-        all.push_back(pages_.site().style_url);
+        for (const auto& each : pages_.site().assets) all.push_back(each.path);
         return all;
     }
 
@@ -128,6 +128,10 @@ private:
     void respond(const http::request& request, http::response& response, const pipeline::request_start& start) noexcept;
     void answer(const http::request& request, oauth::request_context& context, http::response& response);
     void dispatch(const http::request& request, oauth::request_context& context, http::response& response);
+    void answer_page(const http::request& request, oauth::request_context& context, http::response& response);
+    void redirect_to_language(const http::request& request,
+                              const web::localized_pages<web::fitting_theme<Theme>>& pages, http::response& response) const;
+    [[nodiscard]] const web::page_language& language_of(const http::request& request) const;
     void answer_not_found(const http::request& request, http::response& response) const;
     void answer_exception(std::string_view what, const http::request& request, oauth::request_context& context,
                           http::response& response) noexcept;
@@ -153,9 +157,12 @@ private:
         }
     }
 
-    /// Whether a form for a page is refused whatever its body says: it is from another site, of another type, or one too many.
+    /// Whether a request is refused regardless of its body. A form for a page: it is from another site, of another type, or one
+    /// too many. A client's request: its Authorization field cannot be right.
     [[nodiscard]] bool is_refused_by_head(const http::request& request, oauth::endpoint where) const {
-        if (where != oauth::endpoint::authorization && where != oauth::endpoint::one_page) return false;
+        const bool is_form = where == oauth::endpoint::authorization || where == oauth::endpoint::one_page ||
+                             where == oauth::endpoint::device_page;
+        if (!is_form) return oauth::has_unusable_authorization(request);
         if (web::is_cross_site(request, pages_.site()) || web::check_form_head(request)) return true;
         const auto address =
             limit_key::of(http::client_address(request, settings_.trusted_proxies, settings_.client_named_by));
@@ -180,7 +187,7 @@ private:
     web::page_renderer<web::fitting_theme<Theme>> pages_;
     oauth::paths paths_;
     window_limiter page_limiter_{{.users = 64, .addresses = std::size_t{1} << 14}};
-    window_limiter secret_limiter_{{.users = std::size_t{1} << 16, .addresses = 64}};  // users stand for secrets
+    window_limiter use_limiter_{{.users = std::size_t{1} << 16, .addresses = 64}};  // users stand for grants and device codes
     window_limiter device_limiter_{{.users = std::size_t{1} << 14, .addresses = std::size_t{1} << 14}};
     std::string docs_url_;
     std::string metadata_;
@@ -207,14 +214,8 @@ template <class Sessions, class Store, class Policies, class Theme>
 void authorization_server<Sessions, Store, Policies, Theme>::dispatch(const http::request& request,
                                                                       oauth::request_context& context,
                                                                       http::response& response) {
-    const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, secret_limiter_, device_limiter_, docs_url_,
+    const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, use_limiter_, device_limiter_, docs_url_,
                                                                        observed(request, context)};
-    const oauth::authorization_page<Sessions, Store, Policies, web::fitting_theme<Theme>> page{.settings = settings_,
-                                                                                               .sessions = sessions_,
-                                                                                               .store = store_,
-                                                                                               .policies = policies_,
-                                                                                               .pages = pages_,
-                                                                                               .observed = observed(request, context)};
     switch (context.which) {
         case oauth::endpoint::token: return endpoints.answer_token(request, context, response);
         case oauth::endpoint::revocation: return endpoints.answer_revocation(request, context, response);
@@ -229,31 +230,74 @@ void authorization_server<Sessions, Store, Policies, Theme>::dispatch(const http
         case oauth::endpoint::metadata: return oauth::answer_metadata(request, metadata_, docs_url_, response);
         case oauth::endpoint::authorization:
         case oauth::endpoint::device_page:
-        case oauth::endpoint::one_page: {
-            const auto window = page_limiter_.take(limit_key::of(context.client), settings_.page_requests, context.now);
-            if (window.admitted && context.which == oauth::endpoint::device_page)
-                return oauth::device_page<Sessions, Store, Policies, web::fitting_theme<Theme>>{
-                    .settings = settings_,
-                    .sessions = sessions_,
-                    .store = store_,
-                    .policies = policies_,
-                    .pages = pages_,
-                    .limiter = device_limiter_,
-                    .observed = observed(request, context)}
-                    .answer(request, context, response);
-            if (window.admitted) return page.answer(request, context, response);
-            response.add("Retry-After", pipeline::seconds_until(window.resets_at, context.now));
-            return pages_.answer_status(response, http::status::too_many_requests);
-        }
+        case oauth::endpoint::one_page: return answer_page(request, context, response);
         case oauth::endpoint::none: return answer_not_found(request, response);
     }
 }
 
 template <class Sessions, class Store, class Policies, class Theme>
+void authorization_server<Sessions, Store, Policies, Theme>::answer_page(const http::request& request,
+                                                                         oauth::request_context& context,
+                                                                         http::response& response) {
+    const auto pages = pages_.in(language_of(request));
+    const auto window = page_limiter_.take(limit_key::of(context.client), settings_.page_requests, context.now);
+    if (!window.admitted) {
+        response.add("Retry-After", pipeline::seconds_until(window.resets_at, context.now));
+        return pages.answer_status(response, http::status::too_many_requests);
+    }
+    const auto at = pages_.find(request.target.path);
+    if (!at || at->language == nullptr) return redirect_to_language(request, pages, response);
+    if (context.which == oauth::endpoint::device_page)
+        return oauth::device_page<Sessions, Store, Policies, web::fitting_theme<Theme>>{
+            .settings = settings_,
+            .sessions = sessions_,
+            .store = store_,
+            .policies = policies_,
+            .pages = pages,
+            .limiter = device_limiter_,
+            .observed = observed(request, context)}
+            .answer(request, context, response);
+    oauth::authorization_page<Sessions, Store, Policies, web::fitting_theme<Theme>>{.settings = settings_,
+                                                                                    .sessions = sessions_,
+                                                                                    .store = store_,
+                                                                                    .policies = policies_,
+                                                                                    .pages = pages,
+                                                                                    .observed = observed(request, context)}
+        .answer(request, context, response);
+}
+
+/// From a path that names no language.
+template <class Sessions, class Store, class Policies, class Theme>
+void authorization_server<Sessions, Store, Policies, Theme>::redirect_to_language(
+    const http::request& request, const web::localized_pages<web::fitting_theme<Theme>>& pages, http::response& response) const {
+    if (request.method != http::method::get && request.method != http::method::head) {
+        response.add("Allow", "GET, HEAD, OPTIONS");
+        if (request.method == http::method::options) return response.set_status(http::status::no_content);
+        return pages.answer_status(response, http::refused_method_status(request.method));
+    }
+    auto url = pages.url(request.target.path.substr(pages_.site().root.size()));
+    if (!url.ends_with('/')) url.push_back('/');
+    if (request.target.has_query) url.append("?").append(request.target.query);
+    response.add("Vary", "Accept-Language");
+    if (!web::answer_see_other(response, pages_.site(), url)) pages.answer_status(response, http::status::bad_request);
+}
+
+/// What the application asks for with `ui_locales`, or else what the path or the browser says.
+template <class Sessions, class Store, class Policies, class Theme>
+const web::page_language& authorization_server<Sessions, Store, Policies, Theme>::language_of(const http::request& request) const {
+    if (request.target.query.find("ui_locales=") != std::string_view::npos)
+        if (const auto query = http::parse_form(request.target.query))
+            if (const auto found = web::ui_language(query->value_of("ui_locales"), pages_.language_tags()))
+                return pages_.languages()[*found];
+    return pages_.language_of(request);
+}
+
+template <class Sessions, class Store, class Policies, class Theme>
 void authorization_server<Sessions, Store, Policies, Theme>::answer_not_found(const http::request& request,
                                                                               http::response& response) const {
-    if (pages_.site().answer_style_sheet(request, response)) return;
-    if (paths_.is_page_path(request.target.path)) return pages_.answer_status(response, http::status::not_found);
+    if (pages_.site().answer_asset(request, response)) return;
+    if (paths_.is_page_path(request.target.path))
+        return pages_.in(pages_.language_of(request)).answer_status(response, http::status::not_found);
     pipeline::write_error(response, http::status::not_found, "Not Found", docs_url_, pipeline::about_errors);
 }
 
@@ -282,7 +326,8 @@ void authorization_server<Sessions, Store, Policies, Theme>::answer_exception(st
         const auto why = internal_error(std::string{"thrown: "}.append(what));
         observed(request, context).report(policies_, why);
         response.clear();
-        if (is_page(request, context)) pages_.answer_status(response, http::status::internal_server_error);
+        if (is_page(request, context))
+            pages_.in(pages_.language_of(request)).answer_status(response, http::status::internal_server_error);
         else oauth::write_server_error(response, why, docs_url_);
         finish(request, context, response);
     } catch (...) {

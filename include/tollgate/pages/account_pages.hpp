@@ -11,14 +11,9 @@
 #include <tollgate/limits/window_limiter.hpp>
 #include <tollgate/model/quota.hpp>
 #include <tollgate/model/service_catalog.hpp>
-#include <tollgate/pages/detail/activity_page.hpp>
-#include <tollgate/pages/detail/applications_page.hpp>
-#include <tollgate/pages/detail/authorizations_page.hpp>
-#include <tollgate/pages/detail/list_parts.hpp>
+#include <tollgate/pages/detail/dispatch.hpp>
 #include <tollgate/pages/detail/page.hpp>
 #include <tollgate/pages/detail/sign_in_page.hpp>
-#include <tollgate/pages/detail/tokens_page.hpp>
-#include <tollgate/pages/detail/webhooks_page.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/policy/default_policies.hpp>
 #include <tollgate/web/detail/form.hpp>
@@ -45,6 +40,7 @@ namespace tollgate::inline v0 {
 struct page_settings {
     std::string auth_url = {};      ///< without a trailing slash: `https://example.com`
     service_catalog services = {};  ///< their scopes, accounts and events
+    std::string documentation_url = {};  ///< of the API, which each page links to; empty: none
 
     /// Proxies that name their clients; of other peers the field is ignored.
     std::vector<ip_network> trusted_proxies = {};
@@ -57,8 +53,9 @@ struct page_settings {
     std::size_t hooks_per_event_max = limits::hooks_per_event_max;
 };
 
-/// The account settings: personal tokens, applications, authorizations and webhooks; if `Users` is an `activity_source`, recent
-/// activity; and, if `Sessions` has them, sign-in and sign-out. A handler for `server` or any other HTTP server.
+/// The account pages: an overview, personal tokens, applications, authorizations and webhooks; if `Users` is an
+/// `activity_source`, recent activity; and, if `Sessions` has them, sign-in and sign-out, the sessions and a change of
+/// password. A handler for `server` or any other HTTP server.
 ///
 ///     account_pages pages{settings, users, sessions, store};
 ///     http::site site{http::mounted("/v1", api), http::mounted(pages)};
@@ -72,17 +69,15 @@ class account_pages {
     static constexpr bool sessions_fit = session_source<Sessions>;
     static constexpr bool store_fits = token_store<Store> && oauth_store<Store> && hook_store<Store>;
     static constexpr bool theme_fits = page_theme<policy_type<Theme>>;
-    static_assert(users_fit, "tollgate: this is no user_directory; read tollgate/contract/user_directory.hpp");
-    static_assert(sessions_fit, "tollgate: this is no session_source; read tollgate/contract/session_source.hpp");
-    static_assert(
-        store_fits,
-        "tollgate: this is no token_store, oauth_store and hook_store; read tollgate/contract/token_store.hpp, "
-        "tollgate/contract/oauth_store.hpp and tollgate/contract/hook_store.hpp");
-    static_assert(theme_fits, "tollgate: this is no page_theme; read tollgate/web/page_theme.hpp");
+    static_assert(user_directory<Users>, "tollgate: this is no user_directory; read tollgate/contract/user_directory.hpp");
+    static_assert(session_source<Sessions>, "tollgate: this is no session_source; read tollgate/contract/session_source.hpp");
+    static_assert(token_store<Store>, "tollgate: this is no token_store; read tollgate/contract/token_store.hpp");
+    static_assert(oauth_store<Store>, "tollgate: this is no oauth_store; read tollgate/contract/oauth_store.hpp");
+    static_assert(hook_store<Store>, "tollgate: this is no hook_store; read tollgate/contract/hook_store.hpp");
+    static_assert(page_theme<policy_type<Theme>>, "tollgate: this is no page_theme; read tollgate/web/page_theme.hpp");
     static constexpr bool fits = users_fit && sessions_fit && store_fits && theme_fits;
 
     using renderer_type = web::page_renderer<web::fitting_theme<Theme>>;
-    using call = pages::page_call<account_pages>;
     using page = pages::page;
 
 public:
@@ -109,13 +104,13 @@ public:
                                             http::handler_state& state, http::thread_kind thread) noexcept {
         auto& known = state.get<pages::request_state>();
         if (known.start.at == instant{}) known = start(request);
-        const auto which = pages::find_page(request.target.path, renderer_.site().root).which;
+        const auto which = find(request).which;
         // A form is judged by its head, which needs the session, and then with its body.
         const bool posts = request.method == http::method::post && is_served(which) &&
                            request.body_state != http::body_state::pending;
         if (thread == http::thread_kind::io && may_block(request)) {
             state.set_waits_for(!posts                  ? http::work_kind::pages
-                                : which == page::sign_in ? http::work_kind::sign_in
+                                : checks_password(which) ? http::work_kind::sign_in
                                                          : http::work_kind::forms);
             return http::handle_step::needs_worker;
         }
@@ -134,6 +129,12 @@ public:
 
     /// The paths for `http::site`.
     [[nodiscard]] std::vector<std::string> mounts() const;
+    /// What all pages of a language are below: `/en`, `/de`.
+    [[nodiscard]] std::vector<std::string> language_roots() const {
+        std::vector<std::string> all;
+        for (const web::page_language& each : renderer_.languages()) all.push_back(each.root);
+        return all;
+    }
 
     /// The parts that the pages were made with.
     [[nodiscard]] Users& users() noexcept { return users_; }
@@ -144,18 +145,22 @@ public:
     [[nodiscard]] const renderer_type& renderer() const noexcept { return renderer_; }
     [[nodiscard]] web::used_once& used() noexcept { return used_; }
     /// The path of a page.
-    [[nodiscard]] std::string url_of(page which) const {
-        return renderer_.site().root + std::string{pages::path_of(which)};
+    [[nodiscard]] std::string url_of(page which, const web::page_language& language) const {
+        return renderer_.in(language).url(pages::find_path(which).path());
     }
 
-    /// A settings page with navigation and sign-out.
-    template <class Write>
-    void answer_page(http::response& response, const pages::page_context& context, page_frame frame,
-                     Write&& write) const;
+    /// Whether there is such a page: some depend on what users and sessions can do.
+    [[nodiscard]] bool is_served(page which) const noexcept {
+        if (which == page::activity) return activity_source<Users>;
+        if (which == page::security) return pages::shows_security<Sessions>;
+        return which != page::none && (signs_in || (which != page::sign_in && which != page::sign_out));
+    }
 
 private:
-    /// All forms share one purpose: each is bound to the session only.
-    [[nodiscard]] static web::form_binding binding_of(const session& who) noexcept { return {who, "account pages"}; }
+    /// Whether a form of this page may compute a slow password hash.
+    [[nodiscard]] static bool checks_password(page which) noexcept {
+        return which == page::sign_in || (which == page::security && password_changer<Sessions>);
+    }
 
     /// Empty if it is malformed.
     [[nodiscard]] static http::form_fields query_of(const http::request& request) {
@@ -163,15 +168,20 @@ private:
         return query ? std::move(*query) : http::form_fields{{}};
     }
 
-    [[nodiscard]] bool is_served(page which) const noexcept {
-        if (which == page::activity) return activity_source<Users>;
-        return which != page::none && (signs_in || (which != page::sign_in && which != page::sign_out));
+    [[nodiscard]] pages::page_match find(const http::request& request) const noexcept {
+        const auto at = renderer_.find(request.target.path);
+        if (!at) return {};
+        auto found = pages::find_page(at->path);
+        found.language_missing = at->language == nullptr;
+        return found;
     }
 
     [[nodiscard]] pages::request_state start(const http::request& request) const {
         return {pipeline::start_request(policies_),
-                http::client_address(request, settings_.trusted_proxies, settings_.client_named_by)};
+                http::client_address(request, settings_.trusted_proxies, settings_.client_named_by),
+                &renderer_.language_of(request)};
     }
+    [[nodiscard]] auto pages_for(const pages::request_state& state) const noexcept { return renderer_.in(*state.language); }
     [[nodiscard]] http::handle_step respond(const http::request& request, http::response& response,
                                             pages::request_state& state) noexcept;
     [[nodiscard]] http::handle_step answer(const http::request& request, http::response& response, pages::request_state& state);
@@ -188,8 +198,6 @@ private:
     [[nodiscard]] static pipeline::observed_request observed(const http::request& request, const pages::request_state& state) noexcept {
         return {state.start, request, state.client, state.route};
     }
-    [[nodiscard]] result<void> dispatch(pages::page_context context, http::response& response);
-    [[nodiscard]] result<void> sign_out(const pages::page_context& context, http::response& response);
     [[nodiscard]] result<void> redirect(http::response& response, std::string_view url) const {
         return web::answer_see_other(response, renderer_.site(), url);
     }
@@ -215,25 +223,32 @@ account_pages<Users, Sessions, Store, Policies, Theme>::account_pages(page_setti
       policies_{std::move(policies)},
       // If sign-in is elsewhere, a form of an expired session is redirected there.
       renderer_{settings_.auth_url, settings_.services, web::fit_theme(std::move(theme)),
-                signs_in ? web::page_reach::this_site : web::page_reach::other_sites} {}
+                signs_in ? web::page_reach::this_site : web::page_reach::other_sites, settings_.documentation_url} {}
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
 bool account_pages<Users, Sessions, Store, Policies, Theme>::may_block(const http::request& request) const noexcept {
-    const auto found = pages::find_page(request.target.path, renderer_.site().root);
-    if (!is_served(found.which) || found.which == page::start) return false;
+    const auto found = find(request);
+    if (!is_served(found.which) || found.which == page::start || found.language_missing) return false;
     constexpr bool always =
         http::handler_blocks<Users>() || http::handler_blocks<Sessions>() || http::handler_blocks<Store>();
-    return always || found.which == page::sign_in;
+    return always || checks_password(found.which);
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
 std::vector<std::string> account_pages<Users, Sessions, Store, Policies, Theme>::mounts() const {
     const auto& site = renderer_.site();
-    std::vector<std::string> all{site.root + "/", site.root + "/en/", site.root + "/en/user/",
-                                 site.root + "/en/user/settings", site.style_url};
-    if constexpr (signs_in) {
-        all.push_back(site.root + "/en/user/sign_in");
-        all.push_back(site.root + "/en/user/sign_out");
+    std::vector<std::string> all{site.root + "/"};
+    for (const auto& each : site.assets) all.push_back(each.path);
+    auto roots = language_roots();
+    for (const std::string& root : roots) all.push_back(root + "/");
+    roots.push_back(site.root);  // paths without a language
+    for (const std::string& root : roots) {
+        all.push_back(root + "/user/");
+        all.push_back(root + "/user/settings");
+        if constexpr (signs_in) {
+            all.push_back(root + "/user/sign_in");
+            all.push_back(root + "/user/sign_out");
+        }
     }
     return all;
 }
@@ -284,9 +299,10 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::
         try {
             if (refused.status == http::status::service_unavailable)
                 response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
-            renderer_.answer_message(
-                response, refused.status,
-                {web::message_for(refused.status, renderer_.texts().errors).heading, refused.reason});
+            // There is no request to tell the language.
+            const auto pages = renderer_.in(renderer_.languages().front());
+            pages.answer_message(response, refused.status,
+                                 {web::message_for(refused.status, pages.texts().errors).heading, refused.reason});
             pipeline::finish_refusal(policies_, refused, response);
         } catch (...) {
             response.clear();
@@ -305,7 +321,7 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::answer_error(const 
     response.clear();
     if (status == http::status::service_unavailable)
         response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
-    renderer_.answer_status(response, status);
+    pages_for(state).answer_status(response, status);
 }
 
 /// Everything that does not depend on the session.
@@ -314,28 +330,30 @@ http::handle_step account_pages<Users, Sessions, Store, Policies, Theme>::answer
                                                                                  http::response& response,
                                                                                  pages::request_state& state) {
     constexpr auto done = http::handle_step::done;
-    if (renderer_.site().answer_style_sheet(request, response)) return done;
-    const auto found = pages::find_page(request.target.path, renderer_.site().root);
+    if (renderer_.site().answer_asset(request, response)) return done;
+    const auto found = find(request);
     if (!is_served(found.which)) {
-        renderer_.answer_status(response, http::status::not_found);
+        pages_for(state).answer_status(response, http::status::not_found);
         return done;
     }
-    state.route = pages::path_of(found.which);
+    state.route = pages::find_path(found.which).pattern;
 
     const bool reads = request.method == http::method::get || request.method == http::method::head;
-    const bool takes_forms = found.which != page::start && found.which != page::activity;
+    const bool takes_forms = found.which != page::start && found.which != page::overview && found.which != page::activity &&
+                             !found.language_missing;
     if (!reads && !(takes_forms && request.method == http::method::post)) {
         if (takes_forms) response.add("Allow", "GET, HEAD, POST, OPTIONS");
         else response.add("Allow", "GET, HEAD, OPTIONS");
         if (request.method == http::method::options) response.set_status(http::status::no_content);
-        else renderer_.answer_status(response, http::refused_method_status(request.method));
+        else pages_for(state).answer_status(response, http::refused_method_status(request.method));
         return done;
     }
 
     std::string url;
-    if (found.which == page::start) url = url_of(page::tokens);
-    else if (reads && found.slash_missing) {
-        url = url_of(found.which);
+    if (found.language_missing) response.add("Vary", "Accept-Language");
+    if (found.which == page::start) url = url_of(page::overview, *state.language);
+    else if (reads && (found.slash_missing || found.language_missing)) {
+        url = url_of(found.which, *state.language);
         if (request.target.has_query) url.append("?").append(request.target.query);
     }
     if (url.empty()) {
@@ -357,7 +375,7 @@ result<http::handle_step> account_pages<Users, Sessions, Store, Policies, Theme>
         if (posted) {
             auto refused = web::check_form_head(request);
             if (web::is_cross_site(request, renderer_.site())) refused = http::status::forbidden;
-            if (refused) renderer_.answer_status(response, *refused);
+            if (refused) pages_for(state).answer_status(response, *refused);
             if (refused) return http::handle_step::done;
         }
         if (auto judged = admit(which, request, response, state); !judged) return std::move(judged).error();
@@ -369,8 +387,12 @@ result<http::handle_step> account_pages<Users, Sessions, Store, Policies, Theme>
         if (posted) return answer_form(which, request, response, state);
         const auto query = query_of(request);
         if constexpr (signs_in)
-            if (which == page::sign_in) return pages::show_sign_in(*this, {request, query, state.start.at}, response);
-        return dispatch({which, request, *state.signed_in, {}, {}, http::form_fields{{}}, query, state.client, state.start.at}, response);
+            if (which == page::sign_in)
+                return pages::show_sign_in(*this, {*state.language, request, query, state.start.at}, response);
+        return pages::dispatch(*this,
+                               {which, *state.language, request, *state.signed_in, {}, {}, http::form_fields{{}}, query,
+                                state.client, state.start.at},
+                               response);
     }();
     if (!done) return std::move(done).error();
     return http::handle_step::done;
@@ -392,13 +414,13 @@ result<void> account_pages<Users, Sessions, Store, Policies, Theme>::admit(page 
     const auto window = limiter_.take(key, settings_.requests, state.start.at);
     if (!window.admitted) {
         response.add("Retry-After", pipeline::seconds_until(window.resets_at, state.start.at));
-        renderer_.answer_status(response, http::status::too_many_requests);
+        pages_for(state).answer_status(response, http::status::too_many_requests);
         return {};
     }
     state.admitted = signs_in_here || state.signed_in.has_value();
     if (state.admitted) return {};
-    if (which == page::sign_out) return redirect(response, url_of(page::sign_in));
-    auto return_to = url_of(which);
+    if (which == page::sign_out) return redirect(response, url_of(page::sign_in, *state.language));
+    auto return_to = url_of(which, *state.language);
     if (request.method != http::method::post && request.target.has_query) return_to.append("?").append(request.target.query);
     return redirect(response, sessions_.sign_in_url(return_to));
 }
@@ -410,91 +432,20 @@ result<void> account_pages<Users, Sessions, Store, Policies, Theme>::answer_form
                                                                                  const pages::request_state& state) {
     auto read = web::read_form(request);
     const auto* refused = std::get_if<http::status>(&read);
-    if (refused != nullptr) renderer_.answer_status(response, *refused);
+    if (refused != nullptr) pages_for(state).answer_status(response, *refused);
     if (refused != nullptr) return {};
     const auto& form = std::get<http::form_fields>(read);
     if constexpr (signs_in)
-        if (which == page::sign_in) return pages::post_to_sign_in(*this, {request, form, state.start.at}, response);
+        if (which == page::sign_in) return pages::post_to_sign_in(*this, {*state.language, request, form, state.start.at}, response);
     const auto posted_token = form.value_of(web::form_token_name);
-    if (!web::check_form_token(binding_of(*state.signed_in), posted_token)) {
-        renderer_.answer_status(response, http::status::forbidden);
+    if (!web::check_form_token(pages::form_binding_of(*state.signed_in), posted_token)) {
+        pages_for(state).answer_status(response, http::status::forbidden);
         return {};
     }
-    return dispatch({which, request, *state.signed_in, {}, posted_token, form, query_of(request), state.client, state.start.at},
-                    response);
-}
-
-template <class Users, class Sessions, class Store, class Policies, class Theme>
-result<void> account_pages<Users, Sessions, Store, Policies, Theme>::dispatch(pages::page_context context,
-                                                                              http::response& response) {
-    const auto nonce = web::new_form_nonce(policy(policies_.random), context.now);
-    if (!nonce || context.who.secret.empty())
-        return internal_error("the session has no secret, or the random source failed");
-    const auto token = web::make_form_token(binding_of(context.who), *nonce);
-    context.form_token = token;
-    call here{*this, context, response};
-    const bool posted = context.request.method == http::method::post;
-    if (!posted && context.query.find(pages::shown_name) != nullptr) {
-        const auto text = here.open_secret();
-        const auto shown = text ? pages::secret_view::parse(*text) : std::nullopt;
-        if (!shown) return here.redirect_to_page();
-        here.page(shown->title, {}, [&](html_writer& html) { pages::write_secret(html, here.view(), *shown); });
-        return {};
-    }
-    switch (context.which) {
-        case page::sign_out:
-            if constexpr (signs_in) return sign_out(context, response);
-            break;
-        case page::tokens: return posted ? pages::post_to_tokens(here) : pages::show_tokens(here);
-        case page::applications: return posted ? pages::post_to_applications(here) : pages::show_applications(here);
-        case page::authorizations:
-            return posted ? pages::post_to_authorizations(here) : pages::show_authorizations(here);
-        case page::webhooks: return posted ? pages::post_to_hooks(here) : pages::show_hooks(here);
-        case page::activity:
-            if constexpr (activity_source<Users>) return pages::show_activities(here);
-            break;
-        case page::sign_in:
-        case page::start:
-        case page::none: break;
-    }
-    return not_found();
-}
-
-template <class Users, class Sessions, class Store, class Policies, class Theme>
-result<void> account_pages<Users, Sessions, Store, Policies, Theme>::sign_out(const pages::page_context& context,
-                                                                              http::response& response) {
-    const auto url = url_of(page::sign_out);
-    if (context.request.method != http::method::post) {
-        const auto& texts = renderer_.texts();
-        renderer_.answer(response, {.title = texts.sign_in.out_title, .shape = page_shape::narrow},
-                         [&](html_writer& html) {
-                             pages::write_sign_out(html, {texts, url, context.form_token, context.who.login});
-                         });
-        return {};
-    }
-    if (auto ended = sessions_.sign_out(context.request, context.now, response); !ended) return ended;
-    return redirect(response, url_of(page::sign_in) + "?signed_out=1");
-}
-
-template <class Users, class Sessions, class Store, class Policies, class Theme>
-template <class Write>
-void account_pages<Users, Sessions, Store, Policies, Theme>::answer_page(http::response& response,
-                                                                         const pages::page_context& context,
-                                                                         page_frame frame, Write&& write) const {
-    const auto& texts = renderer_.texts();
-    const std::string urls[] = {url_of(page::tokens), url_of(page::applications), url_of(page::authorizations),
-                                url_of(page::webhooks), url_of(page::activity)};
-    const page_link links[] = {{urls[0], texts.tokens.link, context.which == page::tokens},
-                               {urls[1], texts.applications.link, context.which == page::applications},
-                               {urls[2], texts.authorizations.link, context.which == page::authorizations},
-                               {urls[3], texts.webhooks.link, context.which == page::webhooks},
-                               {urls[4], texts.activity.link, context.which == page::activity}};
-    const auto sign_out_url = signs_in ? url_of(page::sign_out) : std::string{};
-    frame.navigation = std::span{links}.first(activity_source<Users> ? 5 : 4);
-    frame.login = context.who.login;
-    frame.sign_out_url = sign_out_url;
-    frame.form_token = context.form_token;
-    renderer_.answer(response, frame, std::forward<Write>(write));
+    return pages::dispatch(*this,
+                           {which, *state.language, request, *state.signed_in, {}, posted_token, form, query_of(request),
+                            state.client, state.start.at},
+                           response);
 }
 
 }  // namespace tollgate

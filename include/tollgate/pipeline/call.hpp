@@ -4,10 +4,9 @@
 #include <tollgate/base/time.hpp>
 #include <tollgate/contract/hook_store.hpp>
 #include <tollgate/contract/observer.hpp>
-#include <tollgate/contract/random_source.hpp>
+#include <tollgate/contract/sources.hpp>
 #include <tollgate/contract/target_rule.hpp>
 #include <tollgate/contract/user_directory.hpp>
-#include <tollgate/http/json_body.hpp>
 #include <tollgate/http/json_writer.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
@@ -74,6 +73,8 @@ private:
 /// A hook store of any type. A view: the store must outlive it. Satisfies `hook_store`.
 class hook_store_ref {
 public:
+    /// Refers to none: no verb may be called.
+    hook_store_ref() noexcept = default;
     /// Refers to `store`.
     template <class Store>
         requires(!std::same_as<std::remove_cv_t<Store>, hook_store_ref>) && hook_store<Store>
@@ -93,6 +94,10 @@ public:
                                                    instant old_valid_until) const {
         return verbs_->replace_hook_secret(store_, account, id, secret, old_valid_until);
     }
+    [[nodiscard]] result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
+                                           std::size_t hooks_per_event_max) const {
+        return verbs_->update_hook(store_, account, id, changed, hooks_per_event_max);
+    }
     [[nodiscard]] result<bool> delete_hook(const account_ref& account, hook_id id) const {
         return verbs_->delete_hook(store_, account, id);
     }
@@ -103,6 +108,7 @@ private:
         result<std::vector<hook>> (*hooks_of)(void*, const account_ref&);
         result<std::optional<account_ref>> (*account_of_hook)(void*, const service_name&, hook_id);
         result<bool> (*replace_hook_secret)(void*, const account_ref&, hook_id, const std::string&, instant);
+        result<bool> (*update_hook)(void*, const account_ref&, hook_id, const hook_change&, std::size_t);
         result<bool> (*delete_hook)(void*, const account_ref&, hook_id);
     };
     template <class Store>
@@ -115,10 +121,13 @@ private:
         [](void* of, const account_ref& account, hook_id id, const std::string& secret, instant old_valid_until) {
             return static_cast<Store*>(of)->replace_hook_secret(account, id, secret, old_valid_until);
         },
+        [](void* of, const account_ref& account, hook_id id, const hook_change& changed, std::size_t hooks_per_event_max) {
+            return static_cast<Store*>(of)->update_hook(account, id, changed, hooks_per_event_max);
+        },
         [](void* of, const account_ref& account, hook_id id) { return static_cast<Store*>(of)->delete_hook(account, id); }};
 
-    void* store_;
-    const verbs* verbs_;
+    void* store_ = nullptr;
+    const verbs* verbs_ = nullptr;
 };
 
 /// A target rule of any type. A view: the rule must outlive it. Satisfies `target_rule`.
@@ -200,6 +209,7 @@ public:
 
     /// What the API was made with.
     [[nodiscard]] const user_directory_ref& users() const noexcept { return context_.users; }
+    /// The webhooks, for endpoints with `needs_hooks`.
     [[nodiscard]] const hook_store_ref& hooks() const noexcept { return context_.hooks; }
     [[nodiscard]] const target_rule_ref& target_rule() const noexcept { return context_.targets; }
     [[nodiscard]] const random_source_ref& random() const noexcept { return context_.random; }
@@ -222,9 +232,6 @@ public:
     void report(activity_kind kind, std::string subject) const {
         context_.observer.report({kind, caller().user, std::move(subject), client_, now_});
     }
-
-    /// The members of the request's JSON object; `malformed` (400) for any other body, an empty one included.
-    [[nodiscard]] result<http::json_object> body() const { return http::parse_json_object(request_.body); }
 
     /// 200 with `Content-Type: application/json`, unless the endpoint sets another status or type.
     [[nodiscard]] http::response& response() const noexcept { return response_; }

@@ -25,11 +25,14 @@ struct health_settings {
     std::chrono::steady_clock::time_point (*now)() noexcept = &std::chrono::steady_clock::now;
 };
 
-/// Tells load balancers whether this process can serve: a handler for `/healthz` and `/readyz`. It knows from checks that run in the
-/// background, each on a thread of its own, so it answers at once whatever hangs.
+/// Tells load balancers whether this process can serve: a handler for `/healthz` and `/readyz`. Checks run in the
+/// background, each on its own thread, so the handler responds at once even if a check hangs.
 ///
 ///     health checks;
-///     checks.add("store", [&] { return store.ping(); });
+///     checks.add("store", [&]() -> result<void> {
+///         if (const auto due = store.backlog(system_clock{}.now(), 1); !due) return due.error();
+///         return {};
+///     });
 ///     if (const auto started = checks.start(); !started) return report(started.error());
 ///     http::site operators{http::mounted("/healthz", checks), http::mounted("/readyz", checks)};
 ///

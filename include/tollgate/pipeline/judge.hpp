@@ -66,27 +66,25 @@ struct judge {
                     return wait_at(stage::quota, work_kind::users, state);
                 [[fallthrough]];
             case stage::limit:
-                if (!count_request(policy(policies.limiter), {settings.anonymous_quota, settings.user_quota},
-                                   thread_for(work_kind::limits), state))
-                    return wait_at(stage::limit, work_kind::limits, state);
+                if (!count(request, thread_for(work_kind::limits), state)) return wait_at(stage::limit, work_kind::limits, state);
                 [[fallthrough]];
             case stage::checks:
                 if (const auto no = check_limit(state)) return reject(*no, request, response, state);
                 if (!state.user_agent_accepted) return reject(missing_user_agent, request, response, state);
                 if (const auto no = check_one_authorization(state)) return reject(*no, request, response, state);
                 if (state.auth.failure) return fail(*state.auth.failure, request, response, state);
-                if (const auto no = find_route(policy(policies.router), routes, settings.services, root, request, state))
-                    return reject(*no, request, response, state);
+                if (const auto no = route_of(request, state)) return reject(*no, request, response, state);
                 if (state.route.result == route_match::kind::other_method) return respond_options(request, response, state);
                 if (const auto no = check_access(policy(policies.scope_checker), routes[state.route.route].access, state))
                     return reject(*no, request, response, state);
                 [[fallthrough]];
             case stage::body:
                 relocate_captures(request, state);
-                if (const auto no = check_body(request, routes[state.route.route].reads_body))
+                if (const auto no = check_body(request, routes[state.route.route].reads_body, routes[state.route.route].body_bytes_max))
                     return reject(*no, request, response, state);
                 if (request.body_state == http::body_state::pending) {
                     state.next = stage::body;
+                    state.body_bytes_max = routes[state.route.route].body_bytes_max;
                     return http::handle_step::needs_body;
                 }
                 [[fallthrough]];
@@ -124,13 +122,38 @@ private:
         return http::handle_step::needs_worker;
     }
 
+    static constexpr bool limit_needs_route = request_limiter<policy_type<decltype(Policies::limiter)>>;
+
+    /// Counts the request. Only a limiter that wants to know its route has it looked up this early: a 429 should stay cheap.
+    [[nodiscard]] bool count(const http::request& request, http::thread_kind thread, judgement& state) const {
+        auto& limiter = policy(policies.limiter);
+        const default_quotas quotas{settings.anonymous_quota, settings.user_quota};
+        if constexpr (limit_needs_route) {
+            if (state.route_path == nullptr)
+                state.route_rejection = find_route(policy(policies.router), routes, settings.services, root, request, state);
+            return count_in_windows(limiter, quotas, pattern_of(state), request, thread, state);
+        } else {
+            return count_request(limiter, quotas, thread, state);
+        }
+    }
+
+    [[nodiscard]] std::optional<rejection> route_of(const http::request& request, judgement& state) const {
+        if constexpr (limit_needs_route) return state.route_rejection;
+        else return find_route(policy(policies.router), routes, settings.services, root, request, state);
+    }
+
+    /// Empty if the path has no route.
+    [[nodiscard]] std::string_view pattern_of(const judgement& state) const noexcept {
+        const bool has_route = state.route.result != route_match::kind::unknown_path && state.route_path != nullptr;
+        return has_route ? routes[state.route.route].path : std::string_view{};
+    }
+
     [[nodiscard]] static const caller* caller_of(const judgement& state) noexcept {
         return state.auth.caller ? &*state.auth.caller : nullptr;
     }
 
     [[nodiscard]] observed_request observed(const http::request& request, const judgement& state) const noexcept {
-        const bool has_route = state.route.result != route_match::kind::unknown_path && state.route_path != nullptr;
-        return {state.start, request, state.client, has_route ? routes[state.route.route].path : std::string_view{}};
+        return {state.start, request, state.client, pattern_of(state)};
     }
 
     http::handle_step finish(const http::request& request, http::response& response, const judgement& state) const {
@@ -147,6 +170,7 @@ private:
         if (to_number(status) >= 500) observed(request, state).report(policies, why);
         response.clear();
         if (status == http::status::service_unavailable) response.add("Retry-After", retry_after_unavailable_seconds);
+        if (status == http::status::too_many_requests) response.add("Retry-After", seconds_until(why.retry_at, state.now));
         write_error(response, status, why.message, docs_url, to_topic(status));
     }
 

@@ -62,7 +62,7 @@ private:
 ///
 /// Requests are counted by the pattern of their route, their method and their status. A count is a few relaxed atomic additions to
 /// memory that a thread shares with few others: no lock, no allocation but at the first request of a route. At most 96 pairs of
-/// route and method are told apart; further ones share one with the route `other`.
+/// route and method are counted separately; further ones share one with the route `other`.
 ///
 /// Thread rule: everything may be called from many threads at once, except `add` and `watch_...`, which come before.
 class metrics {
@@ -101,7 +101,7 @@ public:
     /// All families, as `/metrics` answers.
     [[nodiscard]] TOLLGATE_DECL std::string report() const;
 
-    /// Serves the report, whatever the path; mount it where only operators can ask.
+    /// Serves the report on every path; mount it where only operators have access.
     TOLLGATE_DECL void handle(const http::request& request, http::response& response) const noexcept;
     TOLLGATE_DECL void handle(const http::refusal& refused, http::response& response) const noexcept;
     /// No report takes a body.
@@ -116,15 +116,15 @@ private:
         to.sample(of.connections);
         to.counter("tollgate_connections_accepted_total", "Connections that were accepted.");
         to.sample(of.connections_accepted);
-        to.counter("tollgate_connections_refused_total", "Connections beyond a bound.");
+        to.counter("tollgate_connections_refused_total", "Connections that were refused because a limit was reached.");
         to.sample(of.connections_refused);
         to.gauge("tollgate_worker_queue_length", "Requests that wait for a worker.");
         to.sample(of.queued);
-        to.counter("tollgate_worker_requests_total", "Requests that a worker took up.");
+        to.counter("tollgate_worker_requests_total", "Requests that a worker started.");
         to.sample(of.taken_up);
         to.counter("tollgate_worker_wait_seconds_total", "Time that those requests waited for a worker.");
         to.sample(std::chrono::duration<double>{of.waited}.count());
-        to.counter("tollgate_worker_dropped_total", "Requests that no worker took up in time: 503.");
+        to.counter("tollgate_worker_dropped_total", "Requests that no worker started in time (503).");
         to.sample(of.dropped);
     }
     TOLLGATE_DECL void add_backend(std::string name, std::function<backend_statistics()> of);

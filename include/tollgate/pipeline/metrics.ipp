@@ -74,7 +74,7 @@ struct histogram_sum {
 };
 
 inline constexpr std::size_t routes_max = 96;
-inline constexpr std::size_t statuses_max = 32;  // that are told apart
+inline constexpr std::size_t statuses_max = 32;  // counted separately
 inline constexpr std::size_t methods = static_cast<std::size_t>(http::method::other) + 1;
 
 /// What threads count in: each in one of a few, so that they seldom write to the same line of a cache.
@@ -293,7 +293,7 @@ inline void write_process(metrics_writer& to) {
         const bool is_read = std::fscanf(file, "%lu %lu", &all, &resident) == 2;
         std::fclose(file);
         if (is_read) {
-            to.gauge("process_resident_memory_bytes", "Memory that the process occupies.");
+            to.gauge("process_resident_memory_bytes", "Resident memory of the process.");
             to.sample(std::uint64_t{resident} * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
         }
     }
@@ -338,12 +338,12 @@ inline void metrics::impl::write_requests(metrics_writer& to) const {
                                   {"status", metrics_detail::status_text(place)}});
         }
     }
-    to.histogram("tollgate_request_duration_seconds", "From the head of a request to its response, with all waits.");
+    to.histogram("tollgate_request_duration_seconds", "From the head of a request to its response, including all waits.");
     for (std::size_t i = 0; i < names.size(); ++i)
         if (std::any_of(durations[i].buckets.begin(), durations[i].buckets.end(), [](std::uint64_t count) { return count != 0; }))
             durations[i].write(to, route_of(names[i]), method_of(names[i]));
 
-    to.counter("tollgate_refusals_total", "What the server refused before there was a request to handle.");
+    to.counter("tollgate_refusals_total", "Refusals before there was a complete request.");
     for (const std::string_view kind : {"malformed", "too_slow", "too_large", "other_host", "overload", "other"}) {
         std::uint64_t count = 0;
         for (std::size_t place = 0; place < metrics_detail::statuses_max; ++place)
@@ -351,7 +351,7 @@ inline void metrics::impl::write_requests(metrics_writer& to) const {
                 each_shard([&](const shard& each) { count += each.refusals[place].load(std::memory_order_relaxed); });
         to.sample(count, {{"kind", kind}});
     }
-    to.counter("tollgate_problems_total", "Failures on our side, in requests and deliveries.");
+    to.counter("tollgate_problems_total", "Server failures, in requests and deliveries.");
     for (const error_kind kind : {error_kind::unavailable, error_kind::internal}) {
         const auto place = static_cast<std::size_t>(kind);
         std::uint64_t count = 0;
@@ -361,7 +361,7 @@ inline void metrics::impl::write_requests(metrics_writer& to) const {
 }
 
 inline void metrics::impl::write_deliveries(metrics_writer& to) const {
-    to.counter("tollgate_delivery_attempts_total", "Attempts to deliver a webhook, by what the delivery became.");
+    to.counter("tollgate_delivery_attempts_total", "Attempts to deliver a webhook, by outcome.");
     for (std::size_t i = 0; i < attempts.size(); ++i)
         to.sample(attempts[i].load(std::memory_order_relaxed),
                   {{"outcome", metrics_detail::outcome_text(static_cast<delivery_outcome>(i))}});
@@ -383,7 +383,7 @@ inline void metrics::impl::write_backends(metrics_writer& to) const {
     family([](const backend_statistics& of) { return of.is_up ? 1 : 0; });
     to.counter("tollgate_backend_calls_total", "Uses of a connection to the store or the limits.");
     family([](const backend_statistics& of) { return of.calls; });
-    to.counter("tollgate_backend_errors_total", "No connection could be had, or one was lost.");
+    to.counter("tollgate_backend_errors_total", "Calls that got no connection or lost it.");
     family([](const backend_statistics& of) { return of.errors; });
     to.counter("tollgate_backend_call_seconds_total", "Duration of those calls.");
     family([&](const backend_statistics& of) { return in_seconds(of.busy); });

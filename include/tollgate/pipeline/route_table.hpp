@@ -10,15 +10,18 @@
 #include <tollgate/model/service_catalog.hpp>
 #include <tollgate/pipeline/call.hpp>
 #include <tollgate/pipeline/detail/path_pattern.hpp>
+#include <tollgate/pipeline/detail/route_notes.hpp>
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -43,8 +46,7 @@ struct path_parameter {
 /// `{account}`: an account id.
 template <>
 struct path_parameter<"account"> {
-    /// The type of the handler's argument.
-    using type = account_id;
+    using type = account_id;  ///< the type of the handler's argument
     /// Empty for text that is not an id.
     static constexpr std::optional<type> parse(std::string_view text) noexcept { return account_id::parse(text); }
 };
@@ -52,10 +54,45 @@ struct path_parameter<"account"> {
 /// `{hook}`: a webhook id.
 template <>
 struct path_parameter<"hook"> {
-    /// The type of the handler's argument.
-    using type = hook_id;
+    using type = hook_id;  ///< the type of the handler's argument
     /// Empty for text that is not an id.
     static constexpr std::optional<type> parse(std::string_view text) noexcept { return hook_id::parse(text); }
+};
+
+/// The type of the query parameter `{Name}`, as in `/invoices?{year}&{page}`. The endpoint gets a `const std::optional<type>&`, empty if
+/// the request has no such parameter. Text that `parse` refuses is a 422 that names the parameter; it gets the text decoded.
+///
+/// A name without a specialization is text. For another type:
+///
+///     template <>
+///     struct tollgate::query_parameter<"page"> : tollgate::integer_parameter<1, 1000> {};
+template <fixed_text Name>
+struct query_parameter {
+    using type = std::string;
+    static std::optional<type> parse(std::string_view text) { return std::string{text}; }
+};
+
+/// A decimal integer from `Min` to `Max`, for `query_parameter` and `path_parameter`: `-5`, `0`, `17`; no `+`, no leading zeros.
+template <std::int64_t Min, std::int64_t Max>
+struct integer_parameter {
+    using type = std::int64_t;  ///< the type of the handler's argument
+    /// Empty for other text, and beyond the bounds.
+    static constexpr std::optional<type> parse(std::string_view text) noexcept {
+        const bool is_negative = text.starts_with('-');
+        const auto digits = text.substr(is_negative ? 1 : 0);
+        if (digits.empty() || digits.size() > 19 || (digits.front() == '0' && text.size() > 1)) return std::nullopt;
+        std::uint64_t value = 0;
+        for (const char c : digits) {
+            if (c < '0' || c > '9') return std::nullopt;
+            value = value * 10 + static_cast<std::uint64_t>(c - '0');  // 19 digits fit
+        }
+        constexpr std::uint64_t most = static_cast<std::uint64_t>((std::numeric_limits<std::int64_t>::max)());
+        if (value > most) return std::nullopt;
+        const auto number = is_negative ? -static_cast<std::int64_t>(value) : static_cast<std::int64_t>(value);
+        return number < Min || number > Max ? std::nullopt : std::optional{number};
+    }
+    /// Optional in a `query_parameter`. The error says: `page in the query must be an integer from 1 to 1000.`
+    static std::string expected() { return "an integer from " + std::to_string(Min) + " to " + std::to_string(Max); }
 };
 
 /// Who may call a route. Each route names one; there is no default.
@@ -86,34 +123,17 @@ inline constexpr service_access_rule read_of_service{access_rule::kind::service_
 inline constexpr service_access_rule write_of_service{access_rule::kind::service_write};
 [[nodiscard]] constexpr access_rule needs_scope(std::string_view scope) noexcept { return {access_rule::kind::scope, scope}; }
 
-/// A JSON body: its JSON Schema (2020-12), and an example. Empty: no body. In the example `{event}` stands for an event of
-/// the API's services.
-struct json_shape {
-    std::string_view schema{};
-    std::string_view example{};
+/// Of a route whose bodies have only the server's bound.
+inline constexpr std::size_t no_body_bound = static_cast<std::size_t>(-1);
 
-    /// Whether there is no body.
-    [[nodiscard]] constexpr bool empty() const noexcept { return schema.empty(); }
-};
-
-/// The example with an event that a client of this API can use.
-[[nodiscard]] TOLLGATE_DECL std::string fill_example(const json_shape& shape, const service_catalog& services);
-
-/// What OpenAPI and the documentation say about a route. All of it is of static storage.
-struct route_notes {
-    std::string_view operation{};      ///< operationId, such as `listHooks`
-    std::string_view summary{};        ///< one line
-    unsigned success_status = 200;
-    json_shape success_body{};
-    std::string_view success_field{};  ///< a header field that only this response has, such as `X-Hook-Secret`
-    json_shape request_body{};
-};
+struct api_settings;
+class route_table;
 
 /// One row of a route table, made by `on_get` and the others.
 struct route {
-    enum class parameter_kind : std::uint8_t { service, id, text };
+    enum class parameter_kind : std::uint8_t { service, id, integer, text };
 
-    /// A parameter in braces of the path.
+    /// A parameter in braces of the path or the query.
     struct parameter {
         std::string_view name;
         parameter_kind kind = parameter_kind::text;
@@ -148,13 +168,18 @@ struct route {
     access_rule access{};
     std::size_t service_capture = no_capture;  ///< which capture is `{service}`
     http::work_kind work = http::work_kind::store_reads;  ///< what the endpoint waits for, see `http::work_kind`
+    std::size_t body_bytes_max = no_body_bound;  ///< see `route_notes::request_body_bytes_max`
     bool reads_body = false;                   ///< POST, PUT and PATCH: the body is checked before the endpoint is called
+    bool needs_hooks = false;                  ///< the endpoint calls `api_call::hooks`
+    /// Makes the text of `api_call::openapi`; null for a route that does not serve it.
+    std::string (*describe)(const api_settings& settings, const route_table& routes) = nullptr;
 
     /// The HTTP method.
     http::method method = http::method::get;
     /// The path pattern, such as `/{service}/accounts`.
     std::string_view path;
-    std::vector<parameter> parameters;         ///< left to right
+    std::vector<parameter> parameters;         ///< of the path, left to right
+    std::vector<parameter> query_parameters;   ///< left to right
     /// What OpenAPI and the documentation say about the route.
     route_notes notes;
 };
@@ -166,10 +191,15 @@ inline constexpr bool is_id = false;
 template <class Tag>
 inline constexpr bool is_id<id<Tag>> = true;
 
+template <class T>
+inline constexpr auto kind_of = is_id<T>               ? route::parameter_kind::id
+                                : std::is_integral_v<T> ? route::parameter_kind::integer
+                                                        : route::parameter_kind::text;
+
 template <fixed_text Name>
 struct parameter_reader {
     using type = typename path_parameter<Name>::type;
-    static constexpr auto kind = is_id<type> ? route::parameter_kind::id : route::parameter_kind::text;
+    static constexpr auto kind = kind_of<type>;
     static std::optional<type> read(std::string_view capture, const service*) { return path_parameter<Name>::parse(capture); }
 };
 
@@ -239,7 +269,57 @@ template <class Endpoint>
     else return method == http::method::get ? http::work_kind::store_reads : http::work_kind::store_writes;
 }
 
-// Stands for a missing endpoint.
+/// Whether an endpoint says that it calls `api_call::hooks`.
+template <class Endpoint>
+[[nodiscard]] constexpr bool needs_hooks() noexcept {
+    if constexpr (requires { { Endpoint::needs_hooks } -> std::convertible_to<bool>; }) return Endpoint::needs_hooks;
+    else return false;
+}
+
+/// What a query has for a name, decoded: nothing, or one value. Malformed (400) for a query that cannot be decoded, or has the name twice.
+[[nodiscard]] TOLLGATE_DECL result<std::optional<std::string>> find_in_query(std::string_view query, std::string_view name);
+
+/// 422 for a query parameter whose text is not of its type; `expected` says what it must be, if that is known.
+[[nodiscard]] TOLLGATE_DECL error bad_query_parameter(std::string_view name, std::string_view expected);
+
+template <fixed_text Name>
+struct query_reader {
+    using type = std::optional<typename query_parameter<Name>::type>;
+    static constexpr auto kind = kind_of<typename query_parameter<Name>::type>;
+    /// False, with `failure` set, if there is one that does not parse.
+    static bool read(std::string_view query, type& value, std::optional<error>& failure) {
+        auto text = find_in_query(query, Name.view());
+        if (!text) return failure = std::move(text).error(), false;
+        if (!*text) return true;
+        value = query_parameter<Name>::parse(**text);
+        if (!value) failure = bad_query_parameter(Name.view(), {});
+        if constexpr (requires { query_parameter<Name>::expected(); })
+            if (!value) failure = bad_query_parameter(Name.view(), query_parameter<Name>::expected());
+        return value.has_value();
+    }
+};
+
+/// Makes an endpoint with query parameters one without: it reads them, and calls `Endpoint` with them behind those of the path.
+template <http::method Method, class Endpoint, class... Readers>
+struct with_query {
+    Endpoint endpoint;
+
+    static constexpr bool blocking = !never_waits<Endpoint>();
+    static constexpr http::work_kind work = work_of<Endpoint>(Method);
+    static constexpr bool needs_hooks = pipeline::needs_hooks<Endpoint>();
+
+    template <class... Values>
+        requires(std::is_invocable_r_v<result<void>, const Endpoint&, api_call&, const Values&..., const typename Readers::type&...>)
+    result<void> operator()(api_call& call, const Values&... values) const {
+        std::tuple<typename Readers::type...> read;
+        std::optional<error> failure;
+        const auto parse = [&](auto&... each) { return (Readers::read(call.request().target.query, each, failure) && ...); };
+        if (!std::apply(parse, read)) return *std::move(failure);
+        return std::apply([&](const auto&... each) -> result<void> { return endpoint(call, values..., each...); }, read);
+    }
+};
+
+// Replaces a missing endpoint.
 struct no_endpoint {};
 
 /// A row before it is in a table: the compiler still knows which requests it answers.
@@ -257,14 +337,15 @@ template <class Endpoint, class... Readers>
                                       const route_notes& notes) {
     using caller = endpoint_caller<Endpoint, Readers...>;
     static_assert(caller::fits,
-                  "tollgate: an endpoint takes `auto& call` and one parameter for each name in braces of its path, and returns "
-                  "result<void>; read tollgate/pipeline/route_table.hpp");
+                  "tollgate: an endpoint takes `auto& call`, one parameter for each name in braces of its path, and one "
+                  "`const std::optional<...>&` for each of its query, and returns result<void>; read tollgate/pipeline/route_table.hpp");
     route made = make_row(method, path, access, notes, {Readers::kind...});
     if constexpr (caller::fits) {
         made.run = &caller::run;
         made.run_without_waiting = &caller::run_without_waiting;
     }
     made.work = work_of<Endpoint>(method);
+    made.needs_hooks = needs_hooks<Endpoint>();
     if constexpr (!caller::is_stateless) made.endpoint = std::make_shared<const Endpoint>(std::move(endpoint));
     return made;
 }
@@ -278,6 +359,27 @@ template <fixed_text Pattern>
     return false;
 }
 
+/// The row of a pattern, without its query parameters.
+template <http::method Method, fixed_text Pattern, class Endpoint>
+[[nodiscard]] route make_pattern_row(access_rule access, Endpoint endpoint, const route_notes& notes) {
+    constexpr auto query = query_of<Pattern>();
+    if constexpr (query.count != 0) {
+        return [&]<std::size_t... I>(std::index_sequence<I...>) {
+            using reading = with_query<Method, Endpoint, query_reader<query_parameter_name<Pattern, I>()>...>;
+            constexpr auto path = path_pattern<Pattern>();
+            route made = make_pattern_row<Method, path>(access, reading{std::move(endpoint)}, notes);
+            made.path = path_part(Pattern.view());
+            (made.query_parameters.push_back({query.names[I], query_reader<query_parameter_name<Pattern, I>()>::kind}), ...);
+            return made;
+        }(std::make_index_sequence<query.count>{});
+    } else {
+        return [&]<std::size_t... I>(std::index_sequence<I...>) {
+            return make_endpoint_row<Endpoint, parameter_reader<parameter_name<Pattern, I>()>...>(Method, Pattern.view(), access,
+                                                                                                  std::move(endpoint), notes);
+        }(std::make_index_sequence<parameters_of<Pattern>().count>{});
+    }
+}
+
 template <http::method Method, fixed_text Pattern, class Access, class Endpoint>
 [[nodiscard]] keyed_route<route_key(Method, Pattern.view())> make_route(Access access, Endpoint endpoint,
                                                                         const route_notes& notes) {
@@ -285,7 +387,7 @@ template <http::method Method, fixed_text Pattern, class Access, class Endpoint>
     constexpr bool has_service = !std::is_same_v<Access, service_access_rule> || names_service<Pattern>();
     static_assert(is_path_pattern<Pattern>,
                   "tollgate: a path pattern begins with '/' and does not end in one, has no empty segment, and each parameter is a "
-                  "whole segment, {name}; read tollgate/pipeline/route_table.hpp");
+                  "whole segment, {name}; query parameters follow as ?{name}&{name}; read tollgate/pipeline/route_table.hpp");
     static_assert(has_rule,
                   "tollgate: a route names who may call it, before its endpoint: open_to_all, any_caller, needs_scope(...), "
                   "read_of_service or write_of_service; read tollgate/pipeline/route_table.hpp");
@@ -293,11 +395,7 @@ template <http::method Method, fixed_text Pattern, class Access, class Endpoint>
                   "tollgate: read_of_service and write_of_service are for paths with a {service}; "
                   "read tollgate/pipeline/route_table.hpp");
     if constexpr (is_path_pattern<Pattern> && has_rule && has_service) {
-        return [&]<std::size_t... I>(std::index_sequence<I...>) {
-            return keyed_route<route_key(Method, Pattern.view())>{
-                make_endpoint_row<Endpoint, parameter_reader<parameter_name<Pattern, I>()>...>(Method, Pattern.view(), access,
-                                                                                               std::move(endpoint), notes)};
-        }(std::make_index_sequence<parameters_of<Pattern>().count>{});
+        return {make_pattern_row<Method, Pattern>(access, std::move(endpoint), notes)};
     } else {
         return {};
     }
@@ -311,10 +409,13 @@ template <http::method Method, fixed_text Pattern, class Access, class Endpoint>
 /// `path_parameter` gives it (`{service}`: `const service&`), and returns `result<void>`: nothing, or the error to respond
 /// with. It is called from many threads at once. HEAD and OPTIONS need no routes.
 ///
+/// Query parameters follow the path, `on_get<"/{service}/invoices?{year}&{page}">`, and their arguments follow those of the path, each as
+/// a `const std::optional<type>&` of the type that `query_parameter` gives it. Others in the request are ignored.
+///
 /// Where the directory or the store blocks, endpoints run on workers, of which those of one kind can only take up a part: reads of
 /// the store for GET and writes for others, unless the endpoint has a `static constexpr http::work_kind work` that says what it
-/// waits for. An endpoint that asks neither may declare
-/// `static constexpr bool blocking = false`; one that can respond from a cache may have a member
+/// waits for. An endpoint that calls `api_call::hooks` declares `static constexpr bool needs_hooks = true`. One that asks neither may
+/// declare `static constexpr bool blocking = false`; one that can respond from a cache may have a member
 /// `bool respond_from_cache(api_call&, parameters...) const`, which is called first, on the I/O thread, and returns false, with
 /// nothing written, if it has to wait.
 template <fixed_text Pattern, class Access, class Endpoint = pipeline::no_endpoint>
@@ -377,6 +478,10 @@ namespace pipeline {
 /// What a router is built from. Throws std::invalid_argument for two routes with the same method and path, which tables that
 /// are added up may have.
 [[nodiscard]] TOLLGATE_DECL std::vector<route_pattern> patterns_of(const route_table& table);
+
+/// Throws std::invalid_argument for a route that could never succeed: it needs a scope that no service declares, or webhooks where the
+/// store has none.
+TOLLGATE_DECL void check_routes(const route_table& table, const service_catalog& services, bool has_hooks);
 
 }  // namespace pipeline
 }  // namespace tollgate

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/http/detail/form_body.hpp>
 #include <tollgate/pipeline/route_table.hpp>
 
 #include <stdexcept>
@@ -28,11 +29,27 @@ TOLLGATE_DECL route_table& route_table::operator+=(route_table other) {
 
 namespace pipeline {
 
+TOLLGATE_DECL result<std::optional<std::string>> find_in_query(std::string_view query, std::string_view name) {
+    const auto fields = http::parse_form(query);
+    if (!fields) return malformed("The query of the URL cannot be decoded.");
+    const auto count = fields->count(name);
+    if (count > 1) return malformed("The query has more than one " + std::string{name} + ".");
+    if (count == 0) return std::optional<std::string>{};
+    return std::optional{std::string{fields->value_of(name)}};
+}
+
+TOLLGATE_DECL error bad_query_parameter(std::string_view name, std::string_view expected) {
+    auto message = std::string{name} + " in the query ";
+    if (expected.empty()) return invalid(message + "has an invalid value.");
+    return invalid(message.append("must be ").append(expected).append("."));
+}
+
 TOLLGATE_DECL route make_row(http::method method, std::string_view path, access_rule access, const route_notes& notes,
                              std::initializer_list<route::parameter_kind> kinds) {
     route made;
     made.access = access;
     made.reads_body = method == http::method::post || method == http::method::put || method == http::method::patch;
+    if (notes.request_body_bytes_max != 0) made.body_bytes_max = notes.request_body_bytes_max;
     made.method = method;
     made.path = path;
     made.notes = notes;
@@ -55,6 +72,18 @@ TOLLGATE_DECL std::vector<route_pattern> patterns_of(const route_table& table) {
         patterns.push_back({each.method, each.path});
     }
     return patterns;
+}
+
+TOLLGATE_DECL void check_routes(const route_table& table, const service_catalog& services, bool has_hooks) {
+    const auto refuse = [](const route& which, const std::string& needs) {
+        throw std::invalid_argument{
+            std::string{"tollgate: "}.append(http::to_text(which.method)).append(" ").append(which.path).append(" needs ").append(needs)};
+    };
+    for (const route& each : table) {
+        if (each.access.who == access_rule::kind::scope && !services.has_scope(each.access.scope))
+            refuse(each, "the scope '" + std::string{each.access.scope} + "', which no service of the settings declares");
+        if (each.needs_hooks && !has_hooks) refuse(each, "a hook_store; read tollgate/contract/hook_store.hpp");
+    }
 }
 
 }  // namespace pipeline

@@ -3,9 +3,8 @@
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/contract/agent_rule.hpp>
 #include <tollgate/contract/observer.hpp>
-#include <tollgate/contract/random_source.hpp>
+#include <tollgate/contract/sources.hpp>
 #include <tollgate/contract/scope_checker.hpp>
-#include <tollgate/contract/time_source.hpp>
 #include <tollgate/limits/window_limiter.hpp>
 #include <tollgate/policy/detail/policy_set.hpp>
 #include <tollgate/policy/public_targets.hpp>

@@ -3,7 +3,18 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/contract/target_rule.hpp>
 
+#include <string_view>
+
 namespace tollgate::inline v0 {
+
+namespace detail {
+
+// The messages of refusals, which pages translate.
+inline constexpr std::string_view target_has_user_info = "target_url must not have a user name or password.";
+inline constexpr std::string_view target_has_fragment = "target_url must not have a fragment.";
+inline constexpr std::string_view target_is_private = "target_url must point to a public address.";
+
+}  // namespace detail
 
 /// The default target rule: webhooks may go to the public internet only.
 ///

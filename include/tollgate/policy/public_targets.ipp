@@ -86,11 +86,11 @@ inline bool is_local_name(std::string_view name) noexcept {
 }  // namespace detail
 
 TOLLGATE_DECL result<void> public_targets::check(const http::url& target) const {
-    if (target.has_user_info) return invalid("target_url must not have a user name or password.");
-    if (target.has_fragment) return invalid("target_url must not have a fragment.");
+    if (target.has_user_info) return invalid(std::string{detail::target_has_user_info});
+    if (target.has_fragment) return invalid(std::string{detail::target_has_fragment});
     if (private_allowed) return {};
     const bool reachable = target.address ? detail::is_public(*target.address) : !detail::is_local_name(target.host);
-    if (!reachable) return invalid("target_url must lead to a public address.");
+    if (!reachable) return invalid(std::string{detail::target_is_private});
     return {};
 }
 

@@ -15,7 +15,7 @@ TOLLGATE_DECL result<std::string> webhook_key(std::string_view secret) {
         auto key = base64_decode(secret.substr(hook_secret_prefix.size()));
         if (key && key->size() >= webhook_key_bytes_min && key->size() <= webhook_key_bytes_max) return *std::move(key);
     }
-    return internal_error("A webhook's secret is not whsec_ and 24 to 64 bytes in base64.");
+    return internal_error("A webhook's secret is not whsec_ followed by 24 to 64 bytes in base64.");
 }
 
 TOLLGATE_DECL std::string webhook_mac(std::string_view key, const signed_webhook& of) {

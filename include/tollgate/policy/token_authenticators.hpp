@@ -1,14 +1,12 @@
 #pragma once
 
-#include <tollgate/base/detail/digest_memo.hpp>
-#include <tollgate/base/detail/encoding.hpp>
+#include <tollgate/base/config.hpp>
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/secret.hpp>
 #include <tollgate/contract/authenticator.hpp>
 #include <tollgate/contract/token_store.hpp>
 #include <tollgate/policy/detail/last_used_throttle.hpp>
 
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -26,7 +24,7 @@ public:
     static constexpr std::string_view challenge = "Basic realm=\"api\", charset=\"UTF-8\"";
 
     /// Implements `token_authenticator`. Throws as `sha256` does.
-    [[nodiscard]] bool read(std::string_view credentials, presented_token& into) const;
+    [[nodiscard]] TOLLGATE_DECL bool read(std::string_view credentials, presented_token& into) const;
     [[nodiscard]] bool use_is_due(const std::optional<instant>& last_used_at, instant now) const noexcept {
         return throttle_.is_due(last_used_at, now);
     }
@@ -36,9 +34,6 @@ public:
     [[nodiscard]] result<std::optional<caller>> identify(std::string_view credentials, Store& store, instant now) const;
 
 private:
-    // Longer credentials cannot name a token. The extra bytes are for the decoder, which writes groups of three.
-    static constexpr std::size_t decoded_bytes_max = limits::token_username_bytes_max + 1 + limits::secret_text_bytes_max + 4;
-
     mutable last_used_throttle throttle_;
 };
 
@@ -52,12 +47,7 @@ public:
     static constexpr std::string_view challenge = "Bearer realm=\"api\"";
 
     /// Implements `token_authenticator`. Throws as `sha256` does.
-    [[nodiscard]] bool read(std::string_view credentials, presented_token& into) const {
-        if (!is_well_formed(secret_kind::access_token, credentials)) return false;
-        into.kind = credential_kind::access_token;
-        into.secret_digest = cached_digest_of(credentials);
-        return true;
-    }
+    [[nodiscard]] TOLLGATE_DECL bool read(std::string_view credentials, presented_token& into) const;
     [[nodiscard]] bool use_is_due(const std::optional<instant>& last_used_at, instant now) const noexcept {
         return throttle_.is_due(last_used_at, now);
     }
@@ -71,21 +61,6 @@ private:
 };
 
 static_assert(token_authenticator<basic_token> && token_authenticator<bearer_token>);
-
-inline bool basic_token::read(std::string_view credentials, presented_token& into) const {
-    std::array<char, decoded_bytes_max> buffer;
-    const auto decoded_bytes = base64_decode_into(credentials, buffer);
-    if (!decoded_bytes) return false;
-    const std::string_view decoded{buffer.data(), *decoded_bytes};
-    // the first one: a password may contain a colon, a username may not (RFC 7617 section 2)
-    const auto colon = decoded.find(':');
-    if (colon == std::string_view::npos || !into.username.append(decoded.substr(0, colon))) return false;
-    const auto secret = decoded.substr(colon + 1);
-    if (!is_well_formed(secret_kind::personal_token, secret)) return false;
-    into.kind = credential_kind::personal_token;
-    into.secret_digest = cached_digest_of(secret);
-    return true;
-}
 
 namespace detail {
 
@@ -106,14 +81,6 @@ template <credential_source Store>
 inline void make_caller(std::optional<caller>& made, const token_credential& stored, credential_kind kind) noexcept {
     made.emplace(stored.user, stored.scopes, kind,
                  kind == credential_kind::access_token ? stored.application : std::nullopt, stored.owner_quota, stored.token);
-}
-
-/// The network that an owner is shown as the origin of a use: the /24 of an IPv4 address, the /48 of another.
-[[nodiscard]] inline std::string network_of(const ip_address& client) {
-    auto bytes = client.bytes();
-    const std::size_t kept = client.is_v4() ? 15 : 6;
-    for (std::size_t i = kept; i < bytes.size(); ++i) bytes[i] = 0;
-    return ip_address::from_bytes(bytes).to_text() + (client.is_v4() ? "/24" : "/48");
 }
 
 /// Records a use. No failure refuses the request. `client`: null if it is not known.
@@ -158,3 +125,7 @@ result<std::optional<caller>> bearer_token::identify(std::string_view credential
 }
 
 }  // namespace tollgate
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/policy/token_authenticators.ipp>
+#endif

@@ -76,6 +76,11 @@ TOLLGATE_DECL void server::stop(milliseconds deadline) { core_->stop(deadline); 
 TOLLGATE_DECL result<void> server::reload_certificates() { return core_->reload_certificates(); }
 TOLLGATE_DECL std::vector<listen_address> server::endpoints() const { return core_->endpoints(); }
 
+TOLLGATE_DECL result<void> server::check_tls(const tls_settings& settings) {
+    const auto made = server_detail::tls_context::make(settings, nullptr);
+    return made ? result<void>{} : made.error();
+}
+
 TOLLGATE_DECL server_statistics server::statistics() const noexcept { return core_->statistics(); }
 
 TOLLGATE_DECL std::uint16_t server::port() const {

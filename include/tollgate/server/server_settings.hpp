@@ -14,7 +14,7 @@ namespace tollgate::inline v0 {
 
 /// An address to listen on: an IPv4 or IPv6 address as text, and a port; port 0 selects a free one. Or `unix:` and the path of a
 /// Unix domain socket, with port 0: its file is created with mode `server_settings::unix_socket_mode` and removed at the end; a file
-/// left by a crash is replaced if nobody listens at it. The peer of its connections is 127.0.0.1: to let the proxy behind it name
+/// left by a crash is replaced if no process listens on it. The peer of its connections is 127.0.0.1: to let the proxy behind it name
 /// its clients, name that address as a trusted proxy.
 struct listen_address {
     std::string address;
@@ -47,8 +47,8 @@ struct server_settings {
     std::string address = "127.0.0.1";  ///< reachable from other machines only on request
     std::uint16_t port = 8080;
     std::vector<listen_address> more_addresses = {};
-    /// Sockets that are bound and listening already, instead of all addresses: of a program that starts this one, such as systemd.
-    /// The server closes its descriptors at the end, and the sockets go on accepting for whoever else holds them.
+    /// Sockets that are already bound and listening, used instead of all addresses: passed by the program that starts this one, such as
+    /// systemd. The server closes its descriptors at the end; other processes that hold the sockets can still accept.
     std::vector<int> listening_sockets = {};
     unsigned unix_socket_mode = 0660;  ///< of the file of a Unix domain socket: its owner and group may connect
     tls_settings tls = {};

@@ -5,16 +5,13 @@
 #include <tollgate/contract/oauth_store.hpp>
 #include <tollgate/contract/outbox.hpp>
 #include <tollgate/contract/session_store.hpp>
-#include <tollgate/contract/token_store.hpp>
-#include <tollgate/store/detail/errors.hpp>
-#include <tollgate/store/detail/memory/access_tokens.hpp>
 #include <tollgate/store/detail/memory/applications.hpp>
 #include <tollgate/store/detail/memory/device_codes.hpp>
 #include <tollgate/store/detail/memory/grants.hpp>
 #include <tollgate/store/detail/memory/hooks.hpp>
 #include <tollgate/store/detail/memory/outbox.hpp>
-#include <tollgate/store/detail/memory/personal_tokens.hpp>
 #include <tollgate/store/detail/memory/sessions.hpp>
+#include <tollgate/store/memory_tokens.hpp>
 
 #include <cstddef>
 #include <mutex>
@@ -27,77 +24,18 @@
 
 namespace tollgate::inline v0 {
 
-/// How many rows a `memory_store` takes before it refuses more with an error (unavailable). Expired rows are removed
-/// first. A row is about 1 to 4 kB. One user may have a quarter of the access tokens, codes and refresh tokens; other
-/// rows are bounded per user by `limits`.
-struct memory_settings {
-    std::size_t personal_tokens_max = 100'000;
-    std::size_t access_tokens_max = 100'000;
-    std::size_t hooks_max = 100'000;
-    std::size_t applications_max = 10'000;
-    std::size_t grants_max = 100'000;
-    std::size_t codes_max = 100'000;
-    std::size_t refresh_tokens_max = 100'000;
-    std::size_t device_codes_max = 10'000;
-    std::size_t sessions_max = 100'000;
-    /// Bytes of events, deliveries and their attempts. Of those not yet delivered, one account may have a quarter, and
-    /// so may one host. An event of an account over its quarter is refused. Deliveries to a host over its quarter are
-    /// given up at once, on record; if these are all deliveries of the event, it is refused.
-    std::size_t outbox_bytes_max = 256 * 1024 * 1024;
-};
-
 /// The store in memory, for tests, demonstrations, and programs that keep their data elsewhere; also the reference
 /// implementation of every verb. Nothing survives the process.
 ///
 /// Thread rule: any thread. Non-blocking: locks are held only to copy a row. `find_...` do not allocate.
-class memory_store {
+class memory_store : public memory_token_store {
 public:
-    /// No call blocks.
-    static constexpr bool blocking = false;
-
     /// An empty store.
     TOLLGATE_DECL explicit memory_store(const memory_settings& settings = {});
     TOLLGATE_DECL ~memory_store();
-    memory_store(const memory_store&) = delete;
-    memory_store& operator=(const memory_store&) = delete;
 
-    /// See `credential_source`.
-    result<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept {
-        return personal_.find(username);
-    }
-    /// See `token_store`.
-    result<token_id> create_personal_token(const new_personal_token& made, std::size_t tokens_per_user_max) noexcept {
-        return detail::without_exceptions([&] { return personal_.create(made, tokens_per_user_max); });
-    }
-    /// See `token_store`.
-    result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept {
-        return detail::without_exceptions([&] { return personal_.of(user); });
-    }
-    /// See `token_store`.
-    result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed) noexcept {
-        return detail::without_exceptions([&] { return personal_.renew(user, id, renewed); });
-    }
-    /// See `token_store`.
-    result<bool> revoke_personal_token(token_id id) noexcept {
-        return detail::without_exceptions([&] { return personal_.revoke(id); });
-    }
-    /// See `use_recorder`.
-    result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) noexcept {
-        return detail::without_exceptions([&] { return personal_.record_use(username, now, from); });
-    }
+    // The verbs of `token_store` are those of `memory_token_store`, but a use of an access token is a use of its grant, too.
 
-    /// See `credential_source`.
-    result<std::optional<token_credential>> find_access_token(const digest& token) noexcept {
-        return access_.find(token);
-    }
-    /// See `token_store`.
-    result<void> create_access_token(const new_access_token& made) noexcept {
-        return in_oauth([&] { return access_.create(made, std::nullopt); });
-    }
-    /// See `token_store`.
-    result<bool> revoke_access_token(const digest& token) noexcept {
-        return in_oauth([&]() -> result<bool> { return access_.revoke(token); });
-    }
     /// See `use_recorder`.
     result<void> record_access_token_use(const digest& token, instant now) noexcept {
         return in_oauth([&]() -> result<void> {
@@ -231,8 +169,12 @@ public:
         return detail::without_exceptions([&] { return sessions_.end(cookie); });
     }
     /// See `session_store`.
-    result<void> end_sessions_of(user_id user) noexcept {
-        return detail::without_exceptions([&] { return sessions_.end_all_of(user); });
+    result<std::vector<stored_session>> sessions_of(user_id user) noexcept {
+        return detail::without_exceptions([&] { return sessions_.of(user); });
+    }
+    /// See `session_store`.
+    result<void> end_sessions_of(user_id user, const std::optional<digest>& kept = std::nullopt) noexcept {
+        return detail::without_exceptions([&] { return sessions_.end_all_of(user, kept); });
     }
     /// See `session_store`.
     result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) noexcept {
@@ -257,6 +199,16 @@ public:
         return in_hooks([&]() -> result<bool> { return hooks_.replace_secret(account, id, secret, old_valid_until); });
     }
     /// See `hook_store`.
+    result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
+                             std::size_t hooks_per_event_max) noexcept {
+        return in_hooks([&]() -> result<bool> {
+            outbox_.prepare_target(changed.target_url);
+            auto done = hooks_.update(account, id, changed, hooks_per_event_max);
+            outbox_.retarget(delivery_host(changed.target_url), done && *done ? std::optional{id} : std::nullopt);
+            return done;
+        });
+    }
+    /// See `hook_store`.
     result<bool> delete_hook(const account_ref& account, hook_id id) noexcept {
         return in_hooks([&]() -> result<bool> {
             if (hooks_.find(account, id) == nullptr) return false;
@@ -269,6 +221,10 @@ public:
     /// See `event_sink`.
     result<std::size_t> append_event(const event& happened, const message_seed& seed, instant now) noexcept {
         return in_hooks([&] { return outbox_.append(happened, seed, now); });
+    }
+    /// See `outbox`.
+    result<bool> append_event_to(hook_id to, const event& happened, const message_seed& seed, instant now) noexcept {
+        return in_hooks([&] { return outbox_.append_to(to, happened, seed, now); });
     }
     /// See `outbox`.
     result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept {
@@ -288,9 +244,10 @@ public:
     }
     /// See `outbox`.
     result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of, std::size_t rows_max,
-                                                 std::optional<delivery_id> before = {}) noexcept {
+                                                 std::optional<delivery_id> before = {},
+                                                 std::optional<delivery_state> state = {}) noexcept {
         return in_hooks(
-            [&]() -> result<std::vector<delivery>> { return outbox_.deliveries_of(account, of, rows_max, before); });
+            [&]() -> result<std::vector<delivery>> { return outbox_.deliveries_of(account, of, rows_max, before, state); });
     }
     /// See `outbox`.
     result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id of,
@@ -305,6 +262,11 @@ public:
         return in_hooks([&] { return outbox_.resend(account, id, now); });
     }
     /// See `outbox`.
+    result<std::size_t> resend_given_up(const account_ref& account, hook_id of, instant since, std::size_t rows_max,
+                                        instant now) noexcept {
+        return in_hooks([&] { return outbox_.resend_given_up(account, of, since, rows_max, now); });
+    }
+    /// See `outbox`.
     result<bool> enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
         return in_hooks([&]() -> result<bool> { return outbox_.enable_hook(account, id, now); });
     }
@@ -314,15 +276,6 @@ public:
     }
 
 private:
-    /// Runs a verb with the lock shared by all OAuth tables; reading a credential does not need it.
-    template <class Verb>
-    std::invoke_result_t<Verb&> in_oauth(Verb&& verb) noexcept {
-        return detail::without_exceptions([&] {
-            const std::scoped_lock lock{oauth_mutex_};
-            return verb();
-        });
-    }
-
     /// Runs a verb with the lock shared by hooks and deliveries.
     template <class Verb>
     std::invoke_result_t<Verb&> in_hooks(Verb&& verb) noexcept {
@@ -332,21 +285,17 @@ private:
         });
     }
 
-    memory::personal_tokens personal_;
     memory::sessions sessions_;
 
     std::mutex hooks_mutex_;
     memory::hooks hooks_;
     memory::outbox outbox_;
 
-    std::mutex oauth_mutex_;
-    memory::access_tokens access_;
     memory::applications applications_;
     memory::grants grants_;
     memory::device_codes device_codes_;
 };
 
-static_assert(token_store<memory_store> && use_recorder<memory_store>);
 static_assert(hook_store<memory_store>);
 static_assert(oauth_store<memory_store>);
 static_assert(session_store<memory_store>);

@@ -8,7 +8,7 @@
 #include <tollgate/contract/oauth_store.hpp>
 #include <tollgate/contract/outbox.hpp>
 #include <tollgate/contract/session_store.hpp>
-#include <tollgate/contract/time_source.hpp>
+#include <tollgate/contract/sources.hpp>
 #include <tollgate/contract/token_store.hpp>
 #include <tollgate/store/detail/cache_invalidation_feed.hpp>
 #include <tollgate/store/detail/postgres/server_clock.hpp>
@@ -63,8 +63,8 @@ struct postgres_settings {
     std::optional<secret_keys> hook_secret_keys{};
 };
 
-/// The time of a `postgres_store`'s server, without a round trip. Nodes that use it agree, whatever their own clocks
-/// say. May outlive its store.
+/// The time of a `postgres_store`'s server, without a round trip. Nodes that use it agree, even if their own clocks
+/// differ. May outlive its store.
 class postgres_clock {
 public:
     /// A clock of this store.
@@ -179,6 +179,9 @@ public:
     TOLLGATE_DECL result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
                                                     instant old_valid_until) noexcept;
     /// See `hook_store`.
+    TOLLGATE_DECL result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
+                                           std::size_t hooks_per_event_max) noexcept;
+    /// See `hook_store`.
     TOLLGATE_DECL result<bool> delete_hook(const account_ref& account, hook_id id) noexcept;
 
     /// See `application_store`.
@@ -234,7 +237,9 @@ public:
     /// See `session_store`.
     TOLLGATE_DECL result<bool> end_session(const digest& cookie) noexcept;
     /// See `session_store`.
-    TOLLGATE_DECL result<void> end_sessions_of(user_id user) noexcept;
+    TOLLGATE_DECL result<std::vector<stored_session>> sessions_of(user_id user) noexcept;
+    /// See `session_store`.
+    TOLLGATE_DECL result<void> end_sessions_of(user_id user, const std::optional<digest>& kept = std::nullopt) noexcept;
     /// See `session_store`.
     TOLLGATE_DECL result<std::size_t> sweep_sessions(instant created_before, instant seen_before,
                                                       std::size_t rows_max) noexcept;
@@ -242,6 +247,9 @@ public:
     /// See `event_sink`.
     TOLLGATE_DECL result<std::size_t> append_event(const event& happened, const message_seed& seed,
                                                     instant now) noexcept;
+    /// See `outbox`.
+    TOLLGATE_DECL result<bool> append_event_to(hook_id to, const event& happened, const message_seed& seed,
+                                               instant now) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept;
     /// See `backlog_source`.
@@ -254,13 +262,17 @@ public:
     /// See `outbox`.
     TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook,
                                                                std::size_t rows_max,
-                                                               std::optional<delivery_id> before) noexcept;
+                                                               std::optional<delivery_id> before,
+                                                               std::optional<delivery_state> state = {}) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook,
                                                                      std::size_t rows_max,
                                                                      std::optional<delivery_id> made_for) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept;
+    /// See `outbox`.
+    TOLLGATE_DECL result<std::size_t> resend_given_up(const account_ref& account, hook_id of, instant since,
+                                                      std::size_t rows_max, instant now) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<bool> enable_hook(const account_ref& account, hook_id hook, instant now) noexcept;
     /// See `outbox`.

@@ -197,7 +197,7 @@ public:
     [[nodiscard]] result<std::optional<Row>> find(postgres_database& on, postgres::statement_text text, const Key& key,
                                                   Read&& read) {
         // No call waits for the one that tries an unavailable server again.
-        if (on.is_refusing()) return unavailable("PostgreSQL: not connected, and tried again in a moment");
+        if (on.is_refusing()) return unavailable("PostgreSQL: not connected; retrying shortly");
         return callers_.call(key, [&](typename combiner::batch all) noexcept {
             try {
                 answer(all, on, text, read);
@@ -214,7 +214,7 @@ private:
     template <class Read>
     static void answer(typename combiner::batch all, postgres_database& on, postgres::statement_text text, Read& read) {
         std::optional<error> why;
-        if (!on.is_up() && all.size() > 1) why = unavailable("PostgreSQL: not connected: the calls before timed out");
+        if (!on.is_up() && all.size() > 1) why = unavailable("PostgreSQL: not connected: the previous calls timed out");
         std::vector<Key> keys;
         keys.reserve(all.size());
         for (const auto* const each : all) keys.push_back(each->question);

@@ -94,9 +94,9 @@ inline result<void> postgres_database::state::check_requirements(postgres::conne
             checks.add("SELECT component FROM tollgate_schema WHERE component = $1 AND works_with > $2", each.component,
                        each.version);
     }
-    auto answered = made.run(checks);
-    if (answered.failed) return std::move(answered.failed->why);
-    for (const postgres::rows& each : answered.given)
+    auto response = made.run(checks);
+    if (response.failed) return std::move(response.failed->why);
+    for (const postgres::rows& each : response.given)
         if (each.count() > 0)
             return internal_error(
                 "PostgreSQL: the tables were changed by a later release and are not compatible with this one");
@@ -179,9 +179,9 @@ TOLLGATE_DECL result<postgres::answers> postgres_database::run(const postgres::b
 }
 
 TOLLGATE_DECL result<postgres::rows> postgres_database::look_up(const postgres::batch& batch) {
-    auto answered = run(batch, postgres::repeat::allowed, state_->settings.connection_wait_max, true);
-    if (!answered) return std::move(answered).error();
-    return std::move(answered->front());
+    auto response = run(batch, postgres::repeat::allowed, state_->settings.connection_wait_max, true);
+    if (!response) return std::move(response).error();
+    return std::move(response->front());
 }
 
 TOLLGATE_DECL result<postgres::answers> postgres_database::run(const postgres::batch& batch,
@@ -202,7 +202,7 @@ TOLLGATE_DECL result<postgres::answers> postgres_database::run(const postgres::b
                                                    !done.failed->hung));
         if (!again) {
             if (after == lost && when_lost == postgres::repeat::never)
-                done.failed->why.cause += " (whether it was done before is not known)";
+                done.failed->why.cause += " (it is unknown whether the statement was executed)";
             return std::move(done.failed->why);
         }
         // Avoids a repeated conflict of the same two transactions.
@@ -212,9 +212,9 @@ TOLLGATE_DECL result<postgres::answers> postgres_database::run(const postgres::b
 
 TOLLGATE_DECL result<postgres::rows> postgres_database::run_one(const postgres::batch& batch,
                                                                  postgres::repeat when_lost) {
-    auto answered = run(batch, when_lost);
-    if (!answered) return std::move(answered).error();
-    return std::move(answered->front());
+    auto response = run(batch, when_lost);
+    if (!response) return std::move(response).error();
+    return std::move(response->front());
 }
 
 TOLLGATE_DECL result<postgres::transaction> postgres_database::begin() {
@@ -252,7 +252,7 @@ TOLLGATE_DECL result<answers> transaction::run(const batch& next) {
         if (done.failed->hung) on_->held.trip(done.failed->why.cause);
         else on_->held.drop(done.failed->why.cause);
         on_.reset();
-        done.failed->why.cause += " (whether it was done before is not known)";
+        done.failed->why.cause += " (it is unknown whether the statement was executed)";
     }
     return std::move(done.failed->why);
 }

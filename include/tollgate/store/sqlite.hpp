@@ -111,6 +111,9 @@ public:
     TOLLGATE_DECL result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
                                                     instant old_valid_until) noexcept;
     /// See `hook_store`.
+    TOLLGATE_DECL result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
+                                           std::size_t hooks_per_event_max) noexcept;
+    /// See `hook_store`.
     TOLLGATE_DECL result<bool> delete_hook(const account_ref& account, hook_id id) noexcept;
 
     /// See `application_store`.
@@ -166,7 +169,9 @@ public:
     /// See `session_store`.
     TOLLGATE_DECL result<bool> end_session(const digest& cookie) noexcept;
     /// See `session_store`.
-    TOLLGATE_DECL result<void> end_sessions_of(user_id user) noexcept;
+    TOLLGATE_DECL result<std::vector<stored_session>> sessions_of(user_id user) noexcept;
+    /// See `session_store`.
+    TOLLGATE_DECL result<void> end_sessions_of(user_id user, const std::optional<digest>& kept = std::nullopt) noexcept;
     /// See `session_store`.
     TOLLGATE_DECL result<std::size_t> sweep_sessions(instant created_before, instant seen_before,
                                                       std::size_t rows_max) noexcept;
@@ -174,6 +179,9 @@ public:
     /// See `event_sink`.
     TOLLGATE_DECL result<std::size_t> append_event(const event& happened, const message_seed& seed,
                                                     instant now) noexcept;
+    /// See `outbox`.
+    TOLLGATE_DECL result<bool> append_event_to(hook_id to, const event& happened, const message_seed& seed,
+                                               instant now) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept;
     /// See `backlog_source`.
@@ -186,13 +194,17 @@ public:
     /// See `outbox`.
     TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of,
                                                                std::size_t rows_max,
-                                                               std::optional<delivery_id> before = {}) noexcept;
+                                                               std::optional<delivery_id> before = {},
+                                                               std::optional<delivery_state> state = {}) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id of,
                                                                      std::size_t rows_max,
                                                                      std::optional<delivery_id> made_for = {}) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept;
+    /// See `outbox`.
+    TOLLGATE_DECL result<std::size_t> resend_given_up(const account_ref& account, hook_id of, instant since,
+                                                      std::size_t rows_max, instant now) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<bool> enable_hook(const account_ref& account, hook_id id, instant now) noexcept;
     /// See `outbox`.
@@ -223,6 +235,7 @@ static_assert(outbox<sqlite_store> && shared_outbox<sqlite_store>);
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/store/detail/sqlite/access_tokens.ipp>
 #include <tollgate/store/detail/sqlite/applications.ipp>
+#include <tollgate/store/detail/sqlite/completions.ipp>
 #include <tollgate/store/detail/sqlite/delivery_history.ipp>
 #include <tollgate/store/detail/sqlite/device_codes.ipp>
 #include <tollgate/store/detail/sqlite/grants.ipp>

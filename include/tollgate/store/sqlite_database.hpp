@@ -49,11 +49,15 @@ class sqlite_database {
     using connections = reconnecting_pool<sqlite::database>;
 
 public:
+    /// How long `open`, and `migrate` by default, wait for other processes: longer than a call does, because several that start at once
+    /// take turns to create the tables.
+    static constexpr milliseconds start_wait_max{15'000};
+
     /// A connection in use; returned to the pool at its end.
     using lease = connections::lease;
 
-    /// Creates the file, readable and writable by its owner only, if it does not exist. Errors: invalid for a path that
-    /// is not a file's; unavailable if it cannot be opened.
+    /// Creates the file, readable and writable by its owner only, if it does not exist. Waits up to `start_wait_max` for
+    /// other processes. Errors: invalid for a path that is not a file's; unavailable if it cannot be opened.
     static TOLLGATE_DECL result<sqlite_database> open(const std::string& path,
                                                        const sqlite_database_settings& settings = {});
 
@@ -65,7 +69,8 @@ public:
 
     /// Brings the tables of one `component` up to date: runs those of `steps` that the file has not seen, in order, all
     /// or none. A released step is never changed, only followed by others. See `sqlite::migrate`.
-    TOLLGATE_DECL result<void> migrate(std::string_view component, std::span<const sqlite::statement_text> steps);
+    TOLLGATE_DECL result<void> migrate(std::string_view component, std::span<const sqlite::statement_text> steps,
+                                        milliseconds wait_max = start_wait_max);
 
     /// The version of `component`'s tables in a file, compared with `steps`. Changes nothing; version 0 if there is no
     /// file. Errors: as `open`.

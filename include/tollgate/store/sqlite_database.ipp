@@ -109,17 +109,18 @@ TOLLGATE_DECL sqlite_database::~sqlite_database() = default;
 
 TOLLGATE_DECL result<sqlite_database> sqlite_database::open(const std::string& path,
                                                              const sqlite_database_settings& settings) {
-    if (settings.readers_max == 0) return invalid("A database needs at least one connection that reads.");
-    auto first = sqlite::database::open(path, {settings.busy_wait_max, false, settings.vfs});
+    if (settings.readers_max == 0) return invalid("A database needs at least one reading connection.");
+    auto first = sqlite::database::open(path, {start_wait_max, false, settings.vfs});
     if (!first) return std::move(first).error();
+    first->set_busy_wait_max(settings.busy_wait_max);
     auto watched = sqlite::change_stamp::watch(*std::move(first));
     if (!watched) return std::move(watched).error();
     return sqlite_database{std::make_unique<state>(path, settings, *std::move(watched))};
 }
 
 TOLLGATE_DECL result<void> sqlite_database::migrate(std::string_view component,
-                                                     std::span<const sqlite::statement_text> steps) {
-    auto on = writer();
+                                                     std::span<const sqlite::statement_text> steps, milliseconds wait_max) {
+    auto on = state_->take(state_->writers, wait_max);
     if (!on) return std::move(on).error();
     return sqlite::migrate(**on, component, steps);
 }

@@ -2,9 +2,11 @@
 
 #include <tollgate/testing/detail/access_tokens.hpp>
 #include <tollgate/testing/detail/applications.hpp>
+#include <tollgate/testing/detail/contracts.hpp>
 #include <tollgate/testing/detail/grants.hpp>
 #include <tollgate/testing/detail/hooks.hpp>
 #include <tollgate/testing/detail/outbox.hpp>
+#include <tollgate/testing/detail/outbox_owner.hpp>
 #include <tollgate/testing/detail/personal_tokens.hpp>
 #include <tollgate/testing/detail/sessions.hpp>
 #include <tollgate/testing/detail/test_case.hpp>
@@ -20,11 +22,16 @@
 ///
 /// They need no test framework. Without one:
 ///
-///     const bool right = tollgate::testing::run(
+///     using namespace tollgate::testing;
+///     const bool right = run<contracts::token_store, contracts::hook_store>(
 ///         [] { return my_store{fresh_database()}; },
-///         [](const tollgate::testing::case_result& each) {
+///         [](const case_result& each) {
 ///             std::cout << (each.passed ? "passed  " : "FAILED  ") << each.name << ' ' << each.message << '\n';
 ///         });
+///
+/// The contracts in angle brackets are required: a store without one does not compile, and the compiler names the member that is
+/// missing or wrong. All others that it satisfies are tested as well. The report begins with one entry for each contract, found or
+/// not; a store that has some members of a contract, but does not satisfy it, fails.
 ///
 /// With one, such as Catch2:
 ///
@@ -42,23 +49,30 @@ namespace tollgate::inline v0::testing {
 
 /// All rules for the contracts that the store implements: token_store, hook_store, oauth_store, session_store, or
 /// several of these; outbox, if it is also a hook_store; and use_recorder. Whether tokens are accepted is tested if the
-/// oauth_store is also a credential_source. `reopen` returns what `make` returns.
-template <class Make>
+/// oauth_store is also a credential_source. `Required` are the `contracts` that it must have. `reopen` returns what `make`
+/// returns.
+template <class... Required, class Make>
 [[nodiscard]] auto cases(Make make, std::function<std::invoke_result_t<Make&>()> reopen = {}) {
     using given = std::invoke_result_t<Make&>;
     using store = store_given_as<given>;
     static_assert(any_store<store>,
                   "make() must give a token_store, a hook_store, an oauth_store or a session_store, or a pointer to "
                   "one: see tollgate/contract/");
+    (Required::template require<store>(), ...);
     const auto source =
         std::make_shared<const store_source<given>>(store_source<given>{std::move(make), std::move(reopen)});
     std::vector<test_case> all;
+    add_contract_cases<store, contracts::token_store, contracts::use_recorder, contracts::hook_store, contracts::outbox,
+                       contracts::application_store, contracts::oauth_store, contracts::session_store>(all);
     if constexpr (token_store<store>) {
         add_personal_token_cases(all, source);
         add_access_token_cases(all, source);
     }
     if constexpr (hook_store<store>) add_hook_cases(all, source);
-    if constexpr (hook_store<store> && outbox<store>) add_outbox_cases(all, source);
+    if constexpr (hook_store<store> && outbox<store>) {
+        add_outbox_cases(all, source);
+        add_outbox_owner_cases(all, source);
+    }
     if constexpr (application_store<store>) add_application_cases(all, source);
     if constexpr (oauth_store<store>) add_grant_cases(all, source);
     if constexpr (session_store<store>) add_session_cases(all, source);
@@ -66,19 +80,19 @@ template <class Make>
 }
 
 /// Runs every case, calls `report(const case_result&)` for each, and returns whether all passed.
-template <class Make, class Report>
+template <class... Required, class Make, class Report>
 bool run(Make make, std::function<std::invoke_result_t<Make&>()> reopen, Report report) {
     bool all_passed = true;
-    for (const test_case& each : cases(std::move(make), std::move(reopen))) {
+    for (const test_case& each : cases<Required...>(std::move(make), std::move(reopen))) {
         const case_result ended = each.run();
         all_passed = all_passed && ended.passed;
         report(ended);
     }
     return all_passed;
 }
-template <class Make, class Report>
+template <class... Required, class Make, class Report>
 bool run(Make make, Report report) {
-    return run(std::move(make), {}, std::move(report));
+    return run<Required...>(std::move(make), {}, std::move(report));
 }
 
 }  // namespace tollgate::testing

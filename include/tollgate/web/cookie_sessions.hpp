@@ -7,13 +7,14 @@
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/secret.hpp>
 #include <tollgate/base/system_sources.hpp>
-#include <tollgate/contract/random_source.hpp>
+#include <tollgate/contract/sources.hpp>
 #include <tollgate/contract/session_source.hpp>
 #include <tollgate/contract/session_store.hpp>
 #include <tollgate/http/detail/cookies.hpp>
 #include <tollgate/http/handler.hpp>
 #include <tollgate/http/url.hpp>
 #include <tollgate/limits/detail/window_set.hpp>
+#include <tollgate/web/detail/language.hpp>
 #include <tollgate/web/detail/sign_in_throttle.hpp>
 
 #include <algorithm>
@@ -29,6 +30,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace tollgate::inline v0 {
 
@@ -70,11 +72,12 @@ public:
     TOLLGATE_DECL void clear(http::response& response) const;
 
     /// The name of the cookie.
-    /// Whether the cookie is sent over https only.
     [[nodiscard]] std::string_view name() const noexcept { return name_; }
+    /// Whether the cookie is sent over https only.
     [[nodiscard]] bool is_secure() const noexcept { return secure_; }
 
-    /// `{path of auth_url}/en/user/sign_in/?return_to=...`
+    /// `{path of auth_url}/en/user/sign_in/?return_to=...`, in the language of the page to return to; without a language if
+    /// that is none of these pages.
     [[nodiscard]] TOLLGATE_DECL std::string sign_in_url(std::string_view return_to) const;
 
     /// The secret that form tokens are made from. It is derived from the cookie, but not from what the store keeps, and
@@ -83,7 +86,7 @@ public:
 
 private:
     std::string name_;
-    std::string sign_in_path_;
+    std::string root_;
     bool secure_ = true;
 };
 
@@ -177,7 +180,7 @@ public:
         if (!*checked) return sign_in_answer{};
         throttle_.succeed(key, now);
         if (auto ended = end_session_of(request); !ended) return std::move(ended).error();
-        auto begun = begin_session({**checked, std::string{attempt.login}, {}}, now, response);
+        auto begun = begin_session({**checked, std::string{attempt.login}, {}}, request, attempt.client, now, response);
         std::array<std::byte, 16> random;
         if (begun && key.browser == 0 && random_.fill(random)) browsers_.set(random, attempt.login, response);
         return begun;
@@ -190,7 +193,71 @@ public:
         return ended;
     }
 
+    /// The contract `session_manager`. Sessions that are over are not listed.
+    [[nodiscard]] result<std::vector<listed_session>> sessions_of(const http::request& request, const session& who, instant now) {
+        auto found = store_->sessions_of(who.user);
+        if (!found) return std::move(found).error();
+        const auto cookie = cookie_.read(request);
+        const auto current = cookie ? std::optional{digest_of(*cookie)} : std::nullopt;
+        std::vector<listed_session> listed;
+        for (stored_session& each : *found)
+            if (!is_over(each, now))
+                listed.push_back({listed_id_of(each.cookie_digest), each.created_at, each.last_seen_at,
+                                  std::move(each.signed_in_from), std::move(each.user_agent), each.cookie_digest == current});
+        return listed;
+    }
+    [[nodiscard]] result<bool> end_session(const session& who, std::string_view id) {
+        const auto found = store_->sessions_of(who.user);
+        if (!found) return found.error();
+        for (const stored_session& each : *found)
+            if (listed_id_of(each.cookie_digest) == id) return store_->end_session(each.cookie_digest);
+        return false;
+    }
+    [[nodiscard]] result<void> end_other_sessions(const http::request& request, const session& who) {
+        const auto cookie = cookie_.read(request);
+        return store_->end_sessions_of(who.user, cookie ? std::optional{digest_of(*cookie)} : std::nullopt);
+    }
+
+    /// The contract `password_changer`.
+    [[nodiscard]] result<password_change_answer> change_password(const http::request& request, const session& who,
+                                                                 const password_change& wanted, instant now,
+                                                                 http::response& response)
+        requires password_store<Passwords>
+    {
+        using enum password_change_answer::outcome;
+        if (wanted.current.size() > limits::password_bytes_max) return password_change_answer{refused, {}};
+        const sign_in_attempt attempt{who.login, wanted.current, wanted.client};
+        const sign_in_key key{who.login, wanted.client, browsers_.find(request, who.login)};
+        if (const auto wait = throttle_.begin(key, now)) return password_change_answer{throttled, *wait};
+        auto checked = check(attempt, true);
+        if (!checked) {
+            throttle_.forgive(key, now);
+            return std::move(checked).error();
+        }
+        // The login may belong to somebody else by now.
+        if (!*checked || **checked != who.user) return password_change_answer{refused, {}};
+        throttle_.succeed(key, now);
+        if (auto set = passwords_->set_password(who.user, wanted.wanted); !set) return std::move(set).error();
+        // The current session, too: someone who knows its cookie must not stay.
+        if (auto ended = store_->end_sessions_of(who.user, std::nullopt); !ended) return std::move(ended).error();
+        if (auto begun = begin_session({who.user, who.login, {}}, request, wanted.client, now, response); !begun)
+            return std::move(begun).error();
+        return password_change_answer{changed, {}};
+    }
+
 private:
+    /// Names a session on pages. A hash of what the store finds it by, so that a page does not show that either.
+    [[nodiscard]] static std::string listed_id_of(const digest& cookie) {
+        return hex_encode(sha256(cookie.raw()).raw().substr(0, 12));
+    }
+
+    /// What is stored of a User-Agent: all stores take visible ASCII.
+    [[nodiscard]] static std::string stored_user_agent(const http::request& request) {
+        std::string kept{request.fields.find(http::field_id::user_agent).substr(0, limits::session_user_agent_bytes_max)};
+        std::replace_if(kept.begin(), kept.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+        return kept;
+    }
+
     [[nodiscard]] result<std::optional<user_id>> check(const sign_in_attempt& attempt, bool is_known_browser) {
         if constexpr (requires { passwords_->check_password(attempt); }) {
             auto described = attempt;
@@ -216,7 +283,8 @@ private:
         return {};
     }
 
-    [[nodiscard]] result<sign_in_answer> begin_session(session who, instant now, http::response& response) {
+    [[nodiscard]] result<sign_in_answer> begin_session(session who, const http::request& request, const ip_address& client,
+                                                       instant now, http::response& response) {
         std::array<std::byte, 32> bytes;
         if (!random_.fill(bytes)) return internal_error("the random source failed");
         const auto cookie = make_secret(secret_kind::session, bytes);
@@ -227,7 +295,9 @@ private:
                                             .user = who.user,
                                             .login = who.login,
                                             .created_at = now,
-                                            .last_seen_at = now});
+                                            .last_seen_at = now,
+                                            .signed_in_from = network_of(client),
+                                            .user_agent = stored_user_agent(request)});
         if (!kept) return std::move(kept).error();
         if (!cookie_.set(cookie, response)) return internal_error("the session cookie is malformed");
         (void)store_->sweep_sessions(now - settings_.lifetime, now - settings_.idle_lifetime, sweep_rows_max);
@@ -251,9 +321,8 @@ inline session_cookie::session_cookie(const session_settings& with) {
         throw std::invalid_argument{"tollgate: '" + with.cookie_name + "' is not a valid cookie name"};
     secure_ = at->scheme == http::url_scheme::https;
     name_ = (secure_ ? "__Host-" : "") + with.cookie_name;
-    sign_in_path_ = at->path;
-    if (sign_in_path_.ends_with('/')) sign_in_path_.pop_back();
-    sign_in_path_ += "/en/user/sign_in/";
+    root_ = at->path;
+    if (root_.ends_with('/')) root_.pop_back();
 }
 
 inline std::optional<std::string_view> session_cookie::read(const http::request& request) const noexcept {
@@ -270,7 +339,18 @@ inline void session_cookie::clear(http::response& response) const {
 }
 
 inline std::string session_cookie::sign_in_url(std::string_view return_to) const {
-    std::string url = sign_in_path_;
+    std::string_view language;
+    if (return_to.starts_with(root_ + "/")) {
+        const auto path = return_to.substr(root_.size() + 1);
+        language = path.substr(0, path.find('/'));
+        const auto page = path.substr(language.size(), path.find('?') - language.size());
+        const bool is_ours = page.starts_with("/user/") || page.ends_with("/oauth/") || page.ends_with("/oauth");
+        if (!web::is_language_tag(language) || !is_ours) language = {};
+    }
+    // Without a language the page redirects to the reader's.
+    std::string url = root_;
+    if (!language.empty()) url.append("/").append(language);
+    url.append("/user/sign_in/");
     return url.append("?").append(return_to_name).append("=").append(percent_encode(return_to));
 }
 

@@ -17,6 +17,7 @@ struct page_link {
     std::string_view url;
     std::string_view text;
     bool current = false;  ///< this is the link of the current page
+    std::string_view language = {};  ///< of the text and the target, if they have one of their own (BCP 47)
 };
 
 /// The width of a page's content.
@@ -28,12 +29,21 @@ enum class page_shape : std::uint8_t {
 /// What surrounds a page's content. Views, valid during the call. All are plain text and must be escaped, which
 /// `html_writer` does.
 struct page_frame {
+    const frame_texts* texts = nullptr;  ///< in the page's language; never null for a theme
     std::string_view title = {};  ///< the page's subject, which its content has as a heading
     bool has_errors = false;      ///< the page reports errors in a form, which the title should say first
     page_shape shape = page_shape::wide;
     std::string_view style_url = {};  ///< the style sheet
+    std::string_view icon_url = {};   ///< the site's icon, an SVG image
+    bool has_secret = false;          ///< the page shows a secret to copy
+    std::string_view script_url = {};  ///< shows the buttons that copy, on a page with a secret; otherwise empty
     std::string_view home_url = {};   ///< the target of the site's name
+    std::string_view documentation_url = {};  ///< of the API; empty for none
     std::span<const page_link> navigation = {};
+    /// This page below its language, with its query: `/user/settings/tokens/`. Empty if it cannot be requested again.
+    std::string_view path = {};
+    /// This page in each of the theme's languages; empty if there is no other language.
+    std::span<const page_link> languages = {};
     std::string_view login = {};  ///< who is signed in; empty for no one
     /// Where a form with `form_token` signs out; empty if sign-out is elsewhere.
     std::string_view sign_out_url = {};
@@ -43,16 +53,21 @@ struct page_frame {
 
 /// How pages look, and what they say.
 ///
-/// Thread rule: callable from many threads at once. Nothing here blocks. No page runs a script or loads anything from
-/// other hosts: the content security policy is not the theme's, and allows images and the style sheet of this site
-/// alone.
+/// A theme that also has `std::string icon() const`, an SVG document, gives the site another icon than the default one: it is
+/// served at `page_frame::icon_url` and at `/favicon.ico`. Called once, when a handler is constructed.
+///
+/// Thread rule: callable from many threads at once. Nothing here blocks. Pages load nothing from other hosts: the
+/// content security policy is not the theme's, and allows images and the style sheet of this site alone, and the script at
+/// `page_frame::script_url` on the pages that have one, which work without it.
 ///
 /// Exemplar:
 ///
 ///     struct bare_theme {
 ///         page_texts wording;
-///         const page_texts& texts() const noexcept { return wording; }
-///         std::string scope_text(std::string_view scope, const service_catalog&) const { return std::string{scope}; }
+///         std::span<const page_texts> texts() const noexcept { return {&wording, 1}; }
+///         std::string scope_text(std::string_view scope, const service_catalog&, const page_texts&) const {
+///             return std::string{scope};
+///         }
 ///         std::string style_sheet() const { return "body { max-width: 40rem; margin: 2rem auto; }"; }
 ///         void begin_page(html_writer& html, const page_frame& frame) const {
 ///             html.add("<!doctype html><html lang=\"en\"><title>{}</title>", frame.title);
@@ -62,12 +77,14 @@ struct page_frame {
 ///     };
 template <class T>
 concept page_theme = requires(const T& t, std::string_view scope, const service_catalog& services, html_writer& html,
-                              const page_frame& frame) {
-    // All texts. The same object as long as the theme lives.
+                              const page_frame& frame, const page_texts& texts) {
+    // All texts, one set for each language: at least one, and the first for readers who prefer no other. `frame.language`
+    // is the segment of paths that names it, so each has its own. The same objects as long as the theme lives.
     { t.texts() }
-    noexcept->std::same_as<const page_texts&>;
-    // A description of what a scope permits. Called once per scope, when a handler is constructed.
-    { t.scope_text(scope, services) } -> std::same_as<std::string>;
+    noexcept->std::same_as<std::span<const page_texts>>;
+    // A description of what a scope permits, in the language of `texts`, which is one of the sets. Called once per scope
+    // and language, when a handler is constructed.
+    { t.scope_text(scope, services, texts) } -> std::same_as<std::string>;
     // CSS of all pages. Called once, when a handler is constructed.
     { t.style_sheet() } -> std::same_as<std::string>;
     // Everything before a page's content: the start of the document, its head and the page header. The content is flow

@@ -5,19 +5,26 @@
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL std::string plain_theme::scope_text(std::string_view scope, const service_catalog& services) const {
-    if (scope == balance_scope) return std::string{wording.scopes.balance};
+TOLLGATE_DECL std::string plain_theme::scope_text(std::string_view scope, const service_catalog& services,
+                                                  const page_texts& texts) const {
+    if (scope == balance_scope) return std::string{texts.scopes.balance};
     for (const service& each : services.services()) {
-        if (scope == each.read_scope) return fill_in(wording.scopes.read, each.name);
-        if (scope == each.write_scope) return fill_in(wording.scopes.write, each.name);
+        if (scope == each.read_scope) return fill_in(texts.scopes.read, each.name);
+        if (scope == each.write_scope) return fill_in(texts.scopes.write, each.name);
+        for (const service_scope& own : each.own_scopes)
+            if (scope == own.name) return own.text;
     }
     return std::string{scope};
 }
 
 TOLLGATE_DECL std::string plain_theme::style_sheet() const { return std::string{detail::plain_style_sheet}; }
 
+TOLLGATE_DECL std::string plain_theme::icon() const {
+    return icon_svg.empty() ? std::string{detail::plain_icon} : icon_svg;
+}
+
 TOLLGATE_DECL void plain_theme::begin_page(html_writer& html, const page_frame& frame) const {
-    const frame_texts& texts = wording.frame;
+    const frame_texts& texts = *frame.texts;
     const auto title = frame.has_errors ? fill_in(texts.error_title, frame.title) : std::string{frame.title};
     html.add(R"(<!doctype html>
 <html lang="{}">
@@ -26,25 +33,28 @@ TOLLGATE_DECL void plain_theme::begin_page(html_writer& html, const page_frame& 
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{} - {}</title>
 <link rel="stylesheet" href="{}">
-<link rel="icon" href="{}">
+<link rel="icon" type="image/svg+xml" href="{}">
 )",
-             texts.language, title, texts.site_name, frame.style_url, detail::plain_icon);
+             texts.language, title, texts.site_name, frame.style_url, frame.icon_url);
     if (!frame.referrer_policy.empty()) html.add("<meta name=\"referrer\" content=\"{}\">\n", frame.referrer_policy);
+    if (!frame.script_url.empty()) html.add("<script src=\"{}\" defer></script>\n", frame.script_url);
     html.add(R"(</head>
 <body class="{}">
 <a class="skip" href="#content">{}</a>
-<header><div class="bar"><a class="name" href="{}">{}</a>
+<header><div class="bar"><a class="name" href="{}"><img class="logo" src="{}" alt="">{}</a>
 )",
-             frame.shape == page_shape::narrow ? "narrow" : "wide", texts.skip, frame.home_url, texts.site_name);
+             frame.shape == page_shape::narrow ? "narrow" : "wide", texts.skip, frame.home_url,
+             logo_url.empty() ? frame.icon_url : std::string_view{logo_url}, texts.site_name);
+    html.add("<div class=\"who\">");
+    if (!frame.documentation_url.empty()) html.add("<a href=\"{}\">{}</a>", frame.documentation_url, texts.documentation);
     if (!frame.login.empty()) {
-        html.add("<div class=\"who\"><span>{}</span>", fill_in(texts.signed_in_as, frame.login));
+        html.add("<span>{}</span>", fill_in(texts.signed_in_as, frame.login));
         if (!frame.sign_out_url.empty())
             html.add(R"(<form method="post" action="{}"><input type="hidden" name="form_token" value="{}">)"
                      R"(<button class="quiet">{}</button></form>)",
                      frame.sign_out_url, frame.form_token, texts.sign_out);
-        html.add("</div>\n");
     }
-    html.add("</div></header>\n");
+    html.add("</div>\n</div></header>\n");
     if (!frame.navigation.empty()) {
         html.add("<nav aria-label=\"{}\"><ul>\n", texts.navigation);
         for (const page_link& each : frame.navigation) {
@@ -57,8 +67,18 @@ TOLLGATE_DECL void plain_theme::begin_page(html_writer& html, const page_frame& 
     html.add("<main id=\"content\">\n");
 }
 
-TOLLGATE_DECL void plain_theme::end_page(html_writer& html, const page_frame&) const {
-    html.add("</main>\n</body>\n</html>\n");
+TOLLGATE_DECL void plain_theme::end_page(html_writer& html, const page_frame& frame) const {
+    html.add("</main>\n");
+    if (!frame.languages.empty()) {
+        html.add("<footer><nav aria-label=\"{}\"><ul class=\"languages\">\n", frame.texts->languages);
+        for (const page_link& each : frame.languages) {
+            html.add("<li><a href=\"{}\" lang=\"{}\" hreflang=\"{}\"", each.url, each.language, each.language);
+            if (each.current) html.add(" aria-current=\"true\"");
+            html.add(">{}</a></li>\n", each.text);
+        }
+        html.add("</ul></nav></footer>\n");
+    }
+    html.add("</body>\n</html>\n");
 }
 
 }  // namespace tollgate

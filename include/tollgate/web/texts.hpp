@@ -1,133 +1,14 @@
 #pragma once
 
+#include <tollgate/base/config.hpp>
+#include <tollgate/web/detail/consent_texts.hpp>
+#include <tollgate/web/detail/webhook_texts.hpp>
+
 #include <array>
 #include <string>
 #include <string_view>
 
 namespace tollgate::inline v0 {
-
-/// A page that replaces the requested one.
-struct message_texts {
-    std::string_view heading;
-    std::string_view explanation;
-};
-
-/// Replaces the first `{}` of `texts` by `value`. The result is plain text, to be escaped as a whole.
-[[nodiscard]] inline std::string fill_in(std::string_view texts, std::string_view value) {
-    std::string filled{texts};
-    if (const auto at = filled.find("{}"); at != std::string::npos) filled.replace(at, 2, value);
-    return filled;
-}
-
-/// The consent page and its error pages. `{}` is the application's name unless a comment says otherwise.
-struct consent_texts {
-    std::string_view title = "Authorize {}?";
-    std::string_view asks = "{} requests access to your account.";
-    std::string_view scopes = "It will be able to:";
-    std::string_view website = "Website stated by the application: {}";    ///< the website
-    std::string_view unproved =
-        "Any program can claim to be this application. Continue only if you have just started it yourself.";
-    std::string_view leads_to = "Either choice will redirect you to {}.";  ///< the host of the redirect URL
-    std::string_view allow = "Allow";
-    std::string_view deny = "Deny";
-
-    std::string_view sign_in = "Sign in to continue";  ///< where sign-in and consent share a page
-
-    message_texts missing_client{"Missing client_id",
-                                 "The link that led here does not say which application it belongs to. Go back to the "
-                                 "application, and contact its developer if this happens again."};
-    message_texts unknown_client{
-        "Unknown application",
-        "The link that led here does not belong to a registered application. No access was granted."};
-    message_texts unregistered_redirect{
-        "Redirect URL not registered",
-        "The redirect_uri of this request is not registered for the application. The link may be wrong, or an attempt "
-        "to deceive you. No access was granted."};
-    message_texts missing_redirect{
-        "Missing redirect_uri",
-        "The application has not registered exactly one redirect URL, so each request must contain a redirect_uri. No "
-        "access was granted."};
-    message_texts answered{
-        "This request was already answered",
-        "The application has already received your decision. Return to it, and start again there if necessary."};
-};
-
-/// The page where a user types the code that a device shows.
-struct device_texts {
-    std::string_view title = "Connect a device";
-    std::string_view about = "Enter the code that your device shows.";
-    std::string_view code = "Code";
-    std::string_view code_hint = "8 letters, such as BCDF-GHJK.";
-    std::string_view next = "Continue";
-    std::string_view malformed = "A code has 8 letters, such as BCDF-GHJK.";
-    std::string_view unknown = "This code is wrong, has expired or was already used. Check your device for the current one.";
-    std::string_view too_many = "Too many wrong codes. Try again in {}.";  ///< a duration
-    std::string_view asks = "A device with {} requests access to your account.";
-    /// The address of the device, and when it asked.
-    std::string_view warning =
-        "The request came from the address {}, {}. Continue only if you started it yourself just now, on a device that is "
-        "with you. If somebody sent you the code or this link, deny: they would get access to your account.";
-    std::string_view code_shown = "Your device must show this code: {}";
-    message_texts approved{"The device is connected", "You can return to your device. It continues within a few seconds."};
-    message_texts denied{"Access denied", "The device did not get access to your account."};
-    message_texts answered{"This code was already used", "Return to your device, and start again there if necessary."};
-};
-
-/// How a delivery attempt ended.
-struct attempt_texts {
-    std::string_view answered = "HTTP status {}";  ///< the status
-    std::string_view redirected = "HTTP status {}: redirects are not followed";
-    std::string_view no_address = "The host name could not be resolved";
-    std::string_view refused_address = "The host name resolves to an address that webhooks may not be sent to";
-    std::string_view no_connection = "Connection refused";
-    std::string_view no_tls = "TLS handshake failed: the certificate may be invalid or expired";
-    std::string_view timed_out = "Timed out before the response was complete";
-    std::string_view broken_off = "Connection closed before the response was complete";
-    std::string_view bad_answer = "Invalid or oversized HTTP response";
-};
-
-/// The deliveries of one webhook. `{}` is a point in time unless a comment says otherwise.
-struct delivery_texts {
-    std::string_view link = "Deliveries";
-    std::string_view title = "Deliveries of {}";  ///< the event
-    std::string_view back = "All webhooks";
-
-    std::string_view state = "State";
-    std::string_view active = "Active";
-    std::string_view failing = "Failing";
-    std::string_view disabled = "Disabled";
-    std::string_view failing_about =
-        "No attempt has succeeded since {}. Retries continue at growing intervals. If none succeeds for too long, the "
-        "webhook is disabled.";
-    std::string_view gone_about = "Disabled on {}: the URL responded with status 410 (Gone).";
-    std::string_view failed_about = "Disabled on {}: no attempt had succeeded for too long.";
-    std::string_view disabled_about =
-        "New events are not sent to a disabled webhook. Pending deliveries are held until you enable it.";
-    std::string_view enable = "Enable webhook";
-    std::string_view enabled = "The webhook was enabled. Pending deliveries are being sent.";
-
-    std::string_view none = "No deliveries yet. The next {} and its attempts will be listed here.";  ///< the event
-    std::string_view none_older = "There are no older deliveries, or they are no longer stored.";
-    std::string_view paging = "More deliveries";
-    std::string_view newest = "Newest";
-    std::string_view older = "Older";
-    std::string_view last_attempts = "The last {} attempts.";  ///< a number
-    std::string_view waiting = "Pending";
-    std::string_view delivered = "Delivered";
-    std::string_view given_up = "Failed";
-    std::string_view held = "Held";
-    std::string_view next_attempt = "Next attempt: {}.";
-    std::string_view no_attempt = "No attempts yet.";
-    std::string_view send_again = "Send again";
-    std::string_view sent_again = "The delivery was queued again. Reload this page in a moment to see the result.";
-    std::string_view not_while_disabled = "A disabled webhook cannot send. Enable it first, then send again.";
-
-    attempt_texts attempts = {};
-    std::string_view milliseconds = "{} ms";  ///< a number
-    std::string_view seconds = "{} s";        ///< a number
-    std::string_view answer = "Response body";
-    std::string_view answer_cut = "Response body (truncated)";
-};
 
 /// How long to wait. `{}` is the number.
 struct duration_texts {
@@ -142,12 +23,12 @@ struct duration_texts {
 /// The sign-in and sign-out pages.
 struct sign_in_texts {
     std::string_view title = "Sign in";
-    std::string_view login = "Login";
+    std::string_view login = "Username";
     std::string_view password = "Password";
     std::string_view button = "Sign in";
-    std::string_view login_missing = "Enter your login.";
+    std::string_view login_missing = "Enter your username.";
     std::string_view password_missing = "Enter your password.";
-    std::string_view refused = "Incorrect login or password.";
+    std::string_view refused = "Incorrect username or password.";
     std::string_view throttled = "Too many failed attempts. Try again in {}.";
     duration_texts durations = {};
     std::string_view out_title = "Sign out";
@@ -173,6 +54,9 @@ struct form_texts {
     std::string_view last_used = "Last used";
     std::string_view never = "Never";
     std::string_view shown_once = "Copy the secret now. You will not be able to see it again.";
+    std::string_view copy = "Copy";
+    std::string_view copied = "Copied";
+    std::string_view cancel = "Cancel";
 };
 
 /// The page of personal tokens.
@@ -181,18 +65,17 @@ struct token_texts {
     std::string_view title = "Personal API tokens";
     std::string_view about =
         "A personal token lets your own scripts and tools call the API as you. Create one token per program, with only "
-        "the scopes it needs.";
+        "the permissions it needs.";
     std::string_view none = "You have no tokens yet.";
     std::string_view add = "New token";
     std::string_view description = "Description";
     std::string_view description_hint = "What the token is for, such as \"nightly backup\". Only you see it.";
     std::string_view description_missing = "Enter a description.";
-    std::string_view scopes = "Scopes";
-    std::string_view scopes_missing = "Select at least one scope.";
+    std::string_view scopes = "Permissions";
+    std::string_view scopes_missing = "Select at least one permission.";
     std::string_view button = "Create token";
     std::string_view username = "Token username";
     std::string_view secret = "Token secret";
-    std::string_view may = "Scopes";
     std::string_view too_many = "You have reached the maximum number of tokens. Revoke an unused one, then try again.";
     std::string_view expires = "Expires";
     std::string_view expires_hint = "Programs that use the token fail after that day, until you generate a new secret here.";
@@ -302,51 +185,6 @@ struct authorization_texts {
     std::string_view revoked = "Access was revoked.";
 };
 
-/// The page of webhooks.
-struct webhook_texts {
-    std::string_view link = "Webhooks";
-    std::string_view title = "Webhooks";
-    std::string_view about =
-        "A webhook notifies your server of events in an account: each event is sent as a signed POST request to your "
-        "URL.";
-    std::string_view no_accounts = "Webhooks belong to an account, and you have no accounts yet.";
-    std::string_view none = "You have no webhooks yet.";
-    std::string_view none_here = "This account has no webhooks.";
-    std::string_view choose = "Account to show";
-    std::string_view choose_about = "You have too many accounts to list on one page.";
-    std::string_view choose_button = "Show";
-    std::string_view add = "New webhook";
-    std::string_view account = "Account";
-    std::string_view event = "Event";
-    std::string_view event_hint = "Select an event of the account's service.";
-    std::string_view event_of_other_service = "The service {} does not have this event.";
-    std::string_view target_url = "URL";
-    std::string_view target_url_hint = "Events are sent to this URL, such as https://example.com/hooks.";
-    std::string_view target_url_missing = "Enter the URL to send events to.";
-    std::string_view button = "Create webhook";
-    std::string_view source = "Created by";
-    std::string_view by_api = "API";
-    std::string_view by_hand = "Settings page";
-    std::string_view too_many =
-        "The account has reached the maximum number of webhooks for this event. Delete one, then try again.";
-    std::string_view made_title = "Your new webhook";
-    std::string_view renewed_title = "New signing secret";
-    std::string_view made_about = "Events will be sent to {}. Verify their signatures with this secret.";
-    std::string_view renewed_about =
-        "Deliveries are signed with this secret from now on. For 24 hours they are signed with the previous secret, "
-        "too, so that you can switch without losing events.";
-    std::string_view secret = "Signing secret";
-    std::string_view back = "Back to webhooks";
-    std::string_view renew = "New secret";
-    std::string_view renew_warning =
-        "A new signing secret will be generated for {}. The current one stays valid for 24 hours.";
-    std::string_view renew_button = "Generate a new secret";
-    std::string_view remove = "Delete";
-    std::string_view remove_warning = "Events will no longer be sent to {}. This cannot be undone.";
-    std::string_view remove_button = "Delete this webhook";
-    std::string_view removed = "The webhook was deleted.";
-};
-
 /// The page of recent activity. `{}` is what `activity::subject` is.
 struct activity_texts {
     std::string_view link = "Activity";
@@ -361,9 +199,11 @@ struct activity_texts {
 
     std::string_view signed_in = "Signed in";
     std::string_view token_created = "Created the token {}";
+    std::string_view token_renewed = "Generated a new secret for the token {}";
     std::string_view token_revoked = "Revoked the token {}";
     std::string_view application_registered = "Registered the application {}";
     std::string_view client_secret_replaced = "Generated a new secret for the application {}";
+    std::string_view client_secret_removed = "Removed the older secret of the application {}";
     std::string_view application_deleted = "Deleted the application {}";
     std::string_view access_granted = "Authorized the application {}";
     std::string_view access_revoked = "Revoked the access of the application {}";
@@ -372,6 +212,12 @@ struct activity_texts {
     std::string_view hook_secret_replaced = "Generated a new secret for webhook {}";
     std::string_view hook_enabled = "Enabled webhook {}";
     std::string_view delivery_resent = "Sent delivery {} again";
+    std::string_view application_changed = "Changed the application {}";
+    std::string_view hook_changed = "Changed webhook {}";
+    std::string_view hook_tested = "Sent a test event to webhook {}";
+    std::string_view deliveries_resent = "Sent the failed deliveries of webhook {} again";
+    std::string_view session_ended = "Signed out another session";
+    std::string_view other_sessions_ended = "Signed out everywhere else";
     std::string_view user_added = "Created the account with the login {}";
     std::string_view user_disabled = "Disabled the account";
     std::string_view user_enabled = "Enabled the account";
@@ -383,14 +229,95 @@ struct activity_texts {
     std::string_view event_reported = "Reported the event {}";
 };
 
+/// The overview. `{}` is a number unless a comment says otherwise.
+struct overview_texts {
+    std::string_view link = "Overview";
+    std::string_view title = "Your account";
+    std::string_view balance = "Balance";
+    std::string_view accounts = "Accounts";
+    std::string_view no_accounts = "You have no accounts yet.";
+    std::string_view account = "Account";
+    std::string_view service = "Service";
+    std::string_view id = "ID";
+    std::string_view role = "Role";
+    std::string_view administrator = "Administrator";
+    std::string_view member = "Member";
+    std::string_view webhooks = "Webhooks";
+    std::string_view more_accounts = "and {} more";
+    std::string_view access = "What has access";
+    std::string_view no_access = "No token or application has access to your account.";
+    std::string_view token = "Personal token";
+    std::string_view application = "Application";
+    std::string_view name = "Name";
+    std::string_view type = "Type";
+    std::string_view all_tokens = "Manage tokens ({})";
+    std::string_view all_applications = "Manage authorized applications ({})";
+    std::string_view activity = "Recent activity";
+    std::string_view all_activity = "All activity";
+    std::string_view no_activity = "Recent activity cannot be shown at the moment.";
+};
+
+/// Dates. `day` gets the day, the month and the year, in this order; the others a number.
+struct date_texts {
+    std::array<std::string_view, 12> months = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                               "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    std::string_view day = "{} {} {}";
+    std::string_view just_now = "Just now";
+    std::string_view minute_ago = "1 minute ago";
+    std::string_view minutes_ago = "{} minutes ago";
+    std::string_view hour_ago = "1 hour ago";
+    std::string_view hours_ago = "{} hours ago";
+    std::string_view day_ago = "1 day ago";
+    std::string_view days_ago = "{} days ago";
+};
+
+/// The page of sessions and the password. `{}` is a number unless a comment says otherwise.
+struct security_texts {
+    std::string_view link = "Security";
+    std::string_view title = "Security";
+    std::string_view about = "Where you are signed in, and your password.";
+    std::string_view sessions = "Sessions";
+    std::string_view sessions_about =
+        "You are signed in on these browsers. Sign out of those that you do not use or do not recognize; in the latter case change "
+        "your password, too.";
+    std::string_view browser = "Browser";
+    std::string_view unknown_browser = "Unknown browser";
+    std::string_view browser_on = "{} on {}";  ///< a browser, an operating system
+    std::string_view current = "This session";
+    std::string_view signed_in = "Signed in";
+    std::string_view last_seen = "Last seen";
+    std::string_view where = "From";
+    std::string_view unknown_place = "Unknown";
+    std::string_view end = "Sign out";
+    std::string_view end_others = "Sign out everywhere else";
+    std::string_view ended = "The session was signed out.";
+    std::string_view others_ended = "All other sessions were signed out.";
+    std::string_view password = "Password";
+    std::string_view password_about = "A new password signs you out everywhere else.";
+    std::string_view current_password = "Current password";
+    std::string_view new_password = "New password";
+    std::string_view new_password_hint = "At least {} characters.";
+    std::string_view repeated_password = "Repeat new password";
+    std::string_view change_password = "Change password";
+    std::string_view too_short = "Use at least {} characters.";
+    std::string_view different = "The two new passwords are different.";
+    std::string_view refused = "This is not your current password.";
+    std::string_view throttled = "Too many failed attempts. Try again in {}.";  ///< a duration
+    std::string_view password_changed = "Your password was changed, and all other sessions were signed out.";
+};
+
 /// What surrounds every page's content.
 struct frame_texts {
-    std::string_view language = "en";  ///< of all texts (BCP 47)
+    std::string_view language = "en";            ///< of all texts (BCP 47); the segment of paths that names it
+    std::string_view language_name = "English";  ///< in that language
+    std::string_view languages = "Language";
     std::string_view site_name = "Your account";
+    std::string_view operator_name = {};  ///< who runs the site, on pages of consent; empty: the host of auth_url
     std::string_view skip = "Skip to content";
     std::string_view navigation = "Settings";
     std::string_view signed_in_as = "Signed in as {}";
     std::string_view sign_out = "Sign out";
+    std::string_view documentation = "Documentation";
     std::string_view error_title = "Error: {}";
 };
 
@@ -420,7 +347,7 @@ struct scope_texts {
     std::string_view balance = "View your balance";
 };
 
-/// Every text of every page. All are plain text; pages escape them.
+/// Every text of every page in one language: English, unless replaced. All are plain text; pages escape them.
 ///
 ///     page_texts texts;
 ///     texts.frame.site_name = "Example";
@@ -430,6 +357,7 @@ struct page_texts {
     frame_texts frame;
     error_texts errors;
     form_texts forms;
+    date_texts dates;
     scope_texts scopes;
     sign_in_texts sign_in;
     consent_texts consent;
@@ -440,6 +368,15 @@ struct page_texts {
     webhook_texts webhooks;
     delivery_texts deliveries;
     activity_texts activity;
+    overview_texts overview;
+    security_texts security;
 };
 
+/// The same in German.
+[[nodiscard]] TOLLGATE_DECL page_texts german_texts();
+
 }  // namespace tollgate
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/web/texts.ipp>
+#endif

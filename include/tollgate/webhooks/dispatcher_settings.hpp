@@ -48,6 +48,10 @@ struct hook_dispatch_settings {
     std::size_t slow_attempts_max = 1024;  ///< of these, to hosts whose last attempt was slow
     std::size_t per_host_max = 8;          ///< at once to one host, by all dispatchers of the store
     std::size_t per_slow_host_max = 2;     ///< the same for a slow or unknown host
+    /// Attempts that one hook gets in a minute, which begins with the first of them; what is beyond waits for the next one.
+    /// 0: no bound, the default, because it delays every receiver, also one that keeps up. How much a receiver gets at once is
+    /// bounded by `per_host_max` anyway, and one that wants less answers 429 or 503 with `Retry-After`.
+    std::size_t per_hook_minute_max = 0;
     std::size_t data_bytes_max = 64 * 1024 * 1024;  ///< of the data of all deliveries in flight
     std::size_t claim_max = 256;  ///< hooks and deliveries per store call, so that the first are sent early
 

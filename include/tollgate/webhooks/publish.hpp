@@ -4,7 +4,7 @@
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/contract/outbox.hpp>
-#include <tollgate/contract/random_source.hpp>
+#include <tollgate/contract/sources.hpp>
 #include <tollgate/model/delivery.hpp>
 #include <tollgate/model/service_catalog.hpp>
 #include <tollgate/base/system_sources.hpp>

@@ -18,7 +18,7 @@ TOLLGATE_DECL result<void> check_event(const event& happened, const service_cata
     if (const auto good = http::check_json(happened.data); !good) {
         auto why = invalid("data is not one JSON value in UTF-8 with at most " + std::to_string(limits::json_depth_max) +
                            " levels, " + std::to_string(limits::json_members_max) +
-                           " members in an object, and no name twice in one.");
+                           " members in an object, and no duplicate names.");
         why.cause = good.error().message;
         return why;
     }

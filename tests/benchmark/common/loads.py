@@ -132,9 +132,9 @@ def instructions_per_request(contender: Contender, rounds: int) -> float:
     return (_instructions_of(ask(2 * rounds)) - _instructions_of(ask(rounds))) / (rounds * CONNECTIONS)
 
 
-def handle_nanoseconds_and_allocations(calls: int) -> tuple[float, float]:
-    """Of one warm `handle` of a balance request, without a server around it."""
-    done = subprocess.run([BIN / "handle_cost", str(calls)], capture_output=True, text=True, timeout=120,
+def handle_nanoseconds_and_allocations(calls: int, users: int | None = None) -> tuple[float, float]:
+    """Of one warm `handle` of a balance request, without a server around it; with `users`, each call is one of theirs, at random."""
+    done = subprocess.run([BIN / "handle_cost", str(calls), *([str(users)] if users else [])], capture_output=True, text=True, timeout=120,
                           preexec_fn=pinned(SERVER_CORE))
     if done.returncode != 0:
         raise Failed(f"handle: {done.stderr[-300:].strip()}")

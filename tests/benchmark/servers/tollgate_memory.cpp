@@ -4,6 +4,7 @@
 #include "../common/one_core_server.hpp"
 
 #include <tollgate/api/account_api.hpp>
+#include <tollgate/api/routes.hpp>
 #include <tollgate/store/memory.hpp>
 
 #include <cstdio>
@@ -13,6 +14,6 @@ int main(int argc, char** argv) {
     tollgate::memory_store store;
     std::puts(benchmark::add_token(store).c_str());
     std::fflush(stdout);
-    tollgate::account_api api{benchmark::settings(), users, store};
+    tollgate::account_api api{benchmark::settings(), users, store, tollgate::account_routes()};
     return benchmark::serve_on_one_core(api, argc, argv);
 }

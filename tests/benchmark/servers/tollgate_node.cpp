@@ -13,6 +13,7 @@
 #include <sqlite_directory.hpp>
 
 #include <tollgate/api/account_api.hpp>
+#include <tollgate/api/routes.hpp>
 #include <tollgate/limits/redis_limiter.hpp>
 #include <tollgate/store/memory.hpp>
 #include <tollgate/store/postgres.hpp>
@@ -111,17 +112,17 @@ int serve_from_sqlite(const std::string& file, chosen_windows& windows, int argc
     tollgate::sqlite_store store{file};
     announce("none");
     tollgate::account_api api{benchmark::settings(), users, store,
-                              tollgate::default_policies().with_limiter(std::ref(windows))};
+                              tollgate::default_policies().with_limiter(std::ref(windows)), tollgate::account_routes()};
     return benchmark::serve_on_one_core(api, argc, argv);
 }
 
 int serve_from_memory(chosen_windows& windows, const char* digests, int argc, char** argv) {
     benchmark::one_user users;
-    tollgate::memory_store store;
+    tollgate::memory_store store{{.personal_tokens_max = 2'000'000}};
     if (digests != nullptr) add_tokens(store, digests);
     announce(benchmark::add_token(store));
     tollgate::account_api api{benchmark::settings(), users, store,
-                              tollgate::default_policies().with_limiter(std::ref(windows))};
+                              tollgate::default_policies().with_limiter(std::ref(windows)), tollgate::account_routes()};
     return benchmark::serve_on_one_core(api, argc, argv);
 }
 
@@ -142,7 +143,7 @@ int serve_from_postgres(const std::string& to, std::size_t remembered, chosen_wi
     announce(benchmark::add_token(store, user));
     tollgate::account_api api{
         benchmark::settings(), users, store,
-        tollgate::default_policies().with_clock(store.clock()).with_limiter(std::ref(windows))};
+        tollgate::default_policies().with_clock(store.clock()).with_limiter(std::ref(windows)), tollgate::account_routes()};
     return benchmark::serve_on_one_core(api, argc, argv);
 }
 

@@ -7,6 +7,7 @@ import { chromium } from 'playwright-core'
 import { Eyes } from './eyes.mjs'
 import { Keyboard, Mouse } from './hands.mjs'
 import { Journey } from './journey.mjs'
+import { Tour } from './tour.mjs'
 import { hear, say } from './talk.mjs'
 
 const told = await hear()
@@ -34,11 +35,12 @@ const context = await browser.newContext({
     colorScheme: 'light',
 })
 context.setDefaultTimeout(told.seconds * 1000)
+await context.grantPermissions(['clipboard-read', 'clipboard-write'])
 const page = await context.newPage()
-const eyes = new Eyes(page, { hosts: [new URL(told.auth).host, new URL(origin).host], shots: told.shots, thorough: told.thorough })
+const eyes = new Eyes(page, { hosts: [new URL(told.auth).host, new URL(origin).host], shots: told.shots, thorough: told.thorough, narrow: told.language !== null })
 const hands = told.keyboard ? new Keyboard(page) : new Mouse(page)
 try {
-    await new Journey({ page, hands, eyes, told, listener }).whole()
+    await (told.language ? new Tour({ page, eyes, told }) : new Journey({ page, hands, eyes, told, listener })).whole()
 } catch (error) {
     await page.screenshot({ path: join(told.shots, 'failed.png'), fullPage: true })
     eyes.find(error.stack)

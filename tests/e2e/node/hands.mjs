@@ -87,5 +87,6 @@ export class Keyboard {
 
     async select(field) {
         await this.reach(field)
+        await this.page.keyboard.press('Control+A')
     }
 }

@@ -69,13 +69,23 @@ export class Journey {
     }
 
     row(text) {
-        return this.page.locator('tbody tr').filter({ hasText: text })
+        return this.page.locator('.items > li').filter({ hasText: text })
     }
 
-    /// Opens the question and leaves the button to be pressed.
+    /// Opens the question, closes it by Escape and by its button, and leaves the other button to be pressed.
     async open(row, label) {
-        await this.hands.press(row.locator('summary').filter({ hasText: label }))
-        return row.locator('details[open] button')
+        const opener = row.getByRole('button', { name: new RegExp(`^${label} `) })
+        const dialog = row.locator('.confirm:popover-open')
+        await this.hands.press(opener)
+        await dialog.waitFor()
+        await this.page.keyboard.press('Escape')
+        await dialog.waitFor({ state: 'detached' })
+        check(await opener.evaluate((element) => element === document.activeElement), 'the focus is back where it was')
+        await this.hands.press(opener)
+        await this.hands.press(dialog.getByRole('button', { name: 'Cancel' }))
+        await dialog.waitFor({ state: 'detached' })
+        await this.hands.press(opener)
+        return dialog.locator('.danger')
     }
 
     async status_of(authorization) {
@@ -112,7 +122,10 @@ export class Journey {
         await this.eyes.look('sign_in_wrong')
         await this.hands.fill(this.field('password'), this.told.password)
         await this.press(this.button('Sign in'))
-        check(this.page.url() === this.told.auth + settings + 'tokens/', 'on to the settings')
+        check(this.page.url() === this.told.auth + '/en/user/', 'on to the overview')
+        await this.check_text('Balance', 'What has access', 'Recent activity')
+        await this.eyes.look('overview')
+        await this.press(this.page.getByRole('navigation').getByRole('link', { name: 'Tokens' }))
         await this.eyes.look('tokens')
     }
 
@@ -137,10 +150,10 @@ export class Journey {
         await this.hands.press(this.page.locator('[value="user:balance"]'))
         await this.press(this.button('Create token'))
         await this.eyes.look('token_made')
-        const [username, secret] = await this.page.locator('input.copied').evaluateAll((all) => all.map((each) => each.value))
+        const [username, secret] = await this.page.locator('textarea.copied').evaluateAll((all) => all.map((each) => each.value))
         const token = 'Basic ' + Buffer.from(`${username}:${secret}`).toString('base64')
         check((await this.status_of(token)) === 200, 'the token is good')
-        await this.check_copied(this.page.locator('input.copied').last(), secret)
+        await this.check_copied(this.page.locator('textarea.copied').last(), secret)
         await this.press(this.page.getByRole('main').getByRole('link'))
         check(!(await this.page.content()).includes(secret), 'the secret was shown once')
         await this.page.reload()
@@ -152,11 +165,21 @@ export class Journey {
         check((await this.status_of(token)) === 401, 'the token is good no longer')
     }
 
-    /// Reaching a secret is all that it takes to copy it.
+    /// All of a secret can be selected, and with a script a button copies it.
     async check_copied(field, value) {
         await this.hands.select(field)
         const selected = await field.evaluate((element) => element.value.slice(element.selectionStart, element.selectionEnd))
         check(selected === value, `all of it is selected, not "${selected}"`)
+        const { cut, hidden } = await field.evaluate((element) => ({
+            cut: element.scrollWidth > element.clientWidth || element.scrollHeight > element.clientHeight + 1,
+            hidden: element.nextElementSibling.hidden,
+        }))
+        check(!cut, 'the whole secret is seen')
+        check(hidden === !this.told.scripts, 'a button that copies, if it can')
+        if (!this.told.scripts) return
+        await this.hands.press(this.page.locator('[data-copies]').last())
+        await this.page.locator('[data-copies]').last().getByText('Copied').waitFor()
+        check((await this.page.evaluate(() => navigator.clipboard.readText())) === value, 'the secret was copied')
     }
 
     async applications() {
@@ -196,12 +219,17 @@ export class Journey {
         await this.check_text('Monthly reports', 'View your balance', 'user:balance', 'sitesmaker:read', this.listener.origin)
         check((await this.page.locator('body').innerText()).includes(this.told.login), 'as whom one is signed in')
         await this.eyes.look('consent')
-        const refused = await this.decide('Deny')
+        const refused = await this.decide('Cancel')
         check(refused.error === 'access_denied' && refused.state === 'st&te' && !refused.code, JSON.stringify(refused))
 
+        // Somebody else signs out and comes back to the same request.
         await this.go(this.request(this.client, 'user:balance,sitesmaker:read'))
-        const form = await this.field('decision').first().evaluate((button) => [...new FormData(button.form, button)])
-        const allowed = await this.decide('Allow')
+        await this.press(this.button('Not you?'))
+        check(new URL(this.page.url()).pathname === '/en/user/sign_in/', 'signed out')
+        await this.sign_in(this.told.login, this.told.password)
+        await this.check_text('View your balance', 'Either way you return to')
+        const form = await this.page.locator('[name="decision"][value="allow"]').evaluate((button) => [...new FormData(button.form, button)])
+        const allowed = await this.decide('Authorize Monthly reports')
         check(allowed.state === 'st&te' && allowed.iss === this.told.auth, JSON.stringify(allowed))
         const tokens = await this.post('/user/oauth_token/', {
             client_id: this.client.id, client_secret: this.client.secret, grant_type: 'authorization_code', code: allowed.code,
@@ -239,13 +267,15 @@ export class Journey {
         await this.eyes.look('authorizations_revoked')
         check((await this.status_of(this.bearer)) === 401, 'the access token is good no longer')
         await this.go(this.request(this.client, 'user:balance'))
-        check(await this.button('Allow').isVisible(), 'asked again')
+        check(await this.button('Authorize Monthly reports').isVisible(), 'asked again')
     }
 
     async webhooks() {
         await this.go(settings + 'webhooks/')
         await this.eyes.look('webhooks')
         await this.hands.choose(this.field('account'), this.told.account_name)
+        await this.press(this.button('Continue'))
+        await this.eyes.look('webhooks_event')
         await this.hands.choose(this.field('event'), 'site.published')
         await this.hands.fill(this.field('target_url'), 'http://127.0.0.1/hook')
         await this.press(this.button('Create webhook'), 422)
@@ -260,6 +290,22 @@ export class Journey {
         check(hooks.length === 1 && hooks[0].source === 'manual' && hooks[0].event === 'site.published', JSON.stringify(hooks))
 
         await this.press(this.page.getByRole('main').getByRole('link'))
+        await this.press(this.page.getByRole('main').getByRole('link', { name: 'Edit' }))
+        await this.hands.fill(this.field('target_url'), 'http://127.0.0.1/hook')
+        await this.press(this.button('Save changes'), 422)
+        await this.check_fault('target_url')
+        await this.eyes.look('webhook_edit_wrong')
+        await this.hands.fill(this.field('target_url'), 'https://example.com/hook')
+        await this.press(this.button('Save changes'))
+        await this.press(this.page.getByRole('main').getByRole('link', { name: 'Deliveries' }))
+        await this.press(this.button('Send test event'))
+        await this.check_text('A test event')
+        await this.eyes.look('deliveries_tested')
+        await this.press(this.button('Send all failed again'))
+        await this.check_text('No delivery failed')
+        await this.press(this.page.getByRole('main').getByRole('link', { name: 'Failed', exact: true }))
+        await this.eyes.look('deliveries_failed')
+        await this.go(settings + 'webhooks/')
         const renew = await this.open(this.row('example.com/hook'), 'New secret')
         await this.eyes.look('webhooks_new_secret')
         await this.press(renew)
@@ -283,6 +329,19 @@ export class Journey {
         await this.press(remove)
         await this.check_text('were deleted')
         await this.go(this.request(this.client, 'user:balance'), 400)
+    }
+
+    async security() {
+        await this.go(settings + 'security/')
+        await this.check_text('This session', 'Change password')
+        await this.eyes.look('security')
+        await this.hands.fill(this.field('current_password'), 'wrong')
+        await this.hands.fill(this.field('new_password'), 'a longer one')
+        await this.hands.fill(this.field('repeated_password'), 'a longer one')
+        await this.press(this.button('Change password'), 422)
+        await this.check_fault('current_password')
+        check((await this.field('new_password').inputValue()) === '', 'a password is not sent back')
+        await this.eyes.look('security_wrong')
     }
 
     async what_is_not_there() {
@@ -311,7 +370,7 @@ export class Journey {
     async asked_while_signed_out() {
         await this.go(this.request(this.client, 'user:balance,itemplatform:read'))
         await this.sign_in(this.told.login, this.told.password)
-        check('code' in (await this.decide('Allow')), 'a code')
+        check('code' in (await this.decide('Authorize Monthly reports')), 'a code')
         await this.go('/en/user/sign_out/')
         await this.press(this.button('Sign out'))
     }
@@ -322,19 +381,19 @@ export class Journey {
         await this.eyes.look('one_page')
         await this.hands.fill(this.field('login'), this.told.login)
         await this.hands.fill(this.field('password'), 'wrong')
-        await this.press(this.button('Allow'), 422)
+        await this.press(this.button('Authorize Monthly reports'), 422)
         await this.check_fault('password')
         await this.eyes.look('one_page_wrong')
-        check((await this.decide('Deny')).error === 'access_denied', 'who refuses need not sign in')
+        check((await this.decide('Cancel')).error === 'access_denied', 'who refuses need not sign in')
 
         await this.go(address)
         await this.hands.fill(this.field('login'), this.told.login)
         await this.hands.fill(this.field('password'), this.told.password)
-        check('code' in (await this.decide('Allow')), 'a code')
+        check('code' in (await this.decide('Authorize Monthly reports')), 'a code')
         await this.go(address)
         check((await this.field('password').count()) === 0, 'signed in now, and asked all the same')
         await this.eyes.look('one_page_signed_in')
-        check('code' in (await this.decide('Allow')), 'a code')
+        check('code' in (await this.decide('Authorize Monthly reports')), 'a code')
     }
 
     async whole() {
@@ -345,6 +404,7 @@ export class Journey {
         await this.consent()
         await this.authorizations()
         await this.webhooks()
+        await this.security()
         await this.what_is_not_there()
         await this.signing_out()
         await this.asked_while_signed_out()

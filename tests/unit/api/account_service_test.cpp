@@ -1,5 +1,8 @@
 #include <tollgate/api/account_service.hpp>
 
+#include <tollgate/account/issue_personal_token.hpp>
+#include <tollgate/account/register_application.hpp>
+
 #include <catch2/catch.hpp>
 #include <support/page_shop.hpp>
 
@@ -104,7 +107,8 @@ TEST_CASE("errors link to a page that the service answers, or to the operator's 
         CHECK(link_in(by_topic.handle(missing.asked())) == "https://developers.example.com/accounts/errors/");
         CHECK(link_in(by_topic.handle(token.asked())) == "https://developers.example.com/accounts/oauth/");
     }
-    account_api alone{{.base_url = "https://api.example.com/v1/", .auth_url = "https://example.com"}, given.users, given.store};
+    account_api alone{{.base_url = "https://api.example.com/v1/", .auth_url = "https://example.com"}, given.users, given.store,
+                      account_routes()};
     CHECK(link_in(alone.handle(missing.asked())) == "https://api.example.com/v1/openapi.json");
     account_service api_only{settings(), given.users, given.store, given.policies()};
     sent description{http::method::get, "/v1/openapi.json"};
@@ -141,6 +145,90 @@ TEST_CASE("an invalid service is refused with a message", "[api][account_service
     CHECK_THROWS_WITH((account_service{{.base_url = "https://a.example/v1", .services = {{"Shop", {"order.paid"}}}}, given.users, given.store}),
                       "tollgate: The service name 'Shop' is not 1 to 32 of a-z, 0-9 and '-'.");
     CHECK_NOTHROW(account_service{{.base_url = "https://a.example/v1", .services = {{"shop", {"order.paid"}}}}, given.users, given.store});
+}
+
+namespace {
+
+route_table refund_routes(std::string_view scope) {
+    const auto respond = [](api_call& call) -> result<void> {
+        call.json().string("refunded");
+        return {};
+    };
+    return route_table{on_get<"/parcel/refunds">(needs_scope(scope), respond, {.operation = "listRefunds"})};
+}
+
+}  // namespace
+
+TEST_CASE("a scope of a service reaches routes, pages, documentation and metadata", "[api][account_service][scopes]") {
+    parts given;
+    given.users.people.insert({ann, {{ann, *decimal::parse("1"), *currency_code::from("EUR")}, {}, {}}});
+    auto with = settings();
+    with.services = {{.name = "parcel", .events = {"parcel.sent"}, .scopes = {{"refund", "Refund <parcels>"}}}};
+    account_service service{with, given.users, given.store, given.sessions, given.policies(),
+                            account_routes() + refund_routes("parcel:refund")};
+    const auto page = [&](std::string target) {
+        sent request{http::method::get, std::move(target)};
+        request.field("Cookie", "who=ann");
+        return service.handle(request.asked());
+    };
+
+    struct {
+        const char* granted;
+        http::status expected;
+    } const rows[] = {
+        {"parcel:refund", http::status::ok},
+        {"parcel", http::status::ok},
+        {"user:balance,parcel:refund", http::status::ok},
+        {"parcel:read", http::status::forbidden},
+        {"user:balance", http::status::forbidden},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.granted);
+        const auto token = issue_personal_token(given.store, {ann, "test", *scope_set::parse(row.granted)}, given.now,
+                                                counting_random{&given.entropy, &given.random_works});
+        REQUIRE(token);
+        sent request{http::method::get, "/v1/parcel/refunds"};
+        request.basic(token->username.view(), token->secret.view());
+        const auto response = service.handle(request.asked());
+        CHECK(response.status() == row.expected);
+        if (row.expected == http::status::forbidden)
+            CHECK(response.find("WWW-Authenticate").find("scope=\"parcel:refund\"") != std::string_view::npos);
+        sent accounts{http::method::get, "/v1/parcel/accounts"};
+        accounts.basic(token->username.view(), token->secret.view());
+        const bool reads = std::string_view{row.granted} == "parcel" || std::string_view{row.granted} == "parcel:read";
+        CHECK((service.handle(accounts.asked()).status() == http::status::ok) == reads);
+    }
+
+    given.now += std::chrono::hours{1};  // a new window
+    CHECK(has(page("/v1/openapi.json"), R"("parcel:refund":"Refund <parcels>")"));
+    CHECK(has(page("/docs/scopes/"), "<code>parcel:refund</code></td><td>Refund &lt;parcels&gt;</td>"));
+    CHECK(has(page("/.well-known/oauth-authorization-server"), "\"parcel:refund\""));
+    CHECK(has(page("/en/user/settings/tokens/"), "value=\"parcel:refund\""));
+    CHECK(has(page("/en/user/settings/tokens/"), "Refund &lt;parcels&gt;"));
+
+    const auto client = register_application(given.store, {.owner = bob, .name = "Courier", .website = "https://courier.example"},
+                                             given.now, counting_random{&given.entropy, &given.random_works});
+    REQUIRE(client);
+    const auto consent = [&](std::string_view scope) {
+        return page("/en/user/oauth/?response_type=code&redirect_uri=https%3A%2F%2Fcourier.example%2F&client_id=" +
+                    std::string{client->client_id.view()} + "&scope=" + std::string{scope});
+    };
+    CHECK(has(consent("parcel:refund"), "Refund &lt;parcels&gt;"));
+    CHECK(consent("parcel:refunds").find("Location").find("error=invalid_scope") != std::string_view::npos);
+}
+
+TEST_CASE("a route that needs a scope which no service declares is refused", "[api][account_service][scopes]") {
+    parts given;
+    auto with = settings();
+    with.services = {{.name = "parcel", .scopes = {{"refund", "Refund parcels"}}}};
+    for (const char* declared : {"parcel:refund", "parcel", "parcel:read", "user:balance"})
+        CHECK_NOTHROW(account_service{with, given.users, given.store, given.policies(), refund_routes(declared)});
+    for (const char* unknown : {"parcel:refnd", "parcel:", "shop", "", "user"}) {
+        CAPTURE(unknown);
+        CHECK_THROWS_WITH((account_service{with, given.users, given.store, given.policies(), refund_routes(unknown)}),
+                          "tollgate: GET /parcel/refunds needs the scope '" + std::string{unknown} +
+                              "', which no service of the settings declares");
+    }
 }
 
 TEST_CASE("all parts share the policies: OAuth requests count for the API", "[api][account_service]") {

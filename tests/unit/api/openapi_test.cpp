@@ -1,6 +1,7 @@
 #include <tollgate/api/detail/openapi.hpp>
 
 #include <tollgate/api/routes.hpp>
+#include <tollgate/http/json_body.hpp>
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

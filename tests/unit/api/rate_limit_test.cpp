@@ -5,11 +5,13 @@
 
 #include <catch2/catch.hpp>
 
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 using namespace tollgate;
 using namespace tollgate::test;
@@ -230,4 +232,158 @@ TEST_CASE("without other blocking parts, requests block if the limiter may", "[a
     }
     auto here = make_shop();
     CHECK_FALSE(needs_worker(here.api));
+}
+
+namespace {
+
+/// Two exports a minute for a user besides the window of all requests, nothing for the demonstration, and anonymous clients by
+/// route; it writes down whom it saw.
+struct route_limiter {
+    window_limiter counted{{64, 64}};
+    struct seen {
+        std::string route;
+        http::method method{};
+        std::optional<user_id> user;
+        ip_address client;
+    };
+    mutable std::vector<seen> requests;
+
+    verdict take(const limit_key& key, quota allowed, instant now) noexcept { return counted.take(key, allowed, now); }
+    verdict peek(const limit_key& key, quota allowed, instant now) noexcept { return counted.peek(key, allowed, now); }
+    limit_windows windows_of(const limited_request& asked) const noexcept {
+        requests.push_back({std::string{asked.route}, asked.method,
+                            asked.caller ? std::optional{asked.caller->user} : std::nullopt, asked.client});
+        if (asked.route == "/testservice/get") return {};
+        if (asked.route == "/user/balance") return {{asked.key, asked.allowed}, {asked.key.in("balances"), {2, seconds{60}}}};
+        return {{asked.key, asked.allowed}};
+    }
+};
+static_assert(request_limiter<route_limiter>);
+static_assert(!request_limiter<window_limiter>);
+
+}  // namespace
+
+TEST_CASE("a limiter names windows by route and caller, and its refusal has the fields of the right one", "[api][rate_limit]") {
+    route_limiter limiter;
+    basic_shop shop{[&](auto all) { return std::move(all).with_limiter(std::ref(limiter)); }};
+    const auto token = shop.personal_token(ann, "user:balance");
+    const auto get = [&](std::string target, bool with_token = true) {
+        sent request{method::get, std::move(target)};
+        if (with_token) request.basic(token.username, token.secret);
+        return shop.api.handle(request.asked());
+    };
+
+    check_window(get(balance_target()), "2", "1");
+    check_window(get("/v1/testservice/auth"), "1000", "998");
+    check_window(get(balance_target()), "2", "0");
+    const auto refused = get(balance_target());
+    CHECK(refused.status() == http::status::too_many_requests);
+    check_window(refused, "2", "0");
+    CHECK(refused.find("Retry-After") == "60");
+    CHECK(refused.find("X-RateLimit-Reset") == "2023-11-14T22:14:20Z");
+    CHECK(has_error_object(refused));
+    CHECK(refused.body().find("/docs/rate-limits/") != std::string::npos);
+    check_window(get("/v1/testservice/auth"), "1000", "996");  // the refused request counted nowhere
+    shop.now += seconds{60};
+    check_window(get(balance_target()), "2", "1");
+
+    check_window(get("/v1/testservice/get", false), "60", "60");  // no window
+    check_window(get("/v1/testservice/get", false), "60", "60");
+    check_window(get("/v1/nowhere", false), "60", "59");
+    CHECK(get("/v1/nowhere", false).status() == http::status::not_found);
+    sent wrong_method{method::delete_, balance_target()};
+    CHECK(shop.api.handle(wrong_method.asked()).status() == http::status::method_not_allowed);
+
+    const auto& saw = limiter.requests;
+    REQUIRE(saw.size() == 11);
+    CHECK(saw[0].route == "/user/balance");
+    CHECK(saw[0].method == method::get);
+    CHECK(saw[0].user == ann);
+    CHECK(saw[0].client == ip_address::v4(192, 0, 2, 1));
+    CHECK(saw[6].route == "/testservice/get");
+    CHECK_FALSE(saw[6].user);
+    CHECK(saw[8].route.empty());
+    CHECK(saw[10].route == "/user/balance");
+}
+
+TEST_CASE("of several windows none is counted while one is used up", "[api][rate_limit]") {
+    route_limiter limiter;
+    auto settings = shop_settings();
+    settings.user_quota = {1, std::chrono::hours{1}};
+    basic_shop shop{[&](auto all) { return std::move(all).with_limiter(std::ref(limiter)); }, settings};
+    const auto token = shop.personal_token(ann, "user:balance");
+    const auto get = [&](std::string target) {
+        sent request{method::get, std::move(target)};
+        request.basic(token.username, token.secret);
+        return shop.api.handle(request.asked());
+    };
+    check_window(get("/v1/testservice/auth"), "1", "0");
+    const auto refused = get(balance_target());
+    CHECK(refused.status() == http::status::too_many_requests);
+    check_window(refused, "1", "0");
+    CHECK(refused.find("Retry-After") == "3600");
+    shop.now += std::chrono::hours{1};
+    check_window(get(balance_target()), "1", "0");  // in "balances" one is left, but in the window of all requests none
+}
+
+TEST_CASE("an endpoint refuses with 429 by itself", "[api][rate_limit]") {
+    instant now = from_unix_seconds(1'700'000'000);
+    shop_directory users;
+    memory_store store;
+    const auto busy = [](api_call& call) -> result<void> { return too_many_requests(call.now() + milliseconds{29'001}); };
+    const auto worded = [](api_call& call) -> result<void> { return too_many_requests(call.now() - seconds{5}, "One export at a time."); };
+    account_api api{shop_settings(), users, store, default_policies().with_clock(fake_clock{&now}),
+                    route_table{on_get<"/busy">(open_to_all, busy), on_get<"/worded">(open_to_all, worded)}};
+    sent first{method::get, "/v1/busy"};
+    const auto refused = api.handle(first.asked());
+    CHECK(refused.status() == http::status::too_many_requests);
+    CHECK(refused.find("Retry-After") == "30");
+    check_window(refused, "60", "59");
+    CHECK(has_error_object(refused));
+    CHECK(refused.body().find("/docs/rate-limits/") != std::string::npos);
+    sent second{method::get, "/v1/worded"};
+    CHECK(api.handle(second.asked()).find("Retry-After") == "1");
+    CHECK(api.handle(second.asked()).body().find("One export at a time.") != std::string::npos);
+}
+
+TEST_CASE("a route bounds its bodies, before they arrive", "[api][routing]") {
+    instant now = from_unix_seconds(1'700'000'000);
+    shop_directory users;
+    memory_store store;
+    int calls = 0;
+    const auto receive = [&calls](api_call&) -> result<void> { return ++calls, result<void>{}; };
+    account_api api{shop_settings(), users, store, default_policies().with_clock(fake_clock{&now}),
+                    route_table{on_post<"/small">(open_to_all, receive, {.request_body = {R"({"type":"object"})"}, .request_body_bytes_max = 4}),
+                                on_post<"/usual">(open_to_all, receive)} +
+                        openapi_routes()};
+    const auto advance = [&](sent& request, http::handler_state& state) {
+        http::response response;
+        const auto step = api.advance(request.asked(), response, state, http::thread_kind::io);
+        return step == http::handle_step::needs_body ? http::status{} : response.status();
+    };
+    struct {
+        const char* target;
+        std::size_t declared;
+        http::status expected;  // none: the body is awaited
+        std::size_t bound;
+    } const rows[] = {
+        {"/v1/small", 4, {}, 4},
+        {"/v1/small", 5, http::status::content_too_large, no_body_bound},
+        {"/v1/usual", 5, {}, no_body_bound},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.target, row.declared);
+        sent request{method::post, row.target};
+        request.field("Content-Type", "application/json").pending(row.declared);
+        http::handler_state state;
+        CHECK(advance(request, state) == row.expected);
+        CHECK(state.body_bytes_max() == row.bound);
+    }
+    CHECK(calls == 0);
+    sent whole{method::post, "/v1/small"};
+    CHECK(api.handle(whole.body("{}  ").asked()).status() == http::status::ok);
+    sent larger{method::post, "/v1/small"};
+    CHECK(api.handle(larger.body("{}   ").asked()).status() == http::status::content_too_large);
+    CHECK(calls == 1);
+    CHECK(api.openapi().find("At most 4 bytes.") != std::string::npos);
 }

@@ -2,6 +2,13 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <string>
+#include <string_view>
+
 using namespace tollgate;
 
 TEST_CASE("only ASCII letters have two cases", "[base][ascii]") {
@@ -22,4 +29,20 @@ TEST_CASE("a token consists of the tchar of RFC 9110", "[base][ascii]") {
     for (int c = 0; c < 256; ++c) allowed += is_token_char(static_cast<char>(c)) ? 1 : 0;
     CHECK(allowed == 15 + 10 + 52);
     for (char c : std::string_view{"\"(),/:;<=>?@[\\]{} \t\r\n\x7f"}) CHECK_FALSE(is_token_char(c));
+}
+
+TEST_CASE("numbers are written in decimal", "[base][ascii]") {
+    const auto check = [](std::uint32_t number) {
+        char line[1 + decimal_digits_max + 1];
+        std::fill(std::begin(line), std::end(line), '#');
+        const char* const end = put_decimal(line + 1, number);
+        CHECK(std::string_view{line + 1, static_cast<std::size_t>(end - (line + 1))} == std::to_string(number));
+        CHECK((line[0] == '#' && line[sizeof line - 1] == '#'));
+    };
+    for (std::uint32_t number = 0; number <= 10'100; ++number) check(number);
+    for (std::uint32_t power = 10; power <= 1'000'000'000; power *= 10) {
+        for (const std::uint32_t number : {power - 1, power, power + 1}) check(number);
+        if (power == 1'000'000'000) break;
+    }
+    check((std::numeric_limits<std::uint32_t>::max)());
 }

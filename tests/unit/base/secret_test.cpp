@@ -145,8 +145,8 @@ TEST_CASE("a key file has one or two keys, a line each") {
         std::string file, message;
     };
     for (const auto& [file, message] : std::vector<refused>{
-             {"", "it holds no key of 64 hexadecimal digits."},
-             {"# nothing\n\n", "it holds no key of 64 hexadecimal digits."},
+             {"", "it contains no key of 64 hexadecimal digits."},
+             {"# nothing\n\n", "it contains no key of 64 hexadecimal digits."},
              {std::string(63, 'a'), "line 1 is not a key of 64 hexadecimal digits."},
              {std::string(62, 'a'), "line 1 is not a key of 64 hexadecimal digits."},
              {a + "a", "line 1 is not a key of 64 hexadecimal digits."},
@@ -156,7 +156,7 @@ TEST_CASE("a key file has one or two keys, a line each") {
              {std::string(64, '\0'), "line 1 is not a key of 64 hexadecimal digits."},
              {a + "\n" + a, "line 2 is the same key again."},
              {a + "\n" + std::string(64, 'A'), "line 2 is the same key again."},
-             {a + "\n" + b + "\n\n" + std::string(64, 'c'), "line 4 is a third key; a file has one or two."}}) {
+             {a + "\n" + b + "\n\n" + std::string(64, 'c'), "line 4 is a third key; a file may have one or two."}}) {
         CAPTURE(file);
         const auto read = secret_keys::parse(file);
         REQUIRE_FALSE(read);

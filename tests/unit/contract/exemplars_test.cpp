@@ -5,14 +5,13 @@
 #include <tollgate/contract/observer.hpp>
 #include <tollgate/contract/outbox.hpp>
 #include <tollgate/contract/payload_format.hpp>
-#include <tollgate/contract/random_source.hpp>
+#include <tollgate/contract/sources.hpp>
 #include <tollgate/contract/rate_limiter.hpp>
 #include <tollgate/contract/router.hpp>
 #include <tollgate/contract/scope_checker.hpp>
 #include <tollgate/contract/session_source.hpp>
 #include <tollgate/contract/session_store.hpp>
 #include <tollgate/contract/target_rule.hpp>
-#include <tollgate/contract/time_source.hpp>
 #include <tollgate/contract/token_store.hpp>
 #include <tollgate/contract/user_directory.hpp>
 #include <tollgate/web/page_theme.hpp>
@@ -231,8 +230,10 @@ static_assert(!scope_checker<nothing>);
 
 struct bare_theme {
     page_texts wording;
-    const page_texts& texts() const noexcept { return wording; }
-    std::string scope_text(std::string_view scope, const service_catalog&) const { return std::string{scope}; }
+    std::span<const page_texts> texts() const noexcept { return {&wording, 1}; }
+    std::string scope_text(std::string_view scope, const service_catalog&, const page_texts&) const {
+        return std::string{scope};
+    }
     std::string style_sheet() const { return "body { max-width: 40rem; margin: 2rem auto; }"; }
     void begin_page(html_writer& html, const page_frame& frame) const {
         html.add("<!doctype html><html lang=\"en\"><title>{}</title>", frame.title);
@@ -327,14 +328,14 @@ struct credentials_alone {
     result<std::optional<token_credential>> find_access_token(const digest&);
 };
 struct theme_without_an_end {
-    const page_texts& texts() const noexcept;
-    std::string scope_text(std::string_view, const service_catalog&) const;
+    std::span<const page_texts> texts() const noexcept;
+    std::string scope_text(std::string_view, const service_catalog&, const page_texts&) const;
     std::string style_sheet() const;
     void begin_page(html_writer&, const page_frame&) const;
 };
 struct theme_of_words_for_one_call {
-    page_texts texts() const noexcept;
-    std::string scope_text(std::string_view, const service_catalog&) const;
+    std::vector<page_texts> texts() const noexcept;
+    std::string scope_text(std::string_view, const service_catalog&, const page_texts&) const;
     std::string style_sheet() const;
     void begin_page(html_writer&, const page_frame&) const;
     void end_page(html_writer&, const page_frame&) const;

@@ -60,6 +60,29 @@ TEST_CASE("a bare array, and a document after one that ends in a bracket") {
     CHECK(out == R"([["",""])");
 }
 
+TEST_CASE("texts, names and documents of any length arrive whole") {
+    // Around the size of the writer's buffer, and larger; also where a value no longer fits behind what precedes it.
+    for (const std::size_t before : {0U, 1U, 60U, 200U, 240U, 250U, 255U, 256U, 257U, 1000U})
+        for (const std::size_t size : {0U, 1U, 19U, 254U, 255U, 256U, 257U, 600U}) {
+            CAPTURE(before, size);
+            const std::string first(before, 'a'), text(size, 'b');
+            std::string out = "kept";
+            json_writer json{out};
+            json.begin_object();
+            json.member_named(first).string(first).member("n").string(text).member("q").string(text + "\"").member("i");
+            json.integer((std::numeric_limits<std::int64_t>::min)()).member("v").value('"' + text + '"').end_object();
+            CHECK(out == "kept{\"" + first + "\":\"" + first + "\",\"n\":\"" + text + "\",\"q\":\"" + text +
+                             "\\\"\",\"i\":-9223372036854775808,\"v\":\"" + text + "\"}");
+        }
+    std::string list;
+    json_writer json{list};
+    json.begin_array();
+    for (int i = 0; i < 10'000; ++i) json.integer(i % 10);
+    json.end_array();
+    CHECK(list.size() == 20'001);
+    CHECK((list.starts_with("[0,1,") && list.ends_with(",8,9]")));
+}
+
 TEST_CASE("whole numbers of every width keep their digits") {
     std::string out;
     json_writer json{out};

@@ -411,11 +411,11 @@ TEST_CASE("bytes that RFC 3986 forbids in a target are refused, in a path and in
 }
 
 TEST_CASE("obsolete line folding and line ends are refused with a clear reason") {
-    CHECK(feed_whole(with_lines("X: y\r\n z\r\n")).refused_reason == "A field line begins with a blank.");
-    CHECK(feed_whole(with_lines("X : y\r\n")).refused_reason == "There is a blank between a field name and its colon.");
+    CHECK(feed_whole(with_lines("X: y\r\n z\r\n")).refused_reason == "A field line begins with whitespace.");
+    CHECK(feed_whole(with_lines("X : y\r\n")).refused_reason == "There is whitespace between a field name and its colon.");
     CHECK(feed_whole(with_value("a\rb")).refused_reason == "A CR is not followed by LF.");
     CHECK(feed_whole(with_value("a\nb")).refused_reason == "A line ends in LF without CR.");
-    CHECK(feed_whole("\x16\x03\x01").refused_reason == "A TLS handshake came to a port that speaks plain HTTP.");
+    CHECK(feed_whole("\x16\x03\x01").refused_reason == "A TLS handshake was sent to a plain HTTP port.");
 }
 
 TEST_CASE("an endless chunk line is refused at its own bound") {

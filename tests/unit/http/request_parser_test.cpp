@@ -311,3 +311,36 @@ TEST_CASE("the sum of huge bounds does not overflow") {
 TEST_CASE("a parser is small, so that many can wait") {
     CHECK(sizeof(http::request_parser) <= 320);
 }
+
+TEST_CASE("a host may bound a chunked body when it knows the head") {
+    const std::string head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+    struct {
+        std::size_t bound;
+        const char* chunks;
+        http::body_state expected;
+    } const rows[] = {
+        {10, "a\r\n0123456789\r\n0\r\n\r\n", http::body_state::complete},
+        {9, "a\r\n", http::body_state::too_large},
+        {9, "9\r\n012345678\r\n1\r\n", http::body_state::too_large},
+        {static_cast<std::size_t>(-1), "a\r\n0123456789\r\n0\r\n\r\n", http::body_state::complete},
+    };
+    http::request_parser parser;
+    for (const auto& row : rows) {
+        CAPTURE(row.bound, row.chunks);
+        http::request request;
+        std::string bytes = head;
+        parser.start();
+        REQUIRE(parser.step(bytes, request) == parse_step::head_complete);
+        parser.bound_body(row.bound);
+        bytes += row.chunks;
+        REQUIRE(parser.step(bytes, request) == parse_step::complete);
+        CHECK(request.body_state == row.expected);
+        CHECK(parser.keep_alive() == (row.expected == http::body_state::complete));
+    }
+    // The bound is that of one message.
+    std::string next = head + "a\r\n0123456789\r\n0\r\n\r\n";
+    http::request request;
+    parser.start();
+    if (parser.step(next, request) == parse_step::head_complete) REQUIRE(parser.step(next, request) == parse_step::complete);
+    CHECK(request.body.size() == 10);
+}

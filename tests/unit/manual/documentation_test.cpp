@@ -145,9 +145,9 @@ TEST_CASE("OAuth is documented as it is served") {
     }
     CHECK(has(page, settings.auth_url + "/en/sitesmaker/oauth/"));
     CHECK(has(page, ">90 seconds, once<"));
-    CHECK(has(page, "<td>20 minutes,"));
+    CHECK(has(page, "<td>20 minutes;"));
     CHECK(has(page, R"("expires_in": 1200,)"));
-    CHECK(has(page, "<td>1 day from its last use on, 50 days at the most<"));
+    CHECK(has(page, "<td>1 day since its last use, at most 50 days<"));
     using oauth::error_code;
     for (const auto code : {error_code::invalid_request, error_code::invalid_client, error_code::invalid_grant, error_code::invalid_scope,
                             error_code::unsupported_grant_type, error_code::unsupported_response_type, error_code::access_denied,
@@ -164,6 +164,12 @@ TEST_CASE("without OAuth it is not mentioned") {
     CHECK(ask(documentation, "/people/docs/oauth").status() == http::status::not_found);
     for (const auto& path : {"/people/docs/", "/people/docs/authentication/", "/people/docs/errors/"})
         CHECK_FALSE(has(ask(documentation, path), "docs/oauth/"));
+}
+
+TEST_CASE("the pages link to the account") {
+    const std::string_view link = "<a href=\"https://example.com/people/en/user/\">Your account</a>";
+    CHECK(has(ask(api_documentation{shop_settings(), account_routes(), shop_oauth()}, "/people/docs/scopes/"), link));
+    CHECK_FALSE(has(ask(api_documentation{shop_settings(), account_routes()}, "/people/docs/scopes/"), "Your account"));
 }
 
 TEST_CASE("a reader is told where tokens come from") {

@@ -41,3 +41,19 @@ TEST_CASE("user and address keys differ even with equal numbers") {
     const std::unordered_set<limit_key> keys{user, address, user};
     CHECK(keys.size() == 2);
 }
+
+TEST_CASE("a named window has a key of its own, which no user and no client has") {
+    std::unordered_set<limit_key> all;
+    for (const char* name : {"", "exports", "export", "reports"})
+        for (std::int64_t number = 1; number <= 1000; ++number) {
+            const auto user = limit_key::of(user_id{number});
+            const auto address = limit_key::of(ip_address::v4(192, 0, static_cast<std::uint8_t>(number >> 8), static_cast<std::uint8_t>(number)));
+            for (const auto& key : {user, address, user.in(name), address.in(name)}) all.insert(key);
+            CHECK(user.in(name) == user.in(name));
+            CHECK(user.in(name).kind() == limit_kind::user);
+            CHECK(address.in(name).kind() == limit_kind::address);
+            CHECK(user.in(name).value() >> 63 == 1);       // ids are below
+            CHECK(address.in(name).value() >> 56 == 0x01);  // reserved
+        }
+    CHECK(all.size() == 1000 * 2 * (1 + 4));
+}

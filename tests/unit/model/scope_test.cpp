@@ -18,6 +18,14 @@ TEST_CASE("scopes are separated by commas, spaces or both", "[domain][scope]") {
     CHECK(read->text() == each.text);
 }
 
+TEST_CASE("a set is what its text makes again", "[domain][scope]") {
+    const auto* list = GENERATE("", "a", "b a", "sitesmaker,sitesmaker:read,user:balance");
+    const auto read = *scope_set::parse(list);
+    CHECK(scope_set::from_text(read.text()) == read);
+    const auto longest = *scope_set::parse(std::string(limits::scope_text_bytes_max, 'x'));
+    CHECK(scope_set::from_text(longest.text()) == longest);
+}
+
 TEST_CASE("a list with an invalid byte is refused", "[domain][scope]") {
     const auto* list = GENERATE("a\tb", "a\"b", "a\\b", "\x7f", "caf\xc3\xa9", "a\nb");
     CHECK_FALSE(scope_set::parse(list));

@@ -55,3 +55,57 @@ TEST_CASE("a catalog from a list refuses what add refuses", "[model][service_cat
     CHECK_THROWS_AS((service_catalog{{"shop", {"site created"}}}), std::invalid_argument);
     CHECK_NOTHROW(service_catalog{{"shop", {"site.created"}}});
 }
+
+TEST_CASE("a service has scopes of its own beside its two", "[model][service_catalog]") {
+    service_catalog services;
+    REQUIRE(services.add("parcel", {"parcel.sent"}, {{"refund", "Refund parcels"}, {"re-route-2", "Send elsewhere"}}));
+    REQUIRE(services.add("shop", {"order.paid"}));
+    CHECK(services.find("parcel")->has_event("parcel.sent"));
+    CHECK(services.has_scope("parcel:refund"));
+    CHECK_FALSE(services.has_scope("shop:refund"));
+    CHECK_FALSE(services.has_scope("parcel:refun"));
+    CHECK_FALSE(services.has_scope("refund"));
+    CHECK(services.scopes() == std::vector<std::string>{"user:balance", "parcel:read", "parcel", "parcel:refund", "parcel:re-route-2",
+                                                        "shop:read", "shop"});
+
+    const service_catalog from_list{{"shop", {"order.paid", "order.shipped"}},
+                                    {.name = "parcel", .events = {"parcel.sent"}, .scopes = {{"refund", "Refund parcels"}}},
+                                    {"letter", {}, {{"refund", "Refund letters"}}},
+                                    {"plain"}};
+    CHECK(from_list.find("shop")->events == std::vector<std::string>{"order.paid", "order.shipped"});
+    CHECK(from_list.find("parcel")->own_scopes.at(0).text == "Refund parcels");
+    CHECK(from_list.has_scope("parcel:refund"));
+    CHECK(from_list.has_scope("letter:refund"));
+}
+
+TEST_CASE("an invalid scope of a service is refused by name", "[model][service_catalog]") {
+    struct {
+        std::vector<scope_definition> scopes;
+        const char* part_of_message;  // null: accepted
+    } const rows[] = {
+        {{{"refund", "Refund parcels"}}, nullptr},
+        {{{std::string(32, 'a'), std::string(200, 't')}}, nullptr},
+        {{{"", "text"}}, "'parcel:' is not"},
+        {{{"Refund", "text"}}, "'parcel:Refund' is not"},
+        {{{"re fund", "text"}}, "is not a service"},
+        {{{"re,fund", "text"}}, "is not a service"},
+        {{{"a:b", "text"}}, "is not a service"},
+        {{{std::string(33, 'a'), "text"}}, "1 to 32"},
+        {{{"read", "text"}}, "exists for every service"},
+        {{{"refund", ""}}, "needs a text of 1 to 200 bytes"},
+        {{{"refund", std::string(201, 't')}}, "needs a text of 1 to 200 bytes"},
+        {{{"refund", "a"}, {"refund", "b"}}, "'parcel:refund' is declared twice"},
+    };
+    for (const auto& row : rows) {
+        service_catalog services;
+        const auto added = services.add("parcel", {}, row.scopes);
+        CAPTURE(row.scopes.front().name);
+        REQUIRE(added.has_value() == (row.part_of_message == nullptr));
+        CHECK((services.find("parcel") != nullptr) == added.has_value());
+        if (added) continue;
+        CHECK(added.error().kind == error_kind::invalid);
+        CHECK_THAT(added.error().message, Catch::Contains(row.part_of_message));
+    }
+    CHECK_THROWS_WITH((service_catalog{{.name = "parcel", .scopes = {{"read", "Read"}}}}),
+                      "tollgate: The scope 'parcel:read' exists for every service.");
+}

@@ -606,3 +606,83 @@ TEST_CASE("pages are limited per address", "[oauth][page][limits]") {
     shop.now += seconds{60};
     check_page(shop.open(shop.asks()), status::ok);
 }
+
+TEST_CASE("the authorization page is in the language of its path, or the one that the application asks for", "[oauth][page]") {
+    oauth_shop shop;
+    const auto german = shop.open(shop.asks(), "site=ann", "/de/user/oauth/");
+    check_page(german, status::ok);
+    CHECK(german.body().find("<html lang=\"de\">") != std::string::npos);
+    CHECK(german.body().find("action=\"/de/user/oauth/\"") != std::string::npos);
+    CHECK(german.body().find("lang=\"en\" hreflang=\"en\">English</a>") != std::string::npos);
+    CHECK(german.body().find("href=\"/en/user/oauth/?") != std::string::npos);
+    check_code(shop.press(with(hidden_fields(german), {{"decision", "allow"}}), "site=ann", "/de/user/oauth/"));
+    CHECK(*shop.store.rows.revoke_grant(ann, shop.app.id));
+
+    // A form of one language may be submitted in another: it is the same request.
+    check_code(shop.press(with(hidden_fields(german), {{"decision", "allow"}})));
+    CHECK(*shop.store.rows.revoke_grant(ann, shop.app.id));
+
+    for (const auto& [asked, language] : {std::pair{"de", "de"}, {"fr de-AT en", "de"}, {"fr", "en"}, {"", "en"}}) {
+        CAPTURE(asked);
+        const auto page = shop.open(with(shop.asks(), {{"ui_locales", asked}}));
+        CHECK(page.body().find("<html lang=\"" + std::string{language} + "\">") != std::string::npos);
+        CHECK(page.body().find("action=\"/" + std::string{language} + "/user/oauth/\"") != std::string::npos);
+    }
+    CHECK(sign_in_target(shop.open(with(shop.asks(), {{"ui_locales", "de"}}), "")).starts_with("/de/user/oauth/?"));
+}
+
+TEST_CASE("an authorization request without a language is redirected to the browser's", "[oauth][page]") {
+    oauth_shop shop;
+    sent asked{method::get, "/user/oauth?" + to_form(shop.asks())};
+    asked.field("Accept-Language", "de");
+    const auto led = shop.oauth.handle(asked.asked());
+    CHECK(led.status() == status::see_other);
+    CHECK(led.find("Location") == "/de/user/oauth/?" + to_form(shop.asks()));
+    CHECK(led.find("Vary") == "Accept-Language");
+    sent posted{method::post, "/user/oauth/"};
+    posted.body("a=b", "application/x-www-form-urlencoded");
+    CHECK(to_number(shop.oauth.handle(posted.asked()).status()) == 405);
+}
+
+TEST_CASE("consent says who asks, for what, at whose site, and as whom", "[oauth][page]") {
+    oauth_shop shop;
+    const auto page = shop.open(shop.asks());
+    for (const auto* part : {"<p>App requests access to your account at shop.example.</p>", "<li>View your balance <code>user:balance</code></li>",
+                             "You are signed in as ann.", ">Authorize App</button>", ">Cancel</button>",
+                             "Either way you return to app.example.", "Website stated by the application: https://app.example/"}) {
+        CAPTURE(part);
+        CHECK(page.body().find(part) != std::string::npos);
+    }
+    // A name cannot take the operator's place.
+    const auto tricky = shop.register_client("{} and", "https://app.example/cb");
+    const auto asked = shop.open(with(shop.asks(), {{"client_id", tricky.client_id}}));
+    CHECK(asked.body().find("<p>{} and requests access to your account at shop.example.</p>") != std::string::npos);
+    // Who cannot sign out here is not offered to.
+    CHECK(page.body().find("value=\"other_user\"") == std::string::npos);
+    CHECK(shop.press(with(hidden_fields(page), {{"decision", "other_user"}})).status() == status::bad_request);
+}
+
+TEST_CASE("whoever is somebody else signs out, and comes back to the same request", "[oauth][page]") {
+    oauth_shop<entering_sessions> shop;
+    const auto page = shop.open(shop.asks());
+    CHECK(page.body().find("name=\"decision\" value=\"other_user\">Not you?</button>") != std::string::npos);
+    const auto fields = with(hidden_fields(page), {{"decision", "other_user"}});
+    const auto back = sign_in_target(shop.press(fields));
+    CHECK(shop.sessions.signed_out == 1);
+    CHECK(back.starts_with("/en/user/oauth/?"));
+    CHECK(back.find("state=xyz") != std::string::npos);
+    CHECK(back.find(shop.app.client_id) != std::string::npos);
+    // Another site cannot sign anybody out.
+    CHECK(shop.press(with(fields, {{"form_token", "x"}})).status() == status::forbidden);
+    CHECK(shop.sessions.signed_out == 1);
+
+    // Where sign-in and consent share a page, the page itself signs in.
+    const std::string one_page = "/en/itemplatform/oauth/";
+    const auto shared = shop.open(shop.asks(), "site=ann", one_page);
+    const auto led = shop.press(with(hidden_fields(shared), {{"decision", "other_user"}}), "site=ann", one_page);
+    CHECK(led.status() == status::see_other);
+    CHECK(led.find("Location").starts_with(one_page + "?"));
+    CHECK(shop.sessions.signed_out == 2);
+    const auto anonymous = shop.open(shop.asks(), "", one_page);
+    CHECK(anonymous.body().find("value=\"other_user\"") == std::string::npos);
+}

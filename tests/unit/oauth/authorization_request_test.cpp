@@ -46,6 +46,15 @@ TEST_CASE("a request survives the round trip through a query", "[oauth][request]
     }
 }
 
+TEST_CASE("an encoded state that no form can bring is none", "[oauth][request]") {
+    const std::string base = "client_id=tgi_app&response_type=code&scope=user:balance";
+    CHECK(judge(base + "&encoded_state=%250A%25C3%25A4").state == "\n\xc3\xa4");
+    for (const char* state : {"a%25ad", "%25C3", "%25", "%25zz"}) {
+        CAPTURE(state);
+        CHECK_FALSE(judge(base + "&encoded_state=" + state).state);
+    }
+}
+
 TEST_CASE("different requests have different queries", "[oauth][request]") {
     const std::string base = "client_id=tgi_app&response_type=code&scope=user:balance";
     std::vector<std::string> all;

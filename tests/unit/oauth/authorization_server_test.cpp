@@ -139,7 +139,7 @@ TEST_CASE("metadata lists all endpoints", "[oauth][metadata]") {
           R"("code_challenge_methods_supported":["S256"],)"
           R"("authorization_response_iss_parameter_supported":true,)"
           R"("service_documentation":"https://shop.example/docs/",)"
-          R"("ui_locales_supported":["en"]})");
+          R"("ui_locales_supported":["en","de"]})");
     CHECK(shop.answer(sent{method::head, "/.well-known/oauth-authorization-server"}).status() == status::ok);
     const auto options = shop.answer(sent{method::options, "/.well-known/oauth-authorization-server"});
     CHECK(options.status() == status::no_content);
@@ -173,13 +173,17 @@ TEST_CASE("an auth_url may have a path and a trailing slash", "[oauth]") {
 TEST_CASE("it provides its mounts for a site", "[oauth]") {
     oauth_shop shop;
     auto mounts = shop.oauth.mounts();
-    REQUIRE(mounts.size() == 9);
-    CHECK(mounts.back().starts_with("/en/style-"));
-    CHECK(shop.answer(sent{method::get, mounts.back()}).find("Content-Type") == "text/css; charset=utf-8");
-    mounts.pop_back();
+    REQUIRE(mounts.size() == 17);
+    for (const auto& [path, type] : {std::pair{"/favicon.ico", "image/svg+xml"}, {"/en/icon-", "image/svg+xml"},
+                                     {"/en/style-", "text/css; charset=utf-8"}, {"/en/copy-", "text/javascript; charset=utf-8"}}) {
+        CHECK(mounts.back().starts_with(path));
+        CHECK(shop.answer(sent{method::get, mounts.back()}).find("Content-Type") == type);
+        mounts.pop_back();
+    }
     std::sort(mounts.begin(), mounts.end());
-    CHECK(mounts == std::vector<std::string>{"/.well-known/oauth-authorization-server", "/en/itemplatform/oauth", "/en/user/device", "/en/user/oauth",
-                                             "/user/oauth_device", "/user/oauth_introspect", "/user/oauth_revoke",
+    CHECK(mounts == std::vector<std::string>{"/.well-known/oauth-authorization-server", "/de/itemplatform/oauth", "/de/user/device", "/de/user/oauth",
+                                             "/en/itemplatform/oauth", "/en/user/device", "/en/user/oauth", "/user/device",
+                                             "/user/oauth", "/user/oauth_device", "/user/oauth_introspect", "/user/oauth_revoke",
                                              "/user/oauth_token"});
     http::site site{http::mounted(shop.oauth)};
     http::response out;
@@ -299,7 +303,7 @@ TEST_CASE("a wrong password is reported at its field", "[oauth][one_page]") {
     CHECK(wrong.body().find("Error: Authorize App?") != std::string::npos);
     CHECK(wrong.body().find("value=\"ann\"") != std::string::npos);
     CHECK(wrong.body().find("barley") == std::string::npos);
-    CHECK(wrong.body().find("Incorrect login or password") != std::string::npos);
+    CHECK(wrong.body().find("Incorrect username or password") != std::string::npos);
     CHECK(wrong.find("Set-Cookie").empty());
     // The page goes on from there.
     CHECK(returned(shop.press(sign_in_with(wrong, "open sesame"), cookie, one_page), "code"));
@@ -408,7 +412,7 @@ TEST_CASE("a form from a clock that is ahead, or an old one, gets a new code eac
 
 TEST_CASE("a form for a page is refused by its head before its body is awaited", "[oauth][page]") {
     entering_shop shop;
-    for (const char* path : {one_page, "/en/user/oauth/"}) {
+    for (const char* path : {one_page, "/en/user/oauth/", "/en/user/device/"}) {
         for (const bool from_elsewhere : {false, true}) {
             sent asked{method::post, path};
             asked.field("Content-Type", "application/x-www-form-urlencoded").pending();
@@ -434,6 +438,34 @@ TEST_CASE("a form for a page over the limit or of another type is refused before
         http::handler_state state;
         CHECK(http::advance(shop.oauth, asked.asked(), response, state, http::thread_kind::worker) == http::handle_step::done);
         CHECK(response.status() == expected);
+    }
+}
+
+TEST_CASE("a client whose Authorization field cannot be right is refused before its body is awaited", "[oauth][token]") {
+    entering_shop shop;
+    const auto basic = [](const std::string& text) { return "Basic " + base64_encode(text); };
+    const std::string id{shop.app.client_id}, secret{shop.app.client_secret};
+    struct row {
+        std::vector<std::string> lines;
+        std::optional<status> refused;
+    };
+    for (const row& each : {row{{"Basic"}, status::unauthorized}, row{{"Basic ???"}, status::unauthorized},
+                            row{{basic("no colon")}, status::unauthorized}, row{{basic(id + ":wrong")}, status::unauthorized},
+                            row{{basic(":" + secret)}, status::unauthorized}, row{{"Bearer x"}, status::unauthorized},
+                            row{{basic(id + ":" + secret), basic(id + ":" + secret)}, status::bad_request},
+                            row{{basic(id + ":" + secret)}, {}}, row{{basic(id + ":")}, {}}, row{{}, {}}}) {
+        for (const char* path : {"/user/oauth_token/", "/user/oauth_revoke/", "/user/oauth_introspect/", "/user/oauth_device/"}) {
+            CAPTURE(path, each.lines);
+            sent asked{method::post, path};
+            asked.field("Content-Type", "application/json").pending();
+            for (const auto& line : each.lines) asked.field("Authorization", line);
+            http::response response;
+            http::handler_state state;
+            const auto step = http::advance(shop.oauth, asked.asked(), response, state, http::thread_kind::worker);
+            CHECK(step == (each.refused ? http::handle_step::done : http::handle_step::needs_body));
+            if (each.refused) CHECK(response.status() == *each.refused);
+            CHECK(!response.find("WWW-Authenticate").empty() == (each.refused == status::unauthorized));
+        }
     }
 }
 

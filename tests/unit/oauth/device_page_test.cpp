@@ -65,7 +65,8 @@ TEST_CASE("a device gets tokens when its user has allowed it", "[oauth][device]"
     REQUIRE(question.status() == status::ok);
     for (const char* text : {"Authorize TV?", "sitesmaker:read", "user:balance", "Continue only if you started it yourself"})
         CHECK(has(question, text));
-    CHECK(has(question, code));
+    CHECK(has(question, "<title>Authorize TV? - "));
+    CHECK(has(question, "<p>Your device must show this code: <strong class=\"code\">" + code + "</strong></p>"));
     CHECK(member(shop.poll(requested), "error") == "authorization_pending");
     CHECK(has(shop.decide(question, "allow"), "The device is connected"));
     shop.now += seconds{5};

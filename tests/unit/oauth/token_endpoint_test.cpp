@@ -6,6 +6,7 @@
 
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using namespace tollgate;
@@ -249,10 +250,10 @@ TEST_CASE("invalid_grant names the reason", "[oauth][token]") {
     const auto code = shop.make_code(challenge);
     const auto exchange = with(shop.exchange_of(code), {{"code_verifier", verifier}});
     CHECK(description(with(exchange, {{"redirect_uri", "https://app.example/else"}})) ==
-          "redirect_uri differs from the one of the authorization request.");
+          "redirect_uri differs from the one in the authorization request.");
     for (const char* wrong : {"", "eBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"})
         CHECK(description(with(exchange, {{"code_verifier", wrong}})) ==
-              "code_verifier does not match the code_challenge of the authorization request.");
+              "code_verifier does not match the code_challenge in the authorization request.");
     CHECK(shop.post(token, exchange).status() == status::ok);
     CHECK(description(exchange) == "The code was already used. The tokens that were issued for it have been revoked.");
     CHECK(description(shop.exchange_of("tgc_nothing")) == "The code is unknown, or was issued to another application.");
@@ -541,17 +542,32 @@ TEST_CASE("of parallel exchanges of one code one succeeds, and all parallel refr
     }
 }
 
-TEST_CASE("refreshes are limited per refresh token", "[oauth][token][refresh][limits]") {
+TEST_CASE("refreshes are limited per grant", "[oauth][token][refresh][limits]") {
     auto settings = test_oauth_settings();
     settings.refreshes = {2, seconds{60}};
+    const bool rotates = settings.rotates_all_refresh_tokens = GENERATE(false, true);
     oauth_shop shop{std::move(settings)};
-    const auto one = member(shop.post(token, shop.exchange_of(shop.make_code())), "refresh_token");
-    const auto other = member(shop.post(token, shop.exchange_of(shop.make_code())), "refresh_token");
-    for (int i = 0; i < 2; ++i) CHECK(shop.post(token, shop.refresh_of(one)).status() == status::ok);
+    auto one = member(shop.post(token, shop.exchange_of(shop.make_code())), "refresh_token");
+    // What another application tries with the token is not counted.
+    const auto own = std::exchange(shop.app, shop.register_client("Thief", "https://thief.example/cb"));
+    for (int i = 0; i < 3; ++i) check_failure(shop.post(token, shop.refresh_of(one)), status::bad_request, "invalid_grant");
+    shop.app = own;
+    for (int i = 0; i < 2; ++i) {
+        const auto refreshed = shop.post(token, shop.refresh_of(one));
+        CHECK(refreshed.status() == status::ok);
+        if (rotates) one = member(refreshed, "refresh_token");
+    }
     const auto refused = shop.post(token, shop.refresh_of(one));
     check_failure(refused, status::too_many_requests, "temporarily_unavailable");
     CHECK(refused.find("Retry-After") == "60");
+    // Another authorization by the same user is the same grant.
+    const auto second = member(shop.post(token, shop.exchange_of(shop.make_code())), "refresh_token");
+    CHECK(shop.post(token, shop.refresh_of(second)).status() == status::too_many_requests);
+    // Another application has its own window.
+    const auto app = std::exchange(shop.app, shop.register_client("Other", "https://app.example/cb"));
+    const auto other = member(shop.post(token, shop.exchange_of(shop.make_code())), "refresh_token");
     CHECK(shop.post(token, shop.refresh_of(other)).status() == status::ok);
+    shop.app = app;
     shop.now += seconds{60};
     CHECK(shop.post(token, shop.refresh_of(one)).status() == status::ok);
 }

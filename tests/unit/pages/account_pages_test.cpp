@@ -17,6 +17,7 @@ using namespace tollgate::test;
 namespace {
 
 const std::string settings_path = "/en/user/settings/";
+const std::string overview = "/en/user/";
 const std::vector<std::string> rooms{settings_path + "tokens/", settings_path + "applications/",
                                      settings_path + "authorizations/", settings_path + "webhooks/"};
 
@@ -86,8 +87,8 @@ TEST_CASE("paths lead where they should") {
         std::string target;
         std::string location;
     };
-    for (const row& each : {row{"/", rooms[0]}, row{"/en", rooms[0]}, row{"/en/", rooms[0]}, row{"/en/user/", rooms[0]},
-                            row{"/en/user/settings", rooms[0]}, row{"/en/user/settings/", rooms[0]},
+    for (const row& each : {row{"/", overview}, row{"/en", overview}, row{"/en/", overview}, row{"/en/user", overview},
+                            row{"/en/user/settings", overview}, row{"/en/user/settings/", overview},
                             row{"/en/user/settings/tokens", rooms[0]},
                             row{"/en/user/settings/webhooks?account=a/1", rooms[3] + "?account=a/1"},
                             row{"/en/user/sign_in?return_to=/x", "/en/user/sign_in/?return_to=/x"}}) {
@@ -105,7 +106,7 @@ TEST_CASE("an unknown page is a 404") {
     for (const auto* target :
          {"/nothing", "//", "/en//user/settings/tokens/", "/EN/user/settings/tokens/", "/en/user/settings/tokens//",
           "/en/user/settings/tokens/1/", "/en/user/settings/../settings/tokens/", "/en/user/settings/%74okens/", "*",
-          "/de/user/settings/tokens/", "/en/user/oauth/", "/en/user/settings/tokens;x/"}) {
+          "/fr/user/settings/tokens/", "/en/user/oauth/", "/en/user/settings/tokens;x/"}) {
         CAPTURE(target);
         const auto page = shop.get(target);
         CHECK(to_number(page.status()) == 404);
@@ -320,6 +321,34 @@ TEST_CASE("the style sheet needs no session") {
     CHECK(sheet.body() == plain_theme{}.style_sheet());
 }
 
+TEST_CASE("the icon is where browsers look for it") {
+    page_shop shop;
+    for (const auto& path : {std::string{"/favicon.ico"}, shop.pages.renderer().site().icon_url}) {
+        CAPTURE(path);
+        const auto icon = shop.get(path, "");
+        CHECK(to_number(icon.status()) == 200);
+        CHECK(icon.find("Content-Type") == "image/svg+xml");
+        CHECK(icon.find("Content-Security-Policy") == "default-src 'none'; style-src 'unsafe-inline'");
+        CHECK(icon.body() == plain_theme{}.icon());
+    }
+    CHECK(to_number(shop.get("/favicon.icon", "").status()) == 404);
+    CHECK(has(shop.get("/en/user/sign_in/", ""), "href=\"" + shop.pages.renderer().site().icon_url + "\""));
+}
+
+TEST_CASE("every page links to the documentation, if there is one") {
+    const std::string link = "<a href=\"https://shop.example/docs/\">Documentation</a>";
+    page_shop without;
+    auto settings = page_shop_settings();
+    settings.documentation_url = "https://shop.example/docs/";
+    page_shop shop{settings};
+    for (const auto* path : {"/en/user/", "/en/user/settings/tokens/", "/en/nothing"}) {
+        CAPTURE(path);
+        CHECK(has(shop.get(path), link));
+        CHECK_FALSE(has(without.get(path), "Documentation"));
+    }
+    CHECK(has(shop.get("/en/user/sign_in/", ""), link));
+}
+
 TEST_CASE("pages below their own path") {
     auto settings = page_shop_settings();
     settings.auth_url = "https://shop.example/account/";
@@ -329,8 +358,8 @@ TEST_CASE("pages below their own path") {
     CHECK(to_number(page.status()) == 200);
     CHECK(has(page, "action=\"/account/en/user/settings/tokens/\""));
     CHECK(has(page, "href=\"/account/en/style-"));
-    CHECK(shop.get("/account/").find("Location") == "/account" + rooms[0]);
-    CHECK(shop.get("/account").find("Location") == "/account" + rooms[0]);
+    CHECK(shop.get("/account/").find("Location") == "/account" + overview);
+    CHECK(shop.get("/account").find("Location") == "/account" + overview);
     CHECK(to_number(shop.get("/accountant/").status()) == 404);
     CHECK_THROWS_AS((account_pages{page_settings{.auth_url = "shop.example"}, shop.users, shop.sessions, shop.store}),
                     std::invalid_argument);
@@ -448,8 +477,8 @@ TEST_CASE("a custom theme") {
     };
     page_shop shop;
     own_theme theme;
-    theme.wording.frame.site_name = "Our <shop>";
-    theme.wording.tokens.title = "API keys";
+    theme.languages[0].frame.site_name = "Our <shop>";
+    theme.languages[0].tokens.title = "API keys";
     account_pages pages{page_shop_settings(), shop.users, shop.sessions, shop.store, default_policies(), theme};
     sent asked{http::method::get, rooms[0]};
     asked.field("Cookie", "who=ann");

@@ -56,3 +56,34 @@ TEST_CASE("a directory without an audit log has no page of it") {
     CHECK(to_number(shop.get("/en/user/settings/activity/").status()) == 404);
     CHECK_FALSE(has(shop.get("/en/user/settings/tokens/"), "/settings/activity/"));
 }
+
+TEST_CASE("new and removed secrets are told apart from new tokens") {
+    page_shop shop;
+    std::vector<activity> heard;
+    recorder listening;
+    listening.heard = &heard;
+    account_pages pages{page_shop_settings(), shop.users, shop.sessions, shop.store,
+                        default_policies()
+                            .with_clock(fake_clock{&shop.now})
+                            .with_random(counting_random{&shop.entropy, &shop.random_works})
+                            .with_observer(listening)};
+    const auto post = [&](const std::string& path, const std::string& body) {
+        const auto token = page_shop::token_on(shop.get(path));
+        sent asked{http::method::post, path};
+        asked.field("Cookie", "who=ann").body(body + "&form_token=" + token, "application/x-www-form-urlencoded");
+        CHECK(to_number(pages.handle(asked.asked()).status()) == 303);
+    };
+    const std::string tokens = "/en/user/settings/tokens/", applications = "/en/user/settings/applications/";
+    post(tokens, "description=backup&scopes=user:balance&days=30");
+    post(tokens, "action=renew&token=" + std::to_string(shop.store.personal_tokens_of(ann)->front().id.value()));
+    post(applications, "name=Statistics&website=https://statistics.example");
+    const auto id = std::to_string(shop.store.applications_of(ann)->front().id.value());
+    post(applications, "action=new_secret&application=" + id);
+    post(applications, "action=remove_secret&application=" + id);
+    std::vector<std::string> said;
+    for (const activity& each : heard) said.push_back(pages::describe(each, {}));
+    CHECK(said == std::vector<std::string>{"Created the token backup", "Generated a new secret for the token backup",
+                                           "Registered the application Statistics",
+                                           "Generated a new secret for the application Statistics",
+                                           "Removed the older secret of the application Statistics"});
+}

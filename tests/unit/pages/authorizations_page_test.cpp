@@ -50,7 +50,8 @@ TEST_CASE("authorized applications are listed with plain texts") {
     const auto page = shop.get(path);
     CHECK(has(page, "Statistics &lt;1&gt;"));
     CHECK(has(page,
-              "<li>View your balance</li><li>View your itemplatform accounts, and manage their webhooks</li>"));
+              "<li>View your balance <code>user:balance</code></li>\n<li>View your itemplatform accounts, and manage their webhooks "
+                    "<code>itemplatform:read</code></li>"));
     CHECK(has(page, "<a href=\"https://statistics.example\""));
     CHECK_FALSE(has(shop.get(path, "bob"), "Statistics"));
 }
@@ -72,7 +73,7 @@ TEST_CASE("a website that is not a web address is not a link") {
 TEST_CASE("an unknown scope is shown as it is") {
     page_shop shop;
     let_in(shop, ann, add_application(shop, "Old", "https://old.example"), "gone:read");
-    CHECK(has(shop.get(path), "<li>gone:read</li>"));
+    CHECK(has(shop.get(path), "<li>gone:read <code>gone:read</code></li>"));
 }
 
 TEST_CASE("users revoke their own authorizations only") {

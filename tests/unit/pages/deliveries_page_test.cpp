@@ -76,8 +76,8 @@ TEST_CASE("each attempt shows its time, result, duration and response") {
     shop.worker.send(answered(500, "<script>alert(\"&'\")</script>\x1b[2J\xff", milliseconds{340}),
                      delivery_outcome::retry);
     const auto waiting = shop.get(shop.place());
-    CHECK(has(waiting, "<span class=\"state\">Pending</span>"));
-    CHECK(has(waiting, "Next attempt: 14 Nov 2023, 22:18:20 UTC."));
+    CHECK(has(waiting, "<span class=\"state care\">Retrying</span>"));
+    CHECK(has(waiting, "Retrying, next attempt at 14 Nov 2023, 22:18:20 UTC."));
     CHECK(has(waiting, "HTTP status 500"));
     CHECK(has(waiting, "<time datetime=\"2023-11-14T22:13:20Z\">14 Nov 2023, 22:13:20 UTC</time>, 340 ms"));
     CHECK(has(waiting, "<pre>\n&lt;script&gt;alert(&quot;&amp;&#39;&quot;)&lt;/script&gt;\\x1b[2J"));
@@ -92,7 +92,7 @@ TEST_CASE("each attempt shows its time, result, duration and response") {
     CHECK(has(done, "2.0 s"));
     CHECK(has(done, "HTTP status 500"));
     CHECK(done.body().find("HTTP status 204") < done.body().find("HTTP status 500"));
-    CHECK_FALSE(has(done, "Next attempt"));
+    CHECK_FALSE(has(done, "ext attempt"));
     const auto listed = shop.store.deliveries_of(anns_site, shop.hook, 1);
     CHECK(has(done, std::string{"<code>"} + std::string{listed->front().message_id.view()} + "</code>"));
     CHECK_FALSE(has(shop.get(shop.place(), "bob"), "HTTP status"));
@@ -160,7 +160,8 @@ TEST_CASE("owners resend deliveries, and the page confirms it") {
     CHECK(sent.find("Location") == shop.place() + "&done=sent_again");
     CHECK(shop.state() == delivery_state::waiting);
     const auto page = shop.get(std::string{sent.find("Location")});
-    CHECK(has(page, "The delivery was queued again."));
+    CHECK(has(page, "The delivery was queued again. <a href=\"" + path + "?account=sitesmaker%2F1&amp;hook=" +
+                        std::to_string(shop.hook.value()) + "\">See the result</a>"));
     CHECK(has(page, "<span class=\"state\">Pending</span>"));
     CHECK(shop.worker.send(answered(200), delivery_outcome::delivered) == 1);
     CHECK(shop.state() == delivery_state::delivered);
@@ -196,7 +197,7 @@ TEST_CASE("a disabled webhook shows the reason, holds its deliveries, and can be
     const auto after = shop.get(std::string{enabled.find("Location")});
     CHECK(has(after, "The webhook was enabled."));
     CHECK(has(after, "<span class=\"state good\">Active</span>"));
-    CHECK_FALSE(has(after, "Held"));
+    CHECK_FALSE(has(after, "<span class=\"state care\">Held</span>"));
 }
 
 TEST_CASE("a failing webhook shows since when, and later why it was disabled") {
@@ -291,6 +292,104 @@ TEST_CASE("each listed delivery has its attempts") {
     CHECK(has(full, "The last 12 attempts."));
 }
 
+TEST_CASE("an attempt shows its request beside its response") {
+    hook_shop shop;
+    shop.worker.report(anns_site, "site.created");
+    auto made = answered(500, "no");
+    made.request = "POST /in?a=b&c HTTP/1.1\r\nwebhook-id: msg_1\r\n\r\n{\"type\": \"<b>\"}\x1b";
+    shop.worker.send(made, delivery_outcome::retry);
+    const auto page = shop.get(shop.place());
+    CHECK(has(page, "<p class=\"hint\">Request</p>\n<pre>\nPOST /in?a=b&amp;c HTTP/1.1"));
+    CHECK(has(page, "webhook-id: msg_1"));
+    CHECK(has(page, "{&quot;type&quot;: &quot;&lt;b&gt;&quot;}\\x1b</pre>"));
+    CHECK(has(page, "<p class=\"hint\">Response body</p>\n<pre>\nno</pre>"));
+
+    shop.now += seconds{300};
+    made.request = std::string(limits::attempt_request_bytes_max, 'r');
+    made.answer.clear();
+    shop.worker.send(made, delivery_outcome::given_up);
+    CHECK(has(shop.get(shop.place()), "<p class=\"hint\">Request (truncated)</p>\n<pre>\nrrr"));
+}
+
+TEST_CASE("deliveries are filtered by their result") {
+    hook_shop shop;
+    for (int i = 0; i < 3; ++i) {
+        shop.worker.report(anns_site, "site.created");
+        shop.worker.send(answered(200 + static_cast<unsigned>(i)), i == 1 ? delivery_outcome::given_up : delivery_outcome::delivered);
+    }
+    shop.worker.report(anns_site, "site.created");
+    const auto shown = [&](std::string_view state) { return shop.get(shop.place() + "&state=" + std::string{state}); };
+    const auto has_status = [](const http::response& page, unsigned status) { return has(page, "HTTP status " + std::to_string(status)); };
+    const auto failed = shown("failed"), delivered = shown("delivered"), pending = shown("pending");
+    CHECK((has_status(failed, 201) && !has_status(failed, 200) && !has_status(failed, 202)));
+    CHECK((!has_status(delivered, 201) && has_status(delivered, 200) && has_status(delivered, 202)));
+    CHECK((has(pending, "No attempts yet.") && !has_status(pending, 200)));
+    CHECK(has(shown("held"), "There are no deliveries with this result."));
+    const auto link = "href=\"" + path + "?account=sitesmaker%2F1&amp;hook=" + std::to_string(shop.hook.value());
+    CHECK(has(failed, link + "&amp;state=failed\" aria-current=\"true\">Failed</a>"));
+    CHECK(has(shop.get(shop.place()), link + "\" aria-current=\"true\">All</a>"));
+    for (const auto* odd : {"x", "given_up", "Failed", "0"}) CHECK(to_number(shown(odd).status()) == 404);
+    for (std::size_t i = 0; i < pages::deliveries_shown_max; ++i) shop.worker.report(anns_site, "site.created");
+    CHECK(has(shown("pending"), "&amp;state=pending&amp;before="));
+}
+
+TEST_CASE("a test event goes to one webhook of its owner") {
+    hook_shop shop;
+    const auto other = shop.add_hook(anns_site);
+    const auto wanted = "action=test&" + shop.fields();
+    CHECK(has(shop.get(shop.place()), "Send test event"));
+    CHECK(to_number(shop.post(path, wanted, "bob").status()) == 404);
+    CHECK(to_number(shop.post(path, "action=test&account=sitesmaker/2&hook=" + std::to_string(shop.hook.value())).status()) == 404);
+    CHECK(to_number(shop.post(path, "action=test&account=sitesmaker/1&hook=99").status()) == 404);
+    CHECK(to_number(shop.post_as_it_is(path, wanted).status()) == 403);
+    CHECK(shop.store.deliveries_of(anns_site, shop.hook, 9)->empty());
+
+    const auto done = shop.post(path, wanted);
+    CHECK(done.find("Location") == shop.place() + "&done=tested");
+    const auto page = shop.get(std::string{done.find("Location")});
+    CHECK((has(page, "A test event with the name ping was queued.") && has(page, "<code>ping</code>")));
+    REQUIRE(shop.store.deliveries_of(anns_site, shop.hook, 9)->size() == 1);
+    CHECK(shop.store.deliveries_of(anns_site, shop.hook, 9)->front().event == "ping");
+    CHECK(shop.store.deliveries_of(anns_site, other, 9)->empty());
+
+    shop.worker.send(answered(410), delivery_outcome::gone);
+    CHECK_FALSE(has(shop.get(shop.place()), "Send test event"));
+    const auto refused = shop.post(path, wanted);
+    CHECK(to_number(refused.status()) == 409);
+    CHECK(has(refused, "A disabled webhook cannot send."));
+}
+
+TEST_CASE("all that failed since a time is sent again") {
+    hook_shop shop;
+    const auto fail = [&] {
+        shop.worker.report(anns_site, "site.created");
+        shop.worker.send(answered(500), delivery_outcome::given_up);
+    };
+    fail();
+    shop.now += seconds{3 * 24 * 3600};
+    for (int i = 0; i < 2; ++i) fail();
+    shop.worker.report(anns_site, "site.created");
+    shop.worker.send(answered(200), delivery_outcome::delivered);
+    const auto wanted = [&](std::string_view since) { return "action=resend_failed&" + shop.fields() + "&since=" + std::string{since}; };
+    CHECK(to_number(shop.post(path, wanted("day"), "bob").status()) == 404);
+    CHECK(to_number(shop.post_as_it_is(path, wanted("day")).status()) == 403);
+    for (const auto* odd : {"", "x", "year", "-1"}) CHECK(to_number(shop.post(path, wanted(odd)).status()) == 404);
+    const auto waiting = [&] { return shop.store.deliveries_of(anns_site, shop.hook, 99, {}, delivery_state::waiting)->size(); };
+    CHECK(waiting() == 0);
+
+    const auto done = shop.post(path, wanted("hour"));
+    CHECK(done.find("Location") == shop.place() + "&done=resent_2");
+    CHECK(waiting() == 2);
+    CHECK(has(shop.get(std::string{done.find("Location")}), "Queued again: 2 deliveries"));
+    CHECK(shop.post(path, wanted("day")).find("Location") == shop.place() + "&done=resent_0");
+    CHECK(has(shop.get(shop.place() + "&done=resent_0"), "No delivery failed in that time."));
+    CHECK_FALSE(has(shop.get(shop.place() + "&done=resent_<b>"), "Queued again"));
+    CHECK(shop.post(path, wanted("week")).find("Location") == shop.place() + "&done=resent_1");
+
+    shop.disable();
+    CHECK(to_number(shop.post(path, wanted("week")).status()) == 409);
+}
+
 TEST_CASE("webhooks of other users are a 404") {
     hook_shop shop;
     const auto number = std::to_string(shop.hook.value());
@@ -329,7 +428,7 @@ TEST_CASE("a store without an outbox still has a webhooks page") {
     CHECK_FALSE(has(list, "class=\"state"));
     CHECK(to_number(ask(http::method::get, path + "?" + pages::query_of({anns_site, id}), {}).status()) == 404);
     const auto token = "&form_token=" + page_shop::token_on(list);
-    for (const auto* action : {"action=enable&", "action=send_again&delivery=1&"})
+    for (const auto* action : {"action=enable&", "action=send_again&delivery=1&", "action=test&", "action=resend_failed&since=day&"})
         CHECK(to_number(ask(http::method::post, path, action + pages::query_of({anns_site, id}) + token).status()) == 404);
     CHECK(to_number(
               ask(http::method::post, path, "action=new_secret&" + pages::query_of({anns_site, id}) + token).status()) ==

@@ -31,8 +31,8 @@ TEST_CASE("a token is created, shown once, and accepted") {
         shop.post(path, "description=Nightly+%3Cbackup%3E&scopes=user%3Abalance&scopes=sitesmaker%3Aread");
     CHECK(to_number(page.status()) == 200);
     CHECK(page.find("Cache-Control") == "no-store");
-    const auto username = page_shop::between(page.body(), "id=\"username\" value=\"", "\"");
-    const auto secret = page_shop::between(page.body(), "id=\"secret\" value=\"", "\"");
+    const auto username = page_shop::between(page.body(), "id=\"username\">", "<");
+    const auto secret = page_shop::between(page.body(), "id=\"secret\">", "<");
     CHECK(is_well_formed(secret_kind::personal_token, secret));
 
     const auto kept = shop.store.find_personal_token(username);
@@ -44,7 +44,7 @@ TEST_CASE("a token is created, shown once, and accepted") {
     const auto list = shop.get(path);
     CHECK(has(list, "Nightly &lt;backup&gt;"));
     CHECK(has(list, username));
-    CHECK(has(list, "<time datetime=\"2023-11-14T22:13:20Z\">14 Nov 2023</time>"));
+    CHECK(has(list, "<time datetime=\"2023-11-14T22:13:20Z\" title=\"14 Nov 2023, 22:13:20 UTC\">14 Nov 2023</time>"));
     CHECK(has(list, "Never"));
     CHECK_FALSE(has(list, secret));
     CHECK_FALSE(has(shop.get(path, "bob"), username));
@@ -89,6 +89,13 @@ TEST_CASE("invalid token input is reported at its field and kept") {
     CHECK_FALSE(has(page, "value=\"sitesmaker:read\" checked"));
 }
 
+TEST_CASE("a summary of errors stands where the browser scrolls to") {
+    page_shop shop;
+    const auto page = std::string{shop.post(path, "description=").body()};
+    REQUIRE(page.find("Please correct the following") != std::string::npos);
+    CHECK(page.find("Please correct the following") > page.find("<section class=\"form\" id=\"new\""));
+}
+
 TEST_CASE("a description of the maximum length") {
     page_shop shop;
     CHECK(to_number(shop.post(path, "scopes=sitesmaker&description=" + std::string(255, 'a')).status()) == 200);
@@ -103,6 +110,7 @@ TEST_CASE("the number of tokens is bounded") {
     const auto page = shop.post(path, "description=kept&scopes=sitesmaker");
     CHECK(to_number(page.status()) == 422);
     CHECK(has(page, "the maximum number of tokens"));
+    CHECK(page.body().find("the maximum number of tokens") < page.body().find("<ul class=\"items\""));
     CHECK(has(page, "value=\"kept\""));
     CHECK(tokens_of(shop, ann).size() == 2);
     CHECK(to_number(shop.post(path, "description=a&scopes=sitesmaker", "bob").status()) == 200);
@@ -155,7 +163,7 @@ TEST_CASE("a new secret is shown once; reloading or submitting again creates not
     sent head{http::method::head, shown};
     head.field("Cookie", "who=ann");
     CHECK(to_number(shop.answer(head).status()) == 303);
-    CHECK(has(shop.get(shown), "id=\"secret\" value=\""));
+    CHECK(has(shop.get(shown), "id=\"secret\">"));
     const auto again = shop.get(shown);
     CHECK(to_number(again.status()) == 303);
     CHECK(again.find("Location") == path);
@@ -222,7 +230,7 @@ TEST_CASE("a token gets a new secret from its user alone, and its time begins an
     const auto before = *shop.store.find_personal_token(made.username.view());
     const auto page = shop.post(tokens, action);
     CHECK(to_number(page.status()) == 200);
-    const auto secret = page_shop::between(page.body(), "id=\"secret\" value=\"", "\"");
+    const auto secret = page_shop::between(page.body(), "id=\"secret\">", "<");
     const auto after = *shop.store.find_personal_token(made.username.view());
     CHECK(after->secret_digest == digest_of(secret));
     CHECK(after->secret_digest != before->secret_digest);

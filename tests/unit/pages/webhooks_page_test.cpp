@@ -23,7 +23,7 @@ std::string wish(std::string_view account, std::string_view event, std::string_v
 std::vector<hook> hooks_of(page_shop& shop, const account_ref& account) { return *shop.store.hooks_of(account); }
 
 std::string secret_on(const http::response& page) {
-    return page_shop::between(page.body(), "id=\"secret\" value=\"", "\"");
+    return page_shop::between(page.body(), "id=\"secret\">", "<");
 }
 
 const std::string good = wish("sitesmaker/1", "site.created", "https://hooks.ann.example/in?a=b");
@@ -48,9 +48,19 @@ TEST_CASE("the form offers the user's accounts and their events") {
     CHECK(has(page, "<optgroup label=\"sitesmaker\">\n<option value=\"sitesmaker/1\">Ann&#39;s site</option>"));
     CHECK(has(page, "<option value=\"itemplatform/1\">"));
     CHECK_FALSE(has(page, "sitesmaker/3"));
-    CHECK(has(page, "item.created"));
-    // Bob has no account there.
-    CHECK_FALSE(has(shop.get(path, "bob"), "item.created"));
+    // Which events there are is known with the account: the next step.
+    CHECK(has(page, "<form action=\"/en/user/settings/webhooks/#new\">"));
+    for (const auto* event : {"item.created", "site.created"}) CHECK_FALSE(has(page, event));
+    const auto site = shop.get(path + "?account=sitesmaker%2F2"), items = shop.get(path + "?account=itemplatform%2F1");
+    CHECK(has(site, "name=\"account\" value=\"sitesmaker/2\""));
+    CHECK((has(site, "<option value=\"site.created\">") && !has(site, "item.created")));
+    CHECK((has(items, "<option value=\"item.created\">") && !has(items, "site.created")));
+    // Bob has one account only, so there is nothing to choose.
+    const auto bobs = shop.get(path, "bob");
+    CHECK(has(bobs, "name=\"account\" value=\"sitesmaker/3\""));
+    CHECK((has(bobs, "<option value=\"site.created\">") && !has(bobs, "item.created")));
+    for (const auto* account : {"sitesmaker%2F3", "nothing%2F1", "99", "%00"})
+        CHECK(has(shop.get(path + "?account=" + account), "#new"));
 }
 
 TEST_CASE("without accounts the page says that there are none") {
@@ -122,10 +132,12 @@ TEST_CASE("invalid webhook input is reported at its field and kept") {
              row{wish("sitesmaker/1", "site.created", url + std::string(2048, 'a')), "target_url",
                  "at most 2048 bytes are allowed"},
              row{wish("sitesmaker/1", "site.created", "http://169.254.169.254/"), "target_url",
-                 "URL must lead to a public address."},
+                 "The URL must point to a public address."},
              row{wish("sitesmaker/1", "site.created", "http://127.1/"), "target_url",
-                 "URL must lead to a public address."},
-             row{wish("sitesmaker/1", "site.created", url + "#x"), "target_url", "URL must not have a fragment."},
+                 "The URL must point to a public address."},
+             row{wish("sitesmaker/1", "site.created", url + "#x"), "target_url", "The URL must not have a fragment."},
+             row{wish("sitesmaker/1", "site.created", "https://ann@hooks.ann.example/"), "target_url",
+                 "The URL must not have a user name or password."},
          }) {
         CAPTURE(each.body.substr(0, 80));
         const auto page = shop.post(path, each.body);
@@ -135,12 +147,20 @@ TEST_CASE("invalid webhook input is reported at its field and kept") {
             page_shop::between(page.body(), "id=\"" + std::string{each.field} + "-fault\">", "</p>").find(each.says) !=
             std::string::npos);
     }
+    for (const auto& [target, says] :
+         {std::pair{"http://127.1/", "Die URL muss auf eine öffentliche Adresse verweisen."},
+          std::pair{"https://hooks.ann.example/#x", "Die URL darf kein Fragment enthalten."},
+          std::pair{"https://ann@hooks.ann.example/", "Die URL darf keinen Benutzernamen und kein Passwort enthalten."}}) {
+        CAPTURE(target);
+        CHECK(has(shop.post("/de/user/settings/webhooks/", wish("sitesmaker/1", "site.created", target)), says));
+    }
+    CHECK(pages::target_fault("target_url must be at hooks.partner.example.", webhook_texts{}) == "URL must be at hooks.partner.example.");
     CHECK(hooks_of(shop, anns_site).empty());
     CHECK(hooks_of(shop, bobs_site).empty());
 
-    const auto page = shop.post(path, wish("sitesmaker/2", "item.created", "\"x\""));
-    CHECK(has(page, "<option value=\"sitesmaker/2\" selected>"));
-    CHECK(has(page, "<option value=\"item.created\" selected>"));
+    const auto page = shop.post(path, wish("sitesmaker/2", "site.published", "\"x\""));
+    CHECK(has(page, "name=\"account\" value=\"sitesmaker/2\""));
+    CHECK(has(page, "<option value=\"site.published\" selected>"));
     CHECK(has(page, "value=\"&quot;x&quot;\""));
 }
 
@@ -208,4 +228,57 @@ TEST_CASE("many accounts are shown one at a time") {
     CHECK(has(one, "<option value=\"" + pages::account_text(last) + "\" selected>"));
     CHECK(has(shop.get(path + "?account=sitesmaker/2"), "This account has no webhooks."));
     CHECK_FALSE(has(shop.get(path + "?account=sitesmaker/999"), "This account has no webhooks."));
+}
+
+TEST_CASE("a webhook is edited by its owner only") {
+    page_shop shop;
+    static_cast<void>(shop.post(path, good));
+    const auto before = hooks_of(shop, anns_site).front();
+    const auto id = std::to_string(before.id.value());
+    const auto edit = [&](std::string_view account, std::string_view event, std::string_view url) {
+        return "action=edit&hook=" + id + "&" + wish(account, event, url);
+    };
+    const auto form = shop.get(path + "?edit=1&account=sitesmaker%2F1&hook=" + id);
+    CHECK(to_number(form.status()) == 200);
+    CHECK(has(form, "<option value=\"site.created\" selected>"));
+    CHECK(has(form, "value=\"https://hooks.ann.example/in?a=b\""));
+    CHECK(has(shop.get(path), "?account=sitesmaker%2F1&amp;hook=" + id + "&amp;edit=1"));
+
+    const std::string url = "https://new.ann.example/in";
+    for (const auto* account : {"sitesmaker/2", "itemplatform/1", "sitesmaker/3", "nothing/1", ""})
+        CHECK(to_number(shop.post(path, edit(account, "site.published", url)).status()) == 404);
+    CHECK(to_number(shop.post(path, edit("sitesmaker/1", "site.published", url), "bob").status()) == 404);
+    CHECK(to_number(shop.get(path + "?edit=1&account=sitesmaker%2F1&hook=" + id, "bob").status()) == 404);
+    CHECK(to_number(shop.get(path + "?edit=1&account=sitesmaker%2F1&hook=99").status()) == 404);
+    CHECK(to_number(shop.post_as_it_is(path, edit("sitesmaker/1", "site.published", url)).status()) == 403);
+    struct row {
+        std::string event, url, field;
+    };
+    for (const row& each : {row{"site.exploded", url, "event"}, row{"item.created", url, "event"}, row{"site.created", "", "target_url"},
+                            row{"site.created", "http://127.1/", "target_url"}, row{"site.created", "new.example", "target_url"}}) {
+        const auto page = shop.post(path, edit("sitesmaker/1", each.event, each.url));
+        CHECK(to_number(page.status()) == 422);
+        CHECK(has(page, "id=\"" + each.field + "-fault\""));
+        CHECK(has(page, "<title>Error: Edit webhook"));
+    }
+    CHECK(hooks_of(shop, anns_site).front().target_url == before.target_url);
+
+    const auto done = shop.post(path, edit("sitesmaker/1", "site.published", url));
+    CHECK(done.find("Location") == path + "?done=edited");
+    const auto after = hooks_of(shop, anns_site).front();
+    CHECK((after.id == before.id && after.event == "site.published" && after.target_url == url));
+    CHECK(has(shop.get(path + "?done=edited"), "The changes were saved."));
+}
+
+TEST_CASE("an edit does not pass the bound of webhooks for one event") {
+    auto settings = page_shop_settings();
+    settings.hooks_per_event_max = 1;
+    page_shop shop{settings};
+    REQUIRE(to_number(shop.post(path, good).status()) == 200);
+    REQUIRE(to_number(shop.post(path, wish("sitesmaker/1", "site.published", "https://a.example/")).status()) == 200);
+    const auto id = std::to_string(hooks_of(shop, anns_site).back().id.value());
+    const auto page = shop.post(path, "action=edit&hook=" + id + "&" + wish("sitesmaker/1", "site.created", "https://a.example/"));
+    CHECK(to_number(page.status()) == 422);
+    CHECK(has(page, "the maximum number of webhooks for this event"));
+    CHECK(hooks_of(shop, anns_site).back().event == "site.published");
 }

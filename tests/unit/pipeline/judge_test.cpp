@@ -1,6 +1,7 @@
 #include <tollgate/pipeline/judge.hpp>
 
 #include <tollgate/api/account_api.hpp>
+#include <tollgate/api/routes.hpp>
 #include <tollgate/limits/window_limiter.hpp>
 
 #include <support/shop.hpp>
@@ -238,7 +239,7 @@ struct caching_shop {
     }
 
     auto policies() { return default_policies().with_clock(fake_clock{&now}).with_limiter(std::ref(limiter)); }
-    auto make_api() { return account_api{shop_settings(), users, store, policies()}; }
+    auto make_api() { return account_api{shop_settings(), users, store, policies(), account_routes()}; }
     /// A good request for a balance.
     const http::request& balance() { return balance_.asked(); }
 
@@ -365,7 +366,8 @@ TEST_CASE("requests that need no store are answered without a worker", "[pipelin
     window_limiter limiter{key_capacity{64, 64}};
     auto settings = shop_settings();
     settings.anonymous_quota.requests = 100;
-    account_api api{settings, users, store, default_policies().with_clock(fake_clock{&now}).with_limiter(std::ref(limiter))};
+    account_api api{settings, users, store, default_policies().with_clock(fake_clock{&now}).with_limiter(std::ref(limiter)),
+                    account_routes()};
 
     const std::string some_token = "Bearer " + std::string{make_secret(secret_kind::access_token, std::array<std::byte, 32>{}).view()};
     const auto check = [&](const char* what, sent&& request, status expected, const char* steps) {
@@ -480,13 +482,13 @@ TEST_CASE("cached data rejects on the I/O thread, too", "[pipeline][judge]") {
 TEST_CASE("with a non-blocking store only the limiter may need a worker", "[pipeline][judge]") {
     caching_shop shop;
     auto& users = static_cast<shop_directory&>(shop.users);
-    account_api api{shop_settings(), users, shop.store.rows(), shop.policies()};
+    account_api api{shop_settings(), users, shop.store.rows(), shop.policies(), account_routes()};
     CHECK(serve(api, shop.balance(), shop.counts).steps == "i");
     shop.limiter.has_lease = false;
     const auto answered = serve(api, shop.balance(), shop.counts);
     CHECK(answered.steps == "iw");
     CHECK(answered.response.find("X-RateLimit-Remaining") == "998");
-    account_api counts_here{shop_settings(), users, shop.store.rows(), default_policies().with_clock(fake_clock{&shop.now})};
+    account_api counts_here{shop_settings(), users, shop.store.rows(), default_policies().with_clock(fake_clock{&shop.now}), account_routes()};
     STATIC_REQUIRE_FALSE(decltype(counts_here)::blocking);
     CHECK(serve(counts_here, shop.balance(), shop.counts).steps == "i");
     CHECK(serve(counts_here, sent{method::get, "/v1/nowhere"}.field("X", "y").asked(), shop.counts).steps == "i");
@@ -582,20 +584,20 @@ TEST_CASE("a dependency that cannot answer without waiting needs a worker", "[pi
     caching_shop shop;
     const auto plain = [&] { return default_policies().with_clock(fake_clock{&shop.now}); };
     SECTION("a limiter that always waits") {
-        account_api api{shop_settings(), shop.users, shop.store, plain().with_limiter(waiting_limiter{})};
+        account_api api{shop_settings(), shop.users, shop.store, plain().with_limiter(waiting_limiter{}), account_routes()};
         CHECK(serve(api, shop.balance(), shop.counts).steps == "iw");
     }
     SECTION("a directory without a cache") {
         blocking_directory users;
         users.people = shop.users.people;
-        account_api api{shop_settings(), users, shop.store, plain()};
+        account_api api{shop_settings(), users, shop.store, plain(), account_routes()};
         const auto answered = serve(api, shop.balance(), shop.counts);
         CHECK(answered.steps == "iw");
         CHECK(is_balance(answered.response));
     }
     SECTION("an authenticator without a look-up, but not for other tokens") {
         account_api api{shop_settings(), shop.users, shop.store,
-                        plain().with_authenticators(basic_token{}, shared_password{&shop.counts})};
+                        plain().with_authenticators(basic_token{}, shared_password{&shop.counts}), account_routes()};
         CHECK(serve(api, shop.balance(), shop.counts).steps == "i");
         const auto guest = serve(api, sent{method::get, "/v1/user/balance"}.field("Authorization", "Shared please").asked(), shop.counts);
         CHECK(guest.steps == "iw");

@@ -22,3 +22,18 @@ TEST_CASE("an invalid pattern is refused", "[pipeline][pattern]") {
         CHECK_FALSE(pipeline::read_pattern(bad));
     }
 }
+
+TEST_CASE("query parameters follow the path of a pattern", "[pipeline][path_pattern]") {
+    using pipeline::read_query_pattern;
+    CHECK(read_query_pattern("/a")->count == 0);
+    CHECK(read_query_pattern("/a?{page}")->count == 1);
+    CHECK(read_query_pattern("/a/{b}?{page}&{per_page}&{Q-1}")->names[1] == "per_page");
+    for (const char* bad : {"/a?", "/a?page", "/a?{}", "/a?{page", "/a?{page}&", "/a?{page}{q}", "/a?{page}?{q}", "/a?&{page}", "/a?{page}&{page}",
+                            "/a?{pa ge}", "/a?{page}x", "/a?{a}&{b}&{c}&{d}&{e}&{f}&{g}&{h}&{i}"}) {
+        CAPTURE(bad);
+        CHECK_FALSE(read_query_pattern(bad));
+    }
+    CHECK(pipeline::path_part("/a/{b}?{page}") == "/a/{b}");
+    CHECK(pipeline::path_part("/a") == "/a");
+    CHECK(pipeline::route_key(http::method::get, "/a?{page}") == pipeline::route_key(http::method::get, "/a"));
+}

@@ -1,11 +1,15 @@
 #include <tollgate/pipeline/route_table.hpp>
 
 #include <tollgate/api/account_api.hpp>
+#include <tollgate/api/routes.hpp>
+#include <tollgate/http/json_body.hpp>
 
 #include <support/shop.hpp>
 
 #include <catch2/catch.hpp>
 
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +26,11 @@ struct item_code {
     std::string letters;
 };
 
+struct hooks_reader {
+    static constexpr bool needs_hooks = true;
+    result<void> operator()(api_call&, const std::optional<std::string>&) const { return {}; }
+};
+
 }  // namespace
 
 template <>
@@ -34,6 +43,11 @@ struct tollgate::path_parameter<"code"> {
     }
 };
 
+template <>
+struct tollgate::query_parameter<"page"> : tollgate::integer_parameter<1, 1000> {};
+template <>
+struct tollgate::query_parameter<"code"> : tollgate::path_parameter<"code"> {};
+
 TEST_CASE("own routes get authentication, limits, scopes and errors", "[pipeline][route_table]") {
     auto calls = std::make_shared<int>(0);
     auto own = route_table{
@@ -45,7 +59,7 @@ TEST_CASE("own routes get authentication, limits, scopes and errors", "[pipeline
                                           }),
         on_put<"/{service}/items/{code}">(write_of_service,
                                           [](auto& call, const service&, const item_code&) -> result<void> {
-                                              const auto body = call.body();
+                                              const auto body = http::parse_json_object(call.request().body);
                                               if (!body) return body.error();
                                               if (body->find("name") == nullptr) return invalid("name is missing.");
                                               call.response().set_status(status::no_content);
@@ -61,7 +75,7 @@ TEST_CASE("own routes get authentication, limits, scopes and errors", "[pipeline
     shop_directory users;
     users.people.insert({ann, {{ann, *decimal::parse("1"), *currency_code::from("EUR")}, {}, {}}});
     memory_store store;
-    account_api api{shop_settings(), users, store, default_policies(), account_routes() + own};
+    account_api api{shop_settings(), users, store, account_routes() + own};
 
     const auto token = [&](std::string_view scopes) {
         static unsigned char next = 0;
@@ -114,10 +128,26 @@ TEST_CASE("tables are concatenated", "[pipeline][route_table]") {
 
     shop_directory users;
     memory_store store;
-    account_api without_hooks{shop_settings(), users, store, default_policies(), balance_routes()};
+    account_api without_hooks{shop_settings(), users, store, balance_routes() + openapi_routes()};
     CHECK(without_hooks.handle(sent{method::get, "/v1/user/balance"}.asked()).status() == status::unauthorized);
     CHECK(without_hooks.handle(sent{method::get, "/v1/testservice/get"}.asked()).status() == status::not_found);
+    CHECK(without_hooks.openapi().find("getBalance") != std::string::npos);
     CHECK(without_hooks.openapi().find("listHooks") == std::string::npos);
+    CHECK(account_api{shop_settings(), users, store, balance_routes()}.openapi().empty());
+}
+
+TEST_CASE("routes of webhooks need a store that has them", "[pipeline][route_table]") {
+    shop_directory users;
+    memory_token_store store;
+    account_api api{shop_settings(), users, store, balance_routes() + account_list_routes() + demonstration_routes() + openapi_routes()};
+    CHECK(api.handle(sent{method::get, "/v1/testservice/get"}.asked()).status() == status::ok);
+    CHECK_THROWS_WITH((account_api{shop_settings(), users, store, account_routes()}),
+                      "tollgate: GET /{service}/{account}/hooks needs a hook_store; read tollgate/contract/hook_store.hpp");
+    const auto with_query = [] { return route_table{on_get<"/mine?{q}">(open_to_all, hooks_reader{})}; };
+    CHECK_THROWS_WITH((account_api{shop_settings(), users, store, with_query()}),
+                      "tollgate: GET /mine needs a hook_store; read tollgate/contract/hook_store.hpp");
+    memory_store with_hooks;
+    CHECK_NOTHROW((account_api{shop_settings(), users, with_hooks, with_query()}));
 }
 
 TEST_CASE("duplicate routes are refused", "[pipeline][route_table]") {
@@ -125,7 +155,7 @@ TEST_CASE("duplicate routes are refused", "[pipeline][route_table]") {
     shop_directory users;
     memory_store store;
     const auto make = [&](const route_table& more) {
-        account_api{shop_settings(), users, store, default_policies(), account_routes() + more};
+        account_api{shop_settings(), users, store, account_routes() + more};
     };
     CHECK_NOTHROW(make(route_table{on_put<"/{service}/{account}/hooks">(read_of_service, endpoint)}));
     CHECK_NOTHROW(make(route_table{on_get<"/{service}/{account}">(read_of_service, endpoint)}));
@@ -133,4 +163,79 @@ TEST_CASE("duplicate routes are refused", "[pipeline][route_table]") {
                       "tollgate: two routes for GET /{service}/{account}/hooks");
     CHECK_THROWS_WITH(make(route_table{on_get<"/{service}/{shop}/hooks">(read_of_service, endpoint)}),
                       "tollgate: two routes for GET /{service}/{shop}/hooks");
+}
+
+TEST_CASE("query parameters have the types of their names", "[pipeline][route_table]") {
+    auto calls = std::make_shared<int>(0);
+    const auto list = [calls](api_call& call, std::string_view name, const std::optional<std::int64_t>& page,
+                              const std::optional<item_code>& code, const std::optional<std::string>& q) -> result<void> {
+        ++*calls;
+        auto text = std::string{name} + " page " + (page ? std::to_string(*page) : "none") + " code " + (code ? code->letters : "none") +
+                    " q " + (q ? "'" + *q + "'" : "none");
+        call.response().body() = text;
+        return {};
+    };
+    shop_directory users;
+    memory_store store;
+    account_api api{shop_settings(), users, store,
+                    route_table{on_get<"/notes/{name}?{page}&{code}&{q}">(open_to_all, list, {.operation = "listNotes"})} +
+                        openapi_routes()};
+    struct {
+        const char* query;
+        status expected;
+        const char* body;  // or a part of it
+    } const rows[] = {
+        {"", status::ok, "a page none code none q none"},
+        {"?", status::ok, "a page none code none q none"},
+        {"?page=3", status::ok, "a page 3 code none q none"},
+        {"?q=x%20y+z&code=ABC&page=1000&other=1&other=2", status::ok, "a page 1000 code ABC q 'x y z'"},
+        {"?q", status::ok, "q ''"},
+        {"?q=", status::ok, "q ''"},
+        {"?page=0", status::unprocessable_content, "page in the query must be an integer from 1 to 1000."},
+        {"?page=1001", status::unprocessable_content, "page in the query"},
+        {"?page=", status::unprocessable_content, "page in the query"},
+        {"?page=03", status::unprocessable_content, "page in the query"},
+        {"?page=1x", status::unprocessable_content, "page in the query"},
+        {"?page=99999999999999999999", status::unprocessable_content, "page in the query"},
+        {"?code=abc", status::unprocessable_content, "code in the query has an invalid value."},
+        {"?page=1&page=1", status::bad_request, "more than one page"},
+        {"?q=%zz", status::bad_request, "cannot be decoded"},
+        {"?q=%ff", status::bad_request, "cannot be decoded"},
+    };
+    int answered = 0;
+    for (const auto& row : rows) {
+        CAPTURE(row.query);
+        const auto response = api.handle(sent{method::get, "/v1/notes/a" + std::string{row.query}}.asked());
+        CHECK(response.status() == row.expected);
+        CHECK_THAT(std::string{response.body()}, Catch::Contains(row.body));
+        answered += row.expected == status::ok ? 1 : 0;
+    }
+    CHECK(*calls == answered);
+    CHECK(api.table()[0].path == "/notes/{name}");
+    CHECK(api.openapi().find(R"("/notes/{name}":{)") != std::string::npos);
+    CHECK(api.openapi().find(R"({"name":"page","in":"query","required":false,"schema":{"type":"integer","format":"int64"}})") !=
+          std::string::npos);
+    CHECK(api.openapi().find(R"({"name":"q","in":"query","required":false,"schema":{"type":"string"}})") != std::string::npos);
+
+    const auto same_path = [](api_call&) -> result<void> { return {}; };
+    CHECK_THROWS_WITH((account_api{shop_settings(), users, store,
+                                   route_table{on_get<"/items?{q}">(open_to_all, [](api_call&, const auto&) -> result<void> { return {}; })} +
+                                       route_table{on_get<"/items">(open_to_all, same_path)}}),
+                      "tollgate: two routes for GET /items");
+}
+
+TEST_CASE("an integer parameter has one spelling and its bounds", "[pipeline][route_table]") {
+    using any = integer_parameter<(std::numeric_limits<std::int64_t>::min)(), (std::numeric_limits<std::int64_t>::max)()>;
+    CHECK(any::parse("0") == 0);
+    CHECK(any::parse("-5") == -5);
+    CHECK(any::parse("9223372036854775807") == (std::numeric_limits<std::int64_t>::max)());
+    CHECK(any::parse("-9223372036854775807") == -(std::numeric_limits<std::int64_t>::max)());
+    for (const char* bad : {"", "-", "+1", "01", "-0", "-01", "1.0", "1 ", " 1", "0x1", "9223372036854775808", "99999999999999999999"}) {
+        CAPTURE(bad);
+        CHECK_FALSE(any::parse(bad));
+    }
+    CHECK(integer_parameter<-1, 1>::parse("1") == 1);
+    CHECK(integer_parameter<-1, 1>::parse("-1") == -1);
+    CHECK_FALSE(integer_parameter<-1, 1>::parse("2"));
+    CHECK_FALSE(integer_parameter<-1, 1>::parse("-2"));
 }

@@ -45,16 +45,17 @@ struct leasing_limiter {
 
 TEST_CASE("an Authorization field is a scheme and credentials", "[pipeline][authenticate]") {
     struct row {
-        const char* value;
-        const char* scheme;
-        const char* credentials;
+        std::string_view value;
+        std::string_view scheme;
+        std::optional<std::string_view> credentials;
     };
     const auto each = GENERATE(row{"Basic abc", "Basic", "abc"}, row{"Basic   abc", "Basic", "abc"}, row{"Basic", "Basic", ""},
-                               row{"Basic ", "Basic", ""}, row{"", "", ""}, row{"Bearer a b", "Bearer", "a b"},
-                               row{"Bearer\tabc", "Bearer\tabc", ""});
-    const auto split = pipeline::split_authorization(each.value);
-    CHECK(split.scheme == each.scheme);
-    CHECK(split.credentials == each.credentials);
+                               row{"Basic ", "Basic", ""}, row{"bASIC abc", "Basic", "abc"}, row{"Bearer a b", "Bearer", "a b"},
+                               row{"", "Basic", std::nullopt}, row{"Basi", "Basic", std::nullopt}, row{"Basics", "Basic", std::nullopt},
+                               row{"Basics abc", "Basic", std::nullopt}, row{" Basic abc", "Basic", std::nullopt},
+                               row{"Bearer\tabc", "Bearer", std::nullopt}, row{"Bearer abc", "Basic", std::nullopt});
+    CAPTURE(each.value);
+    CHECK(pipeline::credentials_of(each.value, each.scheme) == each.credentials);
 }
 
 TEST_CASE("a path is below a root by whole segments", "[pipeline][route]") {
@@ -205,4 +206,78 @@ TEST_CASE("the type of a body is checked before it arrives, if there is certainl
     CHECK(pipeline::check_body(request, true)->status == http::status::unsupported_media_type);
     request.fields.add("Content-Type", "application/json");
     CHECK_FALSE(pipeline::check_body(request, true));
+}
+
+TEST_CASE("a body has the bound of its route, before it arrives and after", "[pipeline][body]") {
+    struct {
+        const char* declared;  // null: chunked
+        std::string body;
+        std::size_t bound;
+        bool fits;
+    } const rows[] = {
+        {"4", "", 4, true},
+        {"5", "", 4, false},
+        {"18446744073709551615", "", 4, false},
+        {"5", "", no_body_bound, true},
+        {nullptr, "", 4, true},
+        {nullptr, "1234", 4, true},
+        {nullptr, "12345", 4, false},
+        {"5", "12345", 4, false},
+        {"5", "12345", no_body_bound, true},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.body, row.bound);
+        http::request request;
+        request.fields.add("Content-Type", "application/json");
+        if (row.declared != nullptr) request.fields.add("Content-Length", row.declared);
+        request.body = row.body;
+        request.body_state = row.body.empty() ? http::body_state::pending : http::body_state::complete;
+        const auto refused = pipeline::check_body(request, true, row.bound);
+        CHECK(refused.has_value() != row.fits);
+        if (refused) CHECK(refused->status == http::status::content_too_large);
+    }
+}
+
+TEST_CASE("of several windows the refusal that ends last is told, else the one with fewest requests left", "[pipeline][limit]") {
+    const auto now = from_unix_seconds(1'700'000'000);
+    const verdict many{true, 100, 90, now + seconds{60}};
+    const verdict few{true, 10, 1, now + seconds{10}};
+    const verdict none_left{true, 10, 0, now + seconds{5}};
+    const verdict refused{false, 10, 0, now + seconds{10}};
+    const verdict refused_for_long{false, 100, 0, now + seconds{600}};
+    const verdict by_rank[] = {refused_for_long, refused, none_left, few, many};
+    for (std::size_t i = 0; i < std::size(by_rank); ++i)
+        for (std::size_t j = 0; j < std::size(by_rank); ++j) CHECK(pipeline::is_tighter(by_rank[i], by_rank[j]) == (i < j));
+}
+
+namespace {
+
+/// Names windows by the user's number: one, none, or two of which the second is small.
+struct choosing_limiter : leasing_limiter {
+    limit_windows windows_of(const limited_request& asked) const noexcept {
+        if (asked.route == "/none") return {};
+        if (asked.route == "/two") return {{asked.key, asked.allowed}, {asked.key.in("two"), {1, seconds{60}}}};
+        return {{asked.key, asked.allowed}};
+    }
+};
+
+}  // namespace
+
+TEST_CASE("several windows need a worker if the limiter may block, one asks for its lease, none asks nothing", "[pipeline][limit]") {
+    const pipeline::default_quotas quotas{{60, seconds{3600}}, {1000, seconds{86400}}};
+    http::request request;
+    choosing_limiter limiter;
+    limiter.has_lease = true;
+    pipeline::judgement state;
+    CHECK_FALSE(pipeline::count_in_windows(limiter, quotas, "/two", request, http::thread_kind::io, state));
+    CHECK(limiter.taken + limiter.waits == 0);
+    CHECK(pipeline::count_in_windows(limiter, quotas, "/none", request, http::thread_kind::io, state));
+    CHECK(limiter.taken + limiter.waits == 0);
+    CHECK(state.limit.admitted);
+    CHECK(state.limit.remaining == 60);
+    CHECK(pipeline::count_in_windows(limiter, quotas, "/one", request, http::thread_kind::io, state));
+    CHECK(limiter.taken == 1);
+    CHECK(limiter.waits == 0);
+    CHECK(pipeline::count_in_windows(limiter, quotas, "/two", request, http::thread_kind::worker, state));
+    CHECK(limiter.waits > 0);
 }

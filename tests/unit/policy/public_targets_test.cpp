@@ -106,7 +106,7 @@ TEST_CASE("private addresses are refused in every spelling, and accepted if allo
         for (const char* scheme : {"http://", "https://"}) {
             const auto text = scheme + host + "/hook";
             CAPTURE(text);
-            CHECK(refusal({}, text) == "target_url must lead to a public address.");
+            CHECK(refusal({}, text) == "target_url must point to a public address.");
             CHECK(refusal({.private_allowed = true}, text) == "");
         }
 }

@@ -417,3 +417,52 @@ TEST_CASE("a session handles everything received on a worker", "[http1_session]"
     CHECK(session.serve(with, http::thread_kind::worker) == http1_session::state::idle);
     CHECK(session.responses() == 3);
 }
+
+namespace {
+
+/// Awaits bodies of at most 4 bytes.
+struct small_body_handler {
+    void handle(const http::request& request, http::response& response) noexcept {
+        response.set_status(request.body_state == http::body_state::too_large ? http::status::content_too_large : http::status::ok);
+    }
+    void handle(const http::refusal& why, http::response& response) noexcept { response.set_status(why.status); }
+    http::handle_step advance(const http::request& request, http::response& response, http::handler_state& state,
+                              http::thread_kind) noexcept {
+        if (request.body_state == http::body_state::pending) {
+            state.set_body_bytes_max(4);
+            return http::handle_step::needs_body;
+        }
+        handle(request, response);
+        return http::handle_step::done;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a chunked body beyond the handler's bound is refused before it is buffered", "[http1_session]") {
+    small_body_handler handler;
+    std::atomic<bool> stopping = false;
+    const server_detail::response_context with{handler, date, stopping};
+    const std::string head = "POST /b HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+    struct {
+        std::string body;
+        const char* status;
+        bool closes;
+    } const rows[] = {
+        {"4\r\nabcd\r\n0\r\n\r\n", "HTTP/1.1 200 ", false},
+        {"5\r\n", "HTTP/1.1 413 ", true},  // its bytes are not awaited
+        {"4\r\nabcd\r\n1\r\n", "HTTP/1.1 413 ", true},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.body);
+        http1_session session{http::parser_settings{}};
+        session.begin(ip_address::v4(192, 0, 2, 1), false);
+        for (const char c : head + row.body) {
+            session.input_space()[0] = c;
+            session.received(1);
+            (void)session.serve(with, http::thread_kind::io);
+        }
+        CHECK(std::string{session.output()}.find(row.status) == 0);
+        CHECK(session.closing() == row.closes);
+    }
+}

@@ -16,6 +16,10 @@ TEST_CASE("the memory store passes the store suite") {
     tollgate_test::run_store_suite([] { return memory_store{}; });
 }
 
+TEST_CASE("the memory store of tokens passes the store suite") {
+    tollgate_test::run_store_suite([] { return memory_token_store{}; });
+}
+
 TEST_CASE("a full memory store refuses more rows and names the setting") {
     memory_settings settings;
     settings.personal_tokens_max = settings.access_tokens_max = settings.hooks_max = 2;

@@ -79,6 +79,16 @@ enum class mistake {
     sweeps_too_early,
     sweeps_too_much,
     sweeps_without_attempts,
+    updates_for_anybody,
+    updates_beyond_the_bound,
+    keeps_the_old_target,
+    tells_all_hooks,
+    tells_disabled_hooks,
+    lists_every_state,
+    resends_the_newest,
+    resends_all,
+    resends_since_the_beginning,
+    cuts_requests,
 };
 
 /// The memory store with one mistake made on the way.
@@ -109,6 +119,16 @@ public:
                                       instant until) {
         if (is(mistake::keeps_the_old_secret)) until = instant::max();
         return inner_.replace_hook_secret(account, id, secret, until);
+    }
+    result<bool> update_hook(account_ref account, hook_id id, hook_change changed, std::size_t max) {
+        if (is(mistake::updates_for_anybody)) account = testing::sample_account();
+        if (is(mistake::updates_beyond_the_bound)) ++max;
+        if (is(mistake::keeps_the_old_target)) {
+            const auto hooks = *inner_.hooks_of(account);
+            for (const hook& each : hooks)
+                if (each.id == id) changed.target_url = each.target_url;
+        }
+        return inner_.update_hook(account, id, changed, max);
     }
     result<bool> delete_hook(const account_ref& account, hook_id id) {
         const std::scoped_lock lock{mutex_};
@@ -195,6 +215,7 @@ public:
             if (is(mistake::sends_again_at_once)) each.retry_at = now;
             if (is(mistake::cuts_answers))
                 each.made.answer.resize((std::min)(each.made.answer.size(), std::size_t{255}));
+            if (is(mistake::cuts_requests)) each.made.request.resize((std::min)(each.made.request.size(), std::size_t{255}));
             if (is(mistake::fails_since_it_was_completed)) each.made.at = now;
             if (is(mistake::counts_what_was_not_sent) && each.outcome == delivery_outcome::not_attempted)
                 each.outcome = delivery_outcome::retry;
@@ -219,11 +240,12 @@ public:
     }
 
     result<std::vector<delivery>> deliveries_of(account_ref account, hook_id of, std::size_t rows_max,
-                                                 std::optional<delivery_id> before) {
+                                                 std::optional<delivery_id> before, std::optional<delivery_state> state) {
+        if (is(mistake::lists_every_state)) state.reset();
         if (is(mistake::lists_the_newest_only)) before.reset();
         if (is(mistake::lists_for_anybody)) account = testing::sample_account();
         if (is(mistake::lists_one_too_many)) ++rows_max;
-        auto listed = inner_.deliveries_of(account, of, rows_max, before);
+        auto listed = inner_.deliveries_of(account, of, rows_max, before, state);
         if (listed && is(mistake::lists_the_oldest_first)) std::reverse(listed->begin(), listed->end());
         if (listed && is(mistake::says_nothing_of_leases))
             for (delivery& each : *listed)
@@ -262,6 +284,27 @@ public:
         if (done && *done && is(mistake::resends_what_is_being_sent)) {
             const std::scoped_lock lock{mutex_};
             static_cast<void>(inner_.resend(account, id, now + seconds{30}));
+        }
+        return done;
+    }
+    result<std::size_t> resend_given_up(const account_ref& account, hook_id of, instant since, std::size_t rows_max, instant now) {
+        if (is(mistake::resends_all)) rows_max = 1000;
+        if (is(mistake::resends_since_the_beginning)) since = instant{};
+        if (is(mistake::resends_the_newest)) {
+            std::size_t count = 0;
+            for (const delivery& each : *inner_.deliveries_of(account, of, rows_max, {}, delivery_state::given_up))
+                if (each.created_at >= since && inner_.resend(account, each.id, now)) ++count;
+            if (count != 0) return count;
+        }
+        return inner_.resend_given_up(account, of, since, rows_max, now);
+    }
+    result<bool> append_event_to(hook_id to, const event& happened, const message_seed& seed, instant now) {
+        auto done = inner_.append_event_to(to, happened, seed, now);
+        if (!done && is(mistake::tells_disabled_hooks)) return true;
+        if (is(mistake::tells_all_hooks)) {
+            const auto hooks = *inner_.hooks_of(happened.account);
+            for (const hook& each : hooks)
+                if (each.id != to) static_cast<void>(inner_.append_event_to(each.id, happened, seed, now));
         }
         return done;
     }
@@ -315,24 +358,24 @@ TEST_CASE("each mistake of an outbox is caught by its case") {
         row{mistake::takes_what_is_too_late, "lease: lasts until its end, and not beyond"},
         row{mistake::refuses_what_comes_late, "lease: a result after its end, but before the next lease, is in time"},
         row{mistake::completes_twice, "lease: completed once"},
-        row{mistake::gives_results_backwards, "complete: results are in order, whatever else is among them"},
+        row{mistake::gives_results_backwards, "complete: results are in order, also with unknown ones among them"},
         row{mistake::sends_again_at_once, "complete: delivered and given up are the end, a retry is due when it says"},
         row{mistake::forgets_attempts_made, "complete: delivered and given up are the end, a retry is due when it says"},
         row{mistake::keeps_the_old_secret, "secret: each signs until its own time is over"},
         row{mistake::forgets_the_old_secret, "secret: each signs until its own time is over"},
         row{mistake::forgets_all_old_secrets_but_one, "secret: each signs until its own time is over"},
         row{mistake::keeps_deliveries_of_deleted_hooks,
-            "hook: a deleted one's deliveries go with it, and nobody else's"},
+            "hook: only the deliveries of a deleted one are deleted with it"},
         row{mistake::gives_one_batch_to_two_threads, "lease: of parallel claims no two get one delivery"},
-        row{mistake::leases_more_than_requested, "lease: not more than requested, and what is due first comes first"},
+        row{mistake::leases_more_than_requested, "lease: not more than requested, and in the order in which they became due"},
         row{mistake::has_no_bound_for_hosts,
             "lease: a host has no more leases than the request says, of all workers together"},
         row{mistake::bounds_a_host_by_request,
             "lease: the bound of a host holds for all requests of one call, in their order"},
         row{mistake::lists_hooks_of_full_hosts,
-            "due: a hook whose host is full waits until the request's time, and keeps nobody back"},
+            "due: a hook whose host is full waits until the request's time, and delays no other"},
         row{mistake::lists_the_oldest_hook_first,
-            "due: hooks take turns: one that was served goes behind those that wait"},
+            "due: hooks take turns: one that was served comes after those that wait"},
         row{mistake::lists_too_many_hooks,
             "due: hooks in the order in which they became due, with what a scheduler needs, a page at a time"},
         row{mistake::lists_hosts_instead_of_targets,
@@ -360,15 +403,26 @@ TEST_CASE("each mistake of an outbox is caught by its case") {
         row{mistake::never_disables, "hook: disabled when it has been failing for too long, by a failure alone"},
         row{mistake::disables_for_any_reason,
             "hook: disabled when it has been failing for too long, by a failure alone"},
-        row{mistake::resends_what_is_held, "hook: a disabled one holds its deliveries until somebody enables it"},
-        row{mistake::resends_for_anybody, "resend: due at once, whatever it was, under the same name"},
-        row{mistake::resends_what_is_being_sent, "resend: due at once, whatever it was, under the same name"},
+        row{mistake::resends_what_is_held, "hook: a disabled one holds its deliveries until it is enabled"},
+        row{mistake::resends_for_anybody, "resend: due at once in any state, with the same message id"},
+        row{mistake::resends_what_is_being_sent, "resend: due at once in any state, with the same message id"},
         row{mistake::forgets_whom_to_resend,
-            "resend: asked for while it is being sent, it follows the attempt, whatever its end"},
-        row{mistake::enables_for_anybody, "hook: a disabled one holds its deliveries until somebody enables it"},
-        row{mistake::stays_failing_when_enabled, "hook: enabled, what waits for its time goes on waiting"},
+            "resend: requested during an attempt, it follows the attempt, with any outcome"},
+        row{mistake::enables_for_anybody, "hook: a disabled one holds its deliveries until it is enabled"},
+        row{mistake::stays_failing_when_enabled, "hook: after it is enabled, later retries keep their time"},
         row{mistake::sweeps_too_early, "sweep: what ended before the moment is forgotten, not at it, a few at a time"},
         row{mistake::sweeps_too_much, "sweep: what ended before the moment is forgotten, not at it, a few at a time"},
         row{mistake::sweeps_without_attempts,
-            "sweep: what ended before the moment is forgotten, not at it, a few at a time"}});
+            "sweep: what ended before the moment is forgotten, not at it, a few at a time"},
+        row{mistake::updates_for_anybody, "update: from now on a hook has another event and target"},
+        row{mistake::updates_beyond_the_bound, "update: not more hooks than the bound for one event"},
+        row{mistake::keeps_the_old_target, "update: from now on a hook has another event and target"},
+        row{mistake::tells_all_hooks, "event: goes to one hook alone, whatever its event"},
+        row{mistake::tells_disabled_hooks, "event: goes to one hook alone, whatever its event"},
+        row{mistake::lists_every_state, "history: a hook's deliveries in one state"},
+        row{mistake::resends_the_newest, "resend: what was given up since then, the oldest first, and not more than asked for"},
+        row{mistake::resends_all, "resend: what was given up since then, the oldest first, and not more than asked for"},
+        row{mistake::resends_since_the_beginning,
+            "resend: what was given up since then, the oldest first, and not more than asked for"},
+        row{mistake::cuts_requests, "attempt: all that is known of it is on record, the last first"}});
 }

@@ -57,7 +57,20 @@ struct session_map {
         rows.erase(found);
         return true;
     }
-    result<void> end_sessions_of(user_id) { return {}; }
+    result<std::vector<stored_session>> sessions_of(user_id user) {
+        const std::scoped_lock held{mutex};
+        if (failure) return *failure;
+        std::vector<stored_session> found;
+        for (const auto& [key, row] : rows)
+            if (row.user == user) found.push_back(row);
+        return found;
+    }
+    result<void> end_sessions_of(user_id user, const std::optional<digest>& kept) {
+        const std::scoped_lock held{mutex};
+        if (failure) return *failure;
+        std::erase_if(rows, [&](const auto& each) { return each.second.user == user && each.second.cookie_digest != kept; });
+        return {};
+    }
     result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) {
         const std::scoped_lock held{mutex};
         std::size_t swept = 0;
@@ -385,7 +398,23 @@ TEST_CASE("without random bytes there is no session", "[cookie_sessions]") {
 TEST_CASE("the sign-in URL contains the way back", "[cookie_sessions]") {
     CHECK(site{}.sessions.sign_in_url("/en/user/oauth/?a=b&c=d%20e") ==
           "/en/user/sign_in/?return_to=%2Fen%2Fuser%2Foauth%2F%3Fa%3Db%26c%3Dd%2520e");
-    CHECK(site{"https://shop.example/account"}.sessions.sign_in_url("/").starts_with("/account/en/user/sign_in/?"));
+    const site below{"https://shop.example/account"};
+    for (const auto& [back, path] : {
+             std::pair{"/account/en/user/settings/", "/account/en/user/sign_in/?"},
+             {"/account/de/user/device/?user_code=A", "/account/de/user/sign_in/?"},
+             {"/account/pt-BR/user/oauth/", "/account/pt-BR/user/sign_in/?"},
+             {"/account/de/itemplatform/oauth/?client_id=a", "/account/de/user/sign_in/?"},
+             // Not below a language: the page itself redirects to one.
+             {"/", "/account/user/sign_in/?"},
+             {"/de/user/settings/", "/account/user/sign_in/?"},
+             {"/account/orders/", "/account/user/sign_in/?"},
+             {"/account/d/user/", "/account/user/sign_in/?"},
+             {"/account/../user/", "/account/user/sign_in/?"},
+             {"/account/de/orders/", "/account/user/sign_in/?"},
+         }) {
+        CAPTURE(back);
+        CHECK(below.sessions.sign_in_url(back).starts_with(path));
+    }
 }
 
 TEST_CASE("an invalid auth_url or cookie name throws", "[cookie_sessions]") {
@@ -430,4 +459,160 @@ TEST_CASE("others cannot lock out a known browser", "[cookie_sessions]") {
     auto changed = cookie;
     changed.back() = changed.back() == 'A' ? 'E' : 'A';
     CHECK(shop.sign_in("right", changed)->result == sign_in_result::throttled);
+}
+
+namespace {
+
+/// Passwords that can be changed.
+struct changing_passwords {
+    std::string password = "the current one";
+    user_id whose = ann;
+    std::optional<error> failure;
+    result<std::optional<user_id>> check_password(std::string_view login, std::string_view typed) {
+        if (failure) return *failure;
+        return login == "ann" && typed == password ? std::optional{whose} : std::nullopt;
+    }
+    result<void> set_password(user_id user, std::string_view wanted) {
+        if (user != ann) return not_found();
+        password = wanted;
+        return {};
+    }
+};
+using changing_sessions = cookie_sessions<session_map, changing_passwords, test::counting_random>;
+static_assert(session_manager<changing_sessions> && password_changer<changing_sessions>);
+static_assert(session_manager<sessions_type> && !password_changer<sessions_type>);
+
+/// Ann in one browser or several.
+struct browsers {
+    session_map store;
+    changing_passwords passwords;
+    std::uint64_t entropy = 0;
+    bool random_works = true;
+    instant now = noon;
+    changing_sessions sessions{{.auth_url = "https://shop.example"}, store, passwords, test::counting_random{&entropy, &random_works}};
+    const session who{ann, "ann", "secret"};
+
+    /// The cookie.
+    std::string sign_in(std::string_view user_agent, const ip_address& from) {
+        http::request asked;
+        asked.fields.add("User-Agent", user_agent);
+        http::response out;
+        REQUIRE(sessions.sign_in(asked, {"ann", passwords.password, from}, now, out)->who);
+        const auto line = out.find("Set-Cookie");
+        return std::string{line.substr(0, line.find(';'))};
+    }
+    std::vector<listed_session> listed(std::string_view cookie) {
+        http::request asked;
+        asked.fields.add("Cookie", cookie);
+        return *sessions.sessions_of(asked, who, now);
+    }
+    http::response changed_with{};
+    password_change_answer change(std::string_view cookie, std::string_view current, std::string_view wanted = "the new one") {
+        http::request asked;
+        asked.fields.add("Cookie", cookie);
+        changed_with = {};
+        return *sessions.change_password(asked, who, {current, wanted, ip_address::v4(192, 0, 2, 1)}, now, changed_with);
+    }
+    bool is_in(std::string_view cookie) {
+        http::request asked;
+        asked.fields.add("Cookie", cookie);
+        return sessions.session_of(asked, now)->has_value();
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a user's sessions are listed with where they began") {
+    browsers ann_with;
+    const auto first = ann_with.sign_in("Firefox/1\x01\xff", ip_address::v4(203, 0, 113, 77));
+    ann_with.now += minutes{1};
+    const auto second = ann_with.sign_in(std::string(300, 'x'), *ip_address::parse("2001:db8:1:2::3"));
+    const auto listed = ann_with.listed(second);
+    REQUIRE(listed.size() == 2);
+    for (const auto& each : listed) {
+        const bool is_first = each.created_at == noon;
+        CHECK(each.user_agent == (is_first ? "Firefox/1??" : std::string(limits::session_user_agent_bytes_max, 'x')));
+        CHECK(each.signed_in_from == (is_first ? "203.0.113.0/24" : "2001:db8:1::/48"));
+        CHECK(each.is_current == !is_first);
+        CHECK(each.id.size() == 24);
+        for (const auto& [key, row] : ann_with.store.rows) CHECK(hex_encode(key).find(each.id) == std::string::npos);
+    }
+    CHECK(listed[0].id != listed[1].id);
+
+    ann_with.now += hours{12} - minutes{1};
+    CHECK(ann_with.listed(second).size() == 1);  // the other one is over
+    ann_with.store.failure = unavailable("gone");
+    http::request asked;
+    CHECK(ann_with.sessions.sessions_of(asked, ann_with.who, noon).error().kind == error_kind::unavailable);
+}
+
+TEST_CASE("a user signs out elsewhere") {
+    browsers ann_with;
+    const auto here = ann_with.sign_in("here", ip_address::v4(192, 0, 2, 1));
+    const auto there = ann_with.sign_in("there", ip_address::v4(192, 0, 2, 2));
+    const auto elsewhere = ann_with.sign_in("elsewhere", ip_address::v4(192, 0, 2, 3));
+    const auto listed = ann_with.listed(here);
+    const auto id_of = [&](std::string_view agent) {
+        for (const auto& each : listed)
+            if (each.user_agent == agent) return each.id;
+        return std::string{};
+    };
+    CHECK_FALSE(*ann_with.sessions.end_session({user_id{2}, "bob", ""}, id_of("there")));
+    CHECK_FALSE(*ann_with.sessions.end_session(ann_with.who, ""));
+    CHECK_FALSE(*ann_with.sessions.end_session(ann_with.who, "0"));
+    CHECK(ann_with.is_in(there));
+    CHECK(*ann_with.sessions.end_session(ann_with.who, id_of("there")));
+    CHECK_FALSE(*ann_with.sessions.end_session(ann_with.who, id_of("there")));
+    CHECK_FALSE(ann_with.is_in(there));
+    CHECK(ann_with.is_in(elsewhere));
+
+    http::request asked;
+    asked.fields.add("Cookie", here);
+    REQUIRE(ann_with.sessions.end_other_sessions(asked, ann_with.who));
+    CHECK(ann_with.is_in(here));
+    CHECK_FALSE(ann_with.is_in(elsewhere));
+}
+
+TEST_CASE("a password is changed by someone who has the current one") {
+    using enum password_change_answer::outcome;
+    browsers ann_with;
+    const auto here = ann_with.sign_in("here", ip_address::v4(192, 0, 2, 1));
+    const auto there = ann_with.sign_in("there", ip_address::v4(192, 0, 2, 2));
+    CHECK(ann_with.change(here, "a guess").result == refused);
+    CHECK(ann_with.change(here, std::string(limits::password_bytes_max + 1, 'x')).result == refused);
+    ann_with.passwords.whose = user_id{2};  // the login is somebody else's by now
+    CHECK(ann_with.change(here, "the current one").result == refused);
+    ann_with.passwords.whose = ann;
+    CHECK(ann_with.passwords.password == "the current one");
+    CHECK(ann_with.is_in(there));
+    CHECK(ann_with.changed_with.find("Set-Cookie").empty());
+    CHECK(ann_with.change(here, "the current one").result == changed);
+    CHECK(ann_with.passwords.password == "the new one");
+    CHECK_FALSE(ann_with.is_in(there));
+    // Whoever knows the cookie of this session is out, too.
+    CHECK_FALSE(ann_with.is_in(here));
+    const auto line = ann_with.changed_with.find("Set-Cookie");
+    const auto next = std::string{line.substr(0, line.find(';'))};
+    CHECK(ann_with.is_in(next));
+    CHECK(ann_with.store.rows.size() == 1);
+}
+
+TEST_CASE("guesses at a password change are throttled like those at sign-in") {
+    using enum password_change_answer::outcome;
+    browsers ann_with;
+    const auto here = ann_with.sign_in("here", ip_address::v4(192, 0, 2, 1));
+    for (int i = 0; i < 10; ++i) CHECK(ann_with.change(here, "a guess").result == refused);
+    const auto late = ann_with.change(here, "the current one");
+    CHECK(late.result == throttled);
+    CHECK(late.retry_after >= seconds{1});
+    CHECK(ann_with.passwords.password == "the current one");
+    ann_with.now += minutes{15};
+    // What could not be checked is not a failure.
+    ann_with.passwords.failure = unavailable("busy");
+    http::request asked;
+    http::response out;
+    for (int i = 0; i < 20; ++i)
+        CHECK_FALSE(ann_with.sessions.change_password(asked, ann_with.who, {"x", "y", ip_address::v4(192, 0, 2, 1)}, ann_with.now, out));
+    ann_with.passwords.failure.reset();
+    CHECK(ann_with.change(here, "the current one").result == changed);
 }

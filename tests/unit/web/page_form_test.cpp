@@ -101,18 +101,33 @@ TEST_CASE("a select has groups where options have them") {
 TEST_CASE("a form contains its token and hidden fields") {
     const auto text = written([](auto& html) {
         write_confirmation(html, {.label = "Delete", .about = hostile, .warning = hostile, .button = "Yes"},
-                           {.url = "/a", .form_token = "t.o", .hidden = {{"action", "delete"}, {"id", hostile}}});
+                           {.url = "/a", .form_token = "t.o", .hidden = {{"action", "delete"}, {"id", hostile}}}, texts);
     });
     CHECK(has(text, "<form method=\"post\" action=\"/a\">\n<input type=\"hidden\" name=\"form_token\" value=\"t.o\">"));
     CHECK(has(text, "<input type=\"hidden\" name=\"id\" value=\"" + escaped + "\">"));
-    CHECK(has(text, "<summary>Delete<span class=\"unseen\"> " + escaped + "</span></summary>"));
+    CHECK(has(text, "popovertarget=\"confirm-delete-" + escaped + "\">Delete<span class=\"unseen\"> " + escaped + "</span></button>"));
+    CHECK(has(text, "id=\"confirm-delete-" + escaped + "\" popover role=\"dialog\" aria-label=\"Yes\">"));
+    CHECK(has(text, "popovertargetaction=\"hide\">Cancel</button>"));
     CHECK_FALSE(has(text, "<script"));
+}
+
+TEST_CASE("the button of a removal looks different") {
+    const auto opener = [](bool is_removal) {
+        return written([&](auto& html) {
+            write_confirmation(html, {.label = "Do", .about = "it", .warning = "It is done.", .button = "Yes", .is_removal = is_removal},
+                               {.url = "/a", .form_token = "t", .hidden = {}}, texts);
+        });
+    };
+    CHECK(has(opener(true), "class=\"quiet removal\" popovertarget="));
+    CHECK(has(opener(false), "class=\"quiet\" popovertarget="));
 }
 
 TEST_CASE("a secret can be copied, but not edited or saved by the browser") {
     const auto text =
-        written([](auto& html) { write_copyable_text(html, {.name = "secret", .label = "Secret", .text = "tgp_1"}); });
+        written([](auto& html) { write_copyable_text(html, {.name = "secret", .label = "Secret", .text = "tgp_1"}, texts); });
     CHECK(has(text, "<label for=\"secret\">Secret</label>"));
-    CHECK(has(text, "id=\"secret\" value=\"tgp_1\" readonly autocomplete=\"off\""));
+    CHECK(has(text, " readonly autocomplete=\"off\" spellcheck=\"false\" id=\"secret\">tgp_1</textarea>"));
+    // Without the script there is no button that does nothing.
+    CHECK(has(text, "data-copies=\"secret\" data-copied=\"Copied\" hidden>Copy"));
     CHECK_FALSE(has(text, "name=\"secret\""));
 }

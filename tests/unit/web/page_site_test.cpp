@@ -50,7 +50,7 @@ TEST_CASE("a site's address comes from auth_url") {
 TEST_CASE("a style sheet's path contains its digest, and it is immutable") {
     sent asked{http::method::get, site.style_url};
     http::response out;
-    REQUIRE(site.answer_style_sheet(asked.asked(), out));
+    REQUIRE(site.answer_asset(asked.asked(), out));
     CHECK(out.body() == "body {}");
     CHECK(out.find("Content-Type") == "text/css; charset=utf-8");
     CHECK(out.find("Cache-Control") == "public, max-age=31536000, immutable");
@@ -60,15 +60,31 @@ TEST_CASE("a style sheet's path contains its digest, and it is immutable") {
     CHECK(page_site::make("https://shop.example/a", "body {}")->style_url == "/a" + site.style_url);
     for (const std::string& other : {site.style_url + "/", std::string{"/en/style-.css"}, "/x" + site.style_url}) {
         sent elsewhere{http::method::get, other};
-        CHECK_FALSE(site.answer_style_sheet(elsewhere.asked(), out));
+        CHECK_FALSE(site.answer_asset(elsewhere.asked(), out));
     }
+}
+
+TEST_CASE("an icon is served under a path that changes, and under the one that browsers try") {
+    const auto one = *page_site::make("https://shop.example/a", "", "<svg/>"), other = *page_site::make("https://shop.example/a", "", "<svg />");
+    CHECK(one.icon_url != other.icon_url);
+    CHECK(one.icon_url.starts_with("/a/en/icon-"));
+    for (const std::string& path : {one.icon_url, std::string{"/a/favicon.ico"}}) {
+        sent asked{http::method::get, path};
+        http::response out;
+        REQUIRE(one.answer_asset(asked.asked(), out));
+        CHECK(out.body() == "<svg/>");
+        CHECK((out.find("Cache-Control").find("immutable") != std::string_view::npos) == (path == one.icon_url));
+    }
+    sent elsewhere{http::method::get, "/favicon.ico"};
+    http::response out;
+    CHECK_FALSE(one.answer_asset(elsewhere.asked(), out));
 }
 
 TEST_CASE("a style sheet accepts GET only") {
     for (const auto& [method, status] : {std::pair{http::method::post, 405U}, {http::method::options, 204U}}) {
         sent asked{method, site.style_url};
         http::response out;
-        REQUIRE(site.answer_style_sheet(asked.asked(), out));
+        REQUIRE(site.answer_asset(asked.asked(), out));
         CHECK(to_number(out.status()) == status);
         CHECK(out.find("Allow") == "GET, HEAD, OPTIONS");
     }
@@ -112,6 +128,19 @@ TEST_CASE("pages have strict security fields") {
     http::response plain;
     add_page_fields(plain, *page_site::make("http://127.0.0.1", ""));
     CHECK(plain.find("Strict-Transport-Security").empty());
+}
+
+TEST_CASE("only a page with a script allows scripts, of this site alone") {
+    http::response out;
+    add_page_fields(out, site, page_reach::this_site, true);
+    CHECK(out.find("Content-Security-Policy") ==
+          "default-src 'none'; style-src 'self'; img-src 'self' data:; script-src 'self'; form-action 'self'; base-uri 'none'; "
+          "frame-ancestors 'none'");
+    sent asked{http::method::get, site.script_url};
+    http::response script;
+    REQUIRE(site.answer_asset(asked.asked(), script));
+    CHECK(script.find("Content-Type") == "text/javascript; charset=utf-8");
+    CHECK(script.find("X-Content-Type-Options") == "nosniff");
 }
 
 TEST_CASE("a page on the way to an application allows redirects and the opener") {

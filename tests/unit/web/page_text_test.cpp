@@ -22,8 +22,53 @@ TEST_CASE("waiting times are rounded up") {
 TEST_CASE("a date is readable for people and programs") {
     std::string text;
     html_writer html{text};
-    write_day(html, from_unix_seconds(951'868'799));
-    CHECK(text == "<time datetime=\"2000-02-29T23:59:59Z\">29 Feb 2000</time>");
+    write_day(html, from_unix_seconds(951'868'799), page_texts{}.dates);
+    CHECK(text == "<time datetime=\"2000-02-29T23:59:59Z\" title=\"29 Feb 2000, 23:59:59 UTC\">29 Feb 2000</time>");
+    text.clear();
+    write_moment(html, from_unix_seconds(951'868'799), german_texts().dates);
+    CHECK(text == "<time datetime=\"2000-02-29T23:59:59Z\">29. Feb. 2000, 23:59:59 UTC</time>");
+}
+
+TEST_CASE("an age is rounded down, and has the time in a tooltip") {
+    const date_texts texts;
+    const auto at = from_unix_seconds(951'868'799);
+    const auto age = [&](seconds old) {
+        std::string text;
+        html_writer html{text};
+        write_age(html, at, at + old, texts);
+        CHECK(text.starts_with("<time datetime=\"2000-02-29T23:59:59Z\" title=\"29 Feb 2000, 23:59:59 UTC\">"));
+        const auto begin = text.find('>') + 1;
+        return text.substr(begin, text.find('<', begin) - begin);
+    };
+    for (const auto& [old, expected] : {std::pair{0, "Just now"},
+                                        {59, "Just now"},
+                                        {60, "1 minute ago"},
+                                        {119, "1 minute ago"},
+                                        {59 * 60 + 59, "59 minutes ago"},
+                                        {60 * 60, "1 hour ago"},
+                                        {24 * 3600 - 1, "23 hours ago"},
+                                        {24 * 3600, "1 day ago"},
+                                        {30 * 24 * 3600, "30 days ago"},
+                                        {30 * 24 * 3600 + 1, "29 Feb 2000"},
+                                        {-1, "29 Feb 2000"}}) {
+        CAPTURE(old);
+        CHECK(age(seconds{old}) == expected);
+    }
+}
+
+TEST_CASE("scopes are sentences with their names beside them") {
+    scope_text_list texts;
+    texts.add("a:read", "Read <it>");
+    std::string text;
+    html_writer html{text};
+    write_scopes(html, *scope_set::parse("a:read b"), texts);
+    CHECK(text == "<ul class=\"scopes\">\n<li>Read &lt;it&gt; <code>a:read</code></li>\n<li>b <code>b</code></li>\n</ul>\n");
+}
+
+TEST_CASE("a text with two places takes what it is given as it is") {
+    CHECK(fill_in("{} asks {}.", "{}", "b") == "{} asks b.");
+    CHECK(fill_in("{} asks.", "a", "b") == "a asks.");
+    CHECK(fill_in("Nobody asks.", "a", "b") == "Nobody asks.");
 }
 
 TEST_CASE("every status has a text, also unknown ones") {

@@ -16,7 +16,8 @@ service_catalog two_services() {
     return services;
 }
 
-std::string page(const plain_theme& theme, const page_frame& frame) {
+std::string page(const plain_theme& theme, page_frame frame) {
+    if (frame.texts == nullptr) frame.texts = &theme.languages.front().frame;
     std::string text;
     html_writer html{text};
     theme.begin_page(html, frame);
@@ -31,16 +32,17 @@ bool has(const std::string& text, std::string_view part) { return text.find(part
 TEST_CASE("scopes have plain texts") {
     const plain_theme theme;
     const auto services = two_services();
-    CHECK(theme.scope_text("user:balance", services) == "View your balance");
-    CHECK(theme.scope_text("sitesmaker:read", services) ==
+    const auto& english = theme.languages[0];
+    CHECK(theme.scope_text("user:balance", services, english) == "View your balance");
+    CHECK(theme.scope_text("sitesmaker:read", services, english) ==
           "View your sitesmaker accounts, and manage their webhooks");
-    CHECK(theme.scope_text("itemplatform", services) == "View and manage your itemplatform accounts");
-    CHECK(theme.scope_text("nothing", services) == "nothing");
+    CHECK(theme.scope_text("itemplatform", services, english) == "View and manage your itemplatform accounts");
+    CHECK(theme.scope_text("nothing", services, english) == "nothing");
     // Each says something else.
     std::vector<std::string> texts;
     for (const auto& scope : services.scopes()) {
-        for (const auto& other : texts) CHECK(theme.scope_text(scope, services) != other);
-        texts.push_back(theme.scope_text(scope, services));
+        for (const auto& other : texts) CHECK(theme.scope_text(scope, services, english) != other);
+        texts.push_back(theme.scope_text(scope, services, english));
     }
 }
 
@@ -79,12 +81,36 @@ TEST_CASE("a frame omits what a page does not need") {
 
 TEST_CASE("texts can be replaced") {
     plain_theme theme;
-    theme.wording.frame.site_name = "Example";
-    theme.wording.frame.language = "de";
-    theme.wording.scopes.balance = "Ihr Guthaben sehen";
+    theme.languages = {german_texts()};
+    theme.languages[0].frame.site_name = "Example";
     CHECK(has(page(theme, {.title = "Tokens"}), "<html lang=\"de\">"));
     CHECK(has(page(theme, {.title = "Tokens"}), "<title>Tokens - Example</title>"));
-    CHECK(theme.scope_text("user:balance", {}) == "Ihr Guthaben sehen");
+    CHECK(theme.scope_text("user:balance", {}, theme.languages[0]) == "Ihren Kontostand ansehen");
+}
+
+TEST_CASE("a page links to itself in other languages") {
+    const page_link links[] = {{"/en/a?b=c&d", "English", true, "en"}, {"/de/a", "Deutsch", false, "de"}};
+    const auto text = page({}, {.title = "Tokens", .languages = links});
+    CHECK(has(text, "<nav aria-label=\"Language\">"));
+    CHECK(has(text, "<a href=\"/en/a?b=c&amp;d\" lang=\"en\" hreflang=\"en\" aria-current=\"true\">English</a>"));
+    CHECK(has(text, "<a href=\"/de/a\" lang=\"de\" hreflang=\"de\">Deutsch</a>"));
+    CHECK_FALSE(has(page({}, {.title = "Tokens"}), "hreflang"));
+}
+
+TEST_CASE("a theme has an icon and a logo") {
+    plain_theme theme;
+    CHECK(has(page(theme, {.title = "A", .icon_url = "/icon.svg"}), "<link rel=\"icon\" type=\"image/svg+xml\" href=\"/icon.svg\">"));
+    CHECK(has(page(theme, {.title = "A", .icon_url = "/icon.svg"}), "<img class=\"logo\" src=\"/icon.svg\" alt=\"\">"));
+    CHECK(theme.icon().starts_with("<svg "));
+    theme.logo_url = "/logo.png?a=b&c";
+    theme.icon_svg = "<svg/>";
+    CHECK(has(page(theme, {.title = "A", .icon_url = "/icon.svg"}), "<img class=\"logo\" src=\"/logo.png?a=b&amp;c\" alt=\"\">"));
+    CHECK(theme.icon() == "<svg/>");
+}
+
+TEST_CASE("the documentation is linked to on every page") {
+    CHECK(has(page({}, {.title = "A", .documentation_url = "/docs/?a&b"}), "<a href=\"/docs/?a&amp;b\">Documentation</a>"));
+    CHECK_FALSE(has(page({}, {.title = "A"}), "Documentation"));
 }
 
 TEST_CASE("the style sheet loads nothing") {

@@ -317,3 +317,64 @@ TEST_CASE("a stopping scheduler leases nothing more and completes what ends") {
     CHECK(of.started[hook].size() == of.settings.per_slow_host_max);
     CHECK(of.in_flight() == 0);
 }
+
+TEST_CASE("a hook gets as many attempts in a minute as it may, and the rest in the next ones") {
+    simulation of{{.per_hook_minute_max = 5}};
+    const auto limited = of.hook(1, "https://a.example/"), other = of.hook(2, "https://a.example/other");
+    of.publish(1, 12);
+    of.publish(2, 3);
+    of.run_until(seconds{59});
+    CHECK(of.started[limited].size() == 5);
+    CHECK(of.started[other].size() == 3);
+    of.run_until(seconds{119});
+    CHECK(of.started[limited].size() == 10);
+    of.run_until(seconds{179});
+    CHECK(of.started[limited].size() == 12);
+    // In each minute at once, and not before the minute is over.
+    const auto& at = of.started[limited];
+    CHECK(at[4] < seconds{1});
+    CHECK(at[5] >= at[0] + seconds{60});
+    CHECK(at[9] < at[0] + seconds{62});
+    CHECK(at[10] >= at[5] + seconds{60});
+    CHECK(of.in_flight() == 0);
+}
+
+TEST_CASE("a minute begins with its first attempt, and one that is over counts no more") {
+    simulation of{{.per_hook_minute_max = 2}};
+    const auto hook = of.hook(1, "https://a.example/");
+    of.publish(1);
+    of.run_until(seconds{50});
+    of.publish(1, 2);
+    of.run_until(seconds{59});
+    CHECK(of.started[hook].size() == 2);
+    of.run_until(seconds{65});
+    CHECK(of.started[hook].size() == 3);
+    of.publish(1);
+    of.run_until(seconds{70});
+    CHECK(of.started[hook].size() == 4);
+}
+
+TEST_CASE("a hook that has used up its minute delays no other, and the store is rarely called for it") {
+    simulation of{{.per_host_max = 2, .per_hook_minute_max = 1}};
+    std::vector<hook_id> hooks;
+    for (std::int64_t account = 1; account <= 20; ++account) {
+        hooks.push_back(of.hook(account, "https://shared.example/" + std::to_string(account)));
+        of.publish(account, 3);
+    }
+    of.run_until(seconds{30});
+    for (const auto each : hooks) CHECK(of.started[each].size() == 1);
+    const auto leases = of.leases, listings = of.listings;
+    of.run_until(seconds{55});
+    CHECK(of.leases - leases <= 30);
+    CHECK(of.listings - listings <= 60);
+    of.run_until(seconds{185});
+    for (const auto each : hooks) CHECK(of.started[each].size() == 3);
+}
+
+TEST_CASE("without a bound a hook gets all at once") {
+    simulation of;
+    const auto hook = of.hook(1, "https://a.example/");
+    of.publish(1, 500);
+    of.run_until(seconds{30});
+    CHECK(of.started[hook].size() == 500);
+}

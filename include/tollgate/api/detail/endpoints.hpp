@@ -14,60 +14,13 @@
 #include <string_view>
 #include <utility>
 
-/// What the account API's routes call: function objects, so that a stack trace names them. Only routes.ipp includes this file.
+/// What the routes of routes.hpp call: function objects, so that a stack trace names them. Only routes.ipp includes this file.
 namespace tollgate::inline v0::endpoints {
-
-struct get_balance {
-    static constexpr auto work = http::work_kind::users;
-
-    result<void> operator()(api_call& call) const {
-        const auto found = call.users().balance_of(call.caller().user);
-        if (!found) return found.error();
-        write(call, *found);
-        return {};
-    }
-
-    bool respond_from_cache(api_call& call) const {
-        const auto cached = call.users().cached_balance_of(call.caller().user);
-        if (!cached.is_hit()) return false;
-        write(call, *cached);
-        return true;
-    }
-
-private:
-    static void write(api_call& call, const balance& of) {
-        auto out = call.json();
-        out.begin_object();
-        out.member("id").integer(of.user.value());
-        out.member("balance").number(of.amount.text());
-        out.member("currency").string(of.currency);
-        out.end_object();
-    }
-};
-
-/// The user's accounts at one service: a bare array.
-struct list_accounts {
-    static constexpr auto work = http::work_kind::users;
-
-    result<void> operator()(api_call& call, const service& at) const {
-        const auto found = call.users().accounts_of(call.caller().user, at.name);
-        if (!found) return found.error();
-        auto out = call.json();
-        out.begin_array();
-        for (const account& each : *found) {
-            out.begin_object();
-            out.member("id").integer(each.id.value());
-            out.member("name").string(each.name);
-            out.member("admin").boolean(each.admin);
-            out.end_object();
-        }
-        out.end_array();
-        return {};
-    }
-};
 
 /// The account's hooks: a bare array.
 struct list_hooks {
+    static constexpr bool needs_hooks = true;
+
     result<void> operator()(api_call& call, const service& at, account_id of) const {
         const account_ref account{at.name, of};
         if (auto owned = require_account(call.users(), call.caller().user, account); !owned) return owned;
@@ -100,9 +53,11 @@ struct list_hooks {
 
 /// The hook's secret is in `X-Hook-Secret` of this response and in no other.
 struct create_hook {
+    static constexpr bool needs_hooks = true;
+
     result<void> operator()(api_call& call, const service& at, account_id of) const {
         const account_ref account{at.name, of};
-        const auto body = call.body();
+        const auto body = http::parse_json_object(call.request().body);
         if (!body) return body.error();
         if (auto owned = require_account(call.users(), call.caller().user, account); !owned) return owned;
         const auto event = required_text(*body, "event");
@@ -133,6 +88,8 @@ struct create_hook {
 
 /// 404 for a hook of an account that is not the user's; it is not deleted.
 struct delete_hook {
+    static constexpr bool needs_hooks = true;
+
     result<void> operator()(api_call& call, const service& at, hook_id id) const {
         const auto owner = call.hooks().account_of_hook(at.name, id);
         if (!owner) return owner.error();
@@ -170,7 +127,7 @@ struct try_post {
     static constexpr bool blocking = false;
     result<void> operator()(api_call& call) const {
         if (!call.request().body.empty())
-            if (const auto body = call.body(); !body) return body.error();
+            if (const auto body = http::parse_json_object(call.request().body); !body) return body.error();
         return write_strings(call, {"hello", "from", "post"});
     }
 };

@@ -17,25 +17,27 @@ namespace openapi {
 
 inline constexpr std::string_view version = "3.1.0";
 
-/// A refusal that operations share: described once among the components, and told of by its name.
+/// A refusal that operations share: described once in the components, and referenced by name.
 struct shared_refusal {
     std::string_view status;  ///< as OpenAPI writes it
     std::string_view name;
     std::string_view description;
-    std::string_view field{};  ///< that it has besides the rate limit's
+    std::string_view field{};  ///< that it has in addition to those of the rate limit
 };
 
 inline constexpr std::array refusals = {
     shared_refusal{"400", "BadRequest", "Malformed HTTP or JSON, or more than one Authorization field."},
-    shared_refusal{"401", "Unauthorized", "No credentials where some are needed, or some that let nobody in.", "WWW-Authenticate"},
-    shared_refusal{"403", "Forbidden", "No User-Agent field, or scopes that do not cover this.", "WWW-Authenticate"},
-    shared_refusal{"404", "NotFound", "Not there, or not the caller's: the two cannot be told apart."},
-    shared_refusal{"405", "MethodNotAllowed", "The path does not answer to this method.", "Allow"},
+    shared_refusal{"401", "Unauthorized", "Credentials are required and missing, or are invalid.", "WWW-Authenticate"},
+    shared_refusal{"403", "Forbidden", "The User-Agent field is missing, or the token's scopes do not cover the request.",
+                   "WWW-Authenticate"},
+    shared_refusal{"404", "NotFound", "The resource does not exist or does not belong to the caller."},
+    shared_refusal{"405", "MethodNotAllowed", "The path does not support this method.", "Allow"},
     shared_refusal{"413", "ContentTooLarge", "The body is too large."},
     shared_refusal{"415", "UnsupportedMediaType", "The body is not application/json, or has a Content-Encoding."},
-    shared_refusal{"422", "UnprocessableContent", "A member of the body is missing or will not do; the message names it."},
+    shared_refusal{"422", "UnprocessableContent",
+                   "A member of the body or a parameter of the query is missing or invalid; the message names it."},
     shared_refusal{"429", "TooManyRequests", "The rate limit is exceeded.", "Retry-After"},
-    shared_refusal{"503", "ServiceUnavailable", "Temporarily out of order.", "Retry-After"},
+    shared_refusal{"503", "ServiceUnavailable", "The service is temporarily unavailable.", "Retry-After"},
     shared_refusal{"default", "OtherError", "Any other refusal."},
 };
 
@@ -55,13 +57,13 @@ inline constexpr std::string_view text_schema = R"({"type":"string"})";
 inline constexpr std::array rate_limit_fields = {
     shared_field{"X-RateLimit-Limit", "Requests permitted in the current window.", R"({"type":"integer"})"},
     shared_field{"X-RateLimit-Remaining", "Requests left in the current window.", R"({"type":"integer"})"},
-    shared_field{"X-RateLimit-Reset", "When the window resets; sent only when none is left.",
+    shared_field{"X-RateLimit-Reset", "When the window resets; sent only when no requests are left.",
                  R"({"type":"string","format":"date-time"})"},
 };
 inline constexpr std::array other_fields = {
     shared_field{"Retry-After", "Seconds to wait.", R"({"type":"integer","minimum":1})"},
-    shared_field{"WWW-Authenticate", "The schemes that are offered, or the scope that is missing.", text_schema},
-    shared_field{"Allow", "The methods that the path answers to.", text_schema},
+    shared_field{"WWW-Authenticate", "The accepted schemes, or the missing scope.", text_schema},
+    shared_field{"Allow", "The methods that the path supports.", text_schema},
 };
 
 /// The parts of one document, written from the outside in.
@@ -76,6 +78,7 @@ private:
     void write_paths(const route_table& routes);
     void write_operation(const route& of);
     void write_parameters(const route& of);
+    void write_parameter(const route::parameter& each, bool in_path);
     void write_request_body(const route& of);
     void write_responses(const route& of);
     void write_security(const access_rule& access);
@@ -112,7 +115,8 @@ private:
 
 [[nodiscard]] inline bool applies(const shared_refusal& refusal, const route& to) noexcept {
     if (refusal.status == "404") return !to.parameters.empty();
-    if (refusal.status == "415" || refusal.status == "422") return !to.notes.request_body.empty();
+    if (refusal.status == "422") return !to.notes.request_body.empty() || !to.query_parameters.empty();
+    if (refusal.status == "415") return !to.notes.request_body.empty();
     return true;
 }
 
@@ -144,8 +148,8 @@ inline void document::write_info() {
     json_.member("info").begin_object();
     json_.member("title").string("Account API");
     json_.member("version").string(version_of(settings_.base_url));
-    json_.member("description").string("Every request carries a User-Agent field that names the program. Every answer carries the "
-                                       "rate limit fields, and every one of 400 and above the Error object.");
+    json_.member("description").string("Every request must have a User-Agent field that names the program. Every response has the "
+                                       "rate limit fields, and every response with a status of 400 or above has the Error object.");
     json_.member("license").begin_object();
     json_.member("name").string(settings_.license.name);
     if (!settings_.license.url.empty()) json_.member("url").string(settings_.license.url);
@@ -179,38 +183,47 @@ inline void document::write_operation(const route& of) {
 }
 
 inline void document::write_parameters(const route& of) {
-    if (of.parameters.empty()) return;
+    if (of.parameters.empty() && of.query_parameters.empty()) return;
     json_.member("parameters").begin_array();
-    for (const auto& each : of.parameters) {
-        json_.begin_object();
-        json_.member("name").string(each.name);
-        json_.member("in").string("path");
-        json_.member("required").boolean(true);
-        json_.member("schema").begin_object();
-        switch (each.kind) {
-            case route::parameter_kind::service:
-                json_.member("type").string("string");
-                // A schema's enum is never empty, and an API may have been given no service.
-                if (settings_.services.services().empty()) break;
-                json_.member("enum").begin_array();
-                for (const service& known : settings_.services.services()) json_.string(known.name);
-                json_.end_array();
-                break;
-            case route::parameter_kind::id:
-                json_.member("type").string("integer");
-                json_.member("format").string("int64");
-                json_.member("minimum").integer(1);
-                break;
-            case route::parameter_kind::text: json_.member("type").string("string"); break;
-        }
-        json_.end_object().end_object();
-    }
+    for (const auto& each : of.parameters) write_parameter(each, true);
+    for (const auto& each : of.query_parameters) write_parameter(each, false);
     json_.end_array();
+}
+
+inline void document::write_parameter(const route::parameter& each, bool in_path) {
+    json_.begin_object();
+    json_.member("name").string(each.name);
+    json_.member("in").string(in_path ? "path" : "query");
+    json_.member("required").boolean(in_path);
+    json_.member("schema").begin_object();
+    switch (each.kind) {
+        case route::parameter_kind::service:
+            json_.member("type").string("string");
+            // A schema's enum is never empty, and an API may have been given no service.
+            if (settings_.services.services().empty()) break;
+            json_.member("enum").begin_array();
+            for (const service& known : settings_.services.services()) json_.string(known.name);
+            json_.end_array();
+            break;
+        case route::parameter_kind::id:
+            json_.member("type").string("integer");
+            json_.member("format").string("int64");
+            json_.member("minimum").integer(1);
+            break;
+        case route::parameter_kind::integer:
+            json_.member("type").string("integer");
+            json_.member("format").string("int64");
+            break;
+        case route::parameter_kind::text: json_.member("type").string("string"); break;
+    }
+    json_.end_object().end_object();
 }
 
 inline void document::write_request_body(const route& of) {
     if (of.notes.request_body.empty()) return;
     json_.member("requestBody").begin_object();
+    if (of.notes.request_body_bytes_max != 0)
+        json_.member("description").string("At most " + std::to_string(of.notes.request_body_bytes_max) + " bytes.");
     write_json_content(of.notes.request_body);
     json_.end_object();
 }
@@ -334,6 +347,7 @@ inline void document::write_oauth_scheme() {
             const std::string name{each.name.view()};
             write_scope(each.read_scope, "Read the user's " + name + " accounts, and manage their webhooks.");
             write_scope(each.write_scope, "Read and change the user's " + name + " accounts.");
+            for (const service_scope& own : each.own_scopes) write_scope(own.name, own.text);
         }
         json_.end_object().end_object();
     };

@@ -8,8 +8,8 @@
 
 namespace tollgate::inline v0::detail {
 
-/// The time since the machine started, which nobody sets, including the time for which it was suspended: other machines went on
-/// meanwhile, so that what was heard from them is as much older. `steady_clock` stands still then on Linux.
+/// The time since the machine started, including time in suspension, when other machines continue and data received from them
+/// grows older. It cannot be set. On Linux, `steady_clock` stops during suspension.
 [[nodiscard]] inline std::chrono::steady_clock::time_point boot_now() noexcept {
 #if defined(__linux__)
     timespec now{};

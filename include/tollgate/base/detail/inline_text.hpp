@@ -17,6 +17,9 @@ template <std::size_t Capacity>
 class inline_text {
     static_assert(Capacity <= UINT16_MAX);
 
+    /// A copy of so few bytes, used or not, costs less than the call that copies only the used ones.
+    static constexpr bool is_copied_whole = Capacity <= 64;
+
 public:
     static constexpr std::size_t bytes_max = Capacity;
 
@@ -26,8 +29,8 @@ public:
     static constexpr std::optional<inline_text> from(std::string_view text) noexcept;
 
     constexpr inline_text(const inline_text& other) noexcept {
-        clear_unused();
-        assign(other.view());
+        if constexpr (!is_copied_whole) clear_unused();
+        *this = other;
     }
     constexpr inline_text& operator=(const inline_text& other) noexcept;
 
@@ -47,13 +50,13 @@ public:
 private:
     constexpr void assign(std::string_view text) noexcept;
 
-    /// Constant evaluation requires every byte to have a value; at run time this does nothing.
+    /// Gives every byte a value where all are copied, and in constant evaluation, which requires it.
     constexpr void clear_unused() noexcept {
-        if (std::is_constant_evaluated()) bytes_.fill('\0');
+        if (is_copied_whole || std::is_constant_evaluated()) bytes_.fill('\0');
     }
 
     std::uint16_t size_ = 0;
-    std::array<char, Capacity> bytes_;  // deliberately uninitialised: only the first size_ bytes are read
+    std::array<char, Capacity> bytes_;  // large ones deliberately uninitialised: only the first size_ bytes are read
 };
 
 template <std::size_t Capacity>
@@ -66,7 +69,12 @@ constexpr std::optional<inline_text<Capacity>> inline_text<Capacity>::from(std::
 
 template <std::size_t Capacity>
 constexpr inline_text<Capacity>& inline_text<Capacity>::operator=(const inline_text& other) noexcept {
-    if (this != &other) assign(other.view());
+    if constexpr (is_copied_whole) {
+        size_ = other.size_;
+        bytes_ = other.bytes_;
+    } else if (this != &other) {
+        assign(other.view());
+    }
     return *this;
 }
 

@@ -54,7 +54,7 @@ struct reconnecting_pool_settings {
 
 /// The connections of one process to one server or file, opened on demand. The most recently used one is lent first,
 /// because its caches are warm. `Connection` has `bool is_sound() noexcept`: whether the connection looks usable
-/// without a round trip.
+/// without a round trip. It is asked when a connection is returned and when it is lent again; one that is not is closed.
 ///
 /// Thread rule: any thread. Blocking. Outlives its leases.
 template <class Connection>
@@ -278,11 +278,12 @@ auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max, bool i
 template <class Connection>
 void reconnecting_pool<Connection>::put(std::unique_ptr<Connection> returned, std::uint64_t generation,
                                         bool is_probe, bool is_reserved) noexcept {
+    const bool is_sound = returned->is_sound();
     {
         const std::scoped_lock lock{mutex_};
         count_lent(is_reserved, false);
         if (is_probe) close_breaker();
-        if (generation == generation_) idle_.push_back({std::move(returned), generation});
+        if (is_sound && generation == generation_) idle_.push_back({std::move(returned), generation});
         else --opened_;
     }
     // One that waits without a reservation may not be allowed to take it.

@@ -4,12 +4,14 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
 namespace tollgate::inline v0 {
 
-/// ASCII only, whatever the locale: protocol text is not natural language.
+/// ASCII only, independent of the locale: protocol text is not natural language.
 [[nodiscard]] constexpr char ascii_lower(char c) noexcept {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
 }
@@ -27,7 +29,7 @@ namespace tollgate::inline v0 {
 [[nodiscard]] constexpr bool ascii_iequals(std::string_view a, std::string_view b) noexcept {
     if (a.size() != b.size()) return false;
     for (std::size_t i = 0; i < a.size(); ++i)
-        if (ascii_lower(a[i]) != ascii_lower(b[i])) return false;
+        if (a[i] != b[i] && ascii_lower(a[i]) != ascii_lower(b[i])) return false;  // most are sent in the usual case
     return true;
 }
 
@@ -49,6 +51,36 @@ using byte_set = std::array<bool, 256>;
 }
 
 [[nodiscard]] constexpr bool holds(const byte_set& set, char c) noexcept { return set[static_cast<unsigned char>(c)]; }
+
+namespace detail {
+
+/// `00` to `99`: two digits of a number by one division instead of two.
+inline constexpr auto two_digits = [] {
+    std::array<char, 200> made{};
+    for (std::size_t i = 0; i < 100; ++i) {
+        made[2 * i] = static_cast<char>('0' + i / 10);
+        made[2 * i + 1] = static_cast<char>('0' + i % 10);
+    }
+    return made;
+}();
+
+}  // namespace detail
+
+/// How many characters `put_decimal` may write.
+inline constexpr std::size_t decimal_digits_max = 10;
+
+/// Writes a number in decimal at `to`, which has space for `decimal_digits_max`, and returns the end. For lines that every
+/// response has: std::to_chars is a call, and counts the digits first.
+inline char* put_decimal(char* to, std::uint32_t number) noexcept {
+    char digits[2 * decimal_digits_max]{};
+    char* const end = digits + decimal_digits_max;
+    char* first = end;
+    for (; number >= 100; number /= 100) std::memcpy(first -= 2, &detail::two_digits[number % 100 * 2], 2);
+    if (number >= 10) std::memcpy(first -= 2, &detail::two_digits[number * 2], 2);
+    else *--first = static_cast<char>('0' + number);
+    std::memcpy(to, first, decimal_digits_max);  // of constant size, so no call; what is behind the digits does not count
+    return to + (end - first);
+}
 
 namespace detail {
 inline constexpr byte_set token_chars =

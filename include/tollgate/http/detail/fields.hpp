@@ -6,6 +6,7 @@
 #include <tollgate/http/response.hpp>
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -95,93 +96,67 @@ private:
 namespace detail {
 
 /// A lower-case name of 4 to 17 bytes as two words that may overlap, so that a field name is matched case-insensitively
-/// by two comparisons. This runs for every field line of every request.
-class known_name {
-public:
-    consteval known_name(const char* lower, field_id id) : text_{lower}, id_{id} {
-        if (text_.size() < 4 || text_.size() > 17) throw "two words and one byte hold at the most 17";
-        const std::size_t word_size = text_.size() < 8 ? 4 : 8;
-        for (std::size_t i = 0; i < word_size; ++i) {
-            set(head_, head_fold_, i, text_[i]);
-            set(tail_, tail_fold_, i, text_[text_.size() - word_size + i]);
+/// by two comparisons with constants. This runs for every field line of every request.
+template <std::size_t Size>
+struct known_name {
+    static_assert(Size >= 4 && Size <= 17, "two words and one byte hold at the most 17");
+    using word = std::conditional_t<(Size < 8), std::uint32_t, std::uint64_t>;
+    using word_bytes = std::array<char, sizeof(word)>;
+
+    consteval known_name(const char (&lower)[Size + 1]) {
+        for (std::size_t i = 0; i < Size; ++i) text[i] = lower[i];
+        for (std::size_t i = 0; i < sizeof(word); ++i) {
+            set(head, head_fold, i, text[i]);
+            set(tail, tail_fold, i, text[Size - sizeof(word) + i]);
         }
     }
-
-    /// `id` if `name`, which has the same length, is equal ignoring case; otherwise `other`.
-    [[nodiscard]] constexpr field_id match(std::string_view name) const noexcept {
-        if (std::is_constant_evaluated()) return ascii_iequals(name, text_) ? id_ : field_id::other;
-        // Case is folded only at the letters of the known name, so that no other byte can match one of them.
-        const bool same = text_.size() < 8 ? matches<std::uint32_t>(name.data()) : matches<std::uint64_t>(name.data());
-        return same ? id_ : field_id::other;
-    }
-
-private:
-    using word_bytes = std::array<char, 8>;
-
-    static constexpr void set(word_bytes& word, word_bytes& fold, std::size_t i, char c) noexcept {
+    static consteval void set(word_bytes& word, word_bytes& fold, std::size_t i, char c) {
         word[i] = c;
         fold[i] = c >= 'a' && c <= 'z' ? 'a' - 'A' : '\0';
     }
 
-    template <class Word>
-    [[nodiscard]] bool matches(const char* name) const noexcept {
-        const auto load = [](const char* at) {
-            Word word;
-            std::memcpy(&word, at, sizeof word);
-            return word;
-        };
-        const std::size_t size = text_.size();
-        const bool middle = size <= 16 || ascii_lower(name[8]) == text_[8];
-        return (load(name) | load(head_fold_.data())) == load(head_.data()) &&
-               (load(name + size - sizeof(Word)) | load(tail_fold_.data())) == load(tail_.data()) && middle;
-    }
-
-    std::string_view text_;
-    field_id id_;
-    word_bytes head_{}, head_fold_{}, tail_{}, tail_fold_{};
+    std::array<char, Size> text{};
+    word_bytes head{}, head_fold{}, tail{}, tail_fold{};
 };
+template <std::size_t Bytes>
+known_name(const char (&)[Bytes]) -> known_name<Bytes - 1>;
 
-inline constexpr known_name host_name{"host", field_id::host};
-inline constexpr known_name expect_name{"expect", field_id::expect};
-inline constexpr known_name origin_name{"origin", field_id::origin};
-inline constexpr known_name cookie_name{"cookie", field_id::cookie};
-inline constexpr known_name referer_name{"referer", field_id::referer};
-inline constexpr known_name forwarded_name{"forwarded", field_id::forwarded};
-inline constexpr known_name user_agent_name{"user-agent", field_id::user_agent};
-inline constexpr known_name connection_name{"connection", field_id::connection};
-inline constexpr known_name traceparent_name{"traceparent", field_id::traceparent};
-inline constexpr known_name content_type_name{"content-type", field_id::content_type};
-inline constexpr known_name x_request_id_name{"x-request-id", field_id::x_request_id};
-inline constexpr known_name authorization_name{"authorization", field_id::authorization};
-inline constexpr known_name content_length_name{"content-length", field_id::content_length};
-inline constexpr known_name x_forwarded_for_name{"x-forwarded-for", field_id::x_forwarded_for};
-inline constexpr known_name transfer_encoding_name{"transfer-encoding", field_id::transfer_encoding};
+/// Whether `name`, which has the same length, is equal ignoring case. Case is folded only at the letters of the known name, so
+/// that no other byte can match one of them.
+template <known_name Known>
+[[nodiscard]] constexpr bool is(std::string_view name) noexcept {
+    constexpr std::size_t size = Known.text.size();
+    if (std::is_constant_evaluated()) return ascii_iequals(name, {Known.text.data(), size});
+    using word = typename decltype(Known)::word;
+    const auto differing = [](const char* at, const auto& known, const auto& fold) {
+        word sent;
+        std::memcpy(&sent, at, sizeof sent);
+        return (sent | std::bit_cast<word>(fold)) ^ std::bit_cast<word>(known);
+    };
+    const bool middle = size <= 16 || ascii_lower(name[size / 2]) == Known.text[size / 2];
+    return (differing(name.data(), Known.head, Known.head_fold) |
+            differing(name.data() + size - sizeof(word), Known.tail, Known.tail_fold)) == 0 && middle;
+}
 
 }  // namespace detail
 
 /// The id of a field name, compared case-insensitively (RFC 9110 section 5.1); `field_id::other` if it has none.
 constexpr field_id to_field_id(std::string_view name) noexcept {
-    using namespace detail;
+    using detail::is;
+    using enum field_id;
     switch (name.size()) {
-        case 4: return host_name.match(name);
-        case 6:
-            if (const char initial = ascii_lower(name.front()); initial == 'e') return expect_name.match(name);
-            else if (initial == 'o') return origin_name.match(name);
-            return cookie_name.match(name);
-        case 7: return referer_name.match(name);
-        case 9: return forwarded_name.match(name);
-        case 10:
-            if (ascii_lower(name.front()) == 'u') return user_agent_name.match(name);
-            return connection_name.match(name);
-        case 11: return traceparent_name.match(name);
-        case 12:
-            if (ascii_lower(name.front()) == 'c') return content_type_name.match(name);
-            return x_request_id_name.match(name);
-        case 13: return authorization_name.match(name);
-        case 14: return content_length_name.match(name);
-        case 15: return x_forwarded_for_name.match(name);
-        case 17: return transfer_encoding_name.match(name);
-        default: return field_id::other;
+        case 4: return is<"host">(name) ? host : other;
+        case 6: return is<"cookie">(name) ? cookie : is<"origin">(name) ? origin : is<"expect">(name) ? expect : other;
+        case 7: return is<"referer">(name) ? referer : other;
+        case 9: return is<"forwarded">(name) ? forwarded : other;
+        case 10: return is<"user-agent">(name) ? user_agent : is<"connection">(name) ? connection : other;
+        case 11: return is<"traceparent">(name) ? traceparent : other;
+        case 12: return is<"content-type">(name) ? content_type : is<"x-request-id">(name) ? x_request_id : other;
+        case 13: return is<"authorization">(name) ? authorization : other;
+        case 14: return is<"content-length">(name) ? content_length : other;
+        case 15: return is<"x-forwarded-for">(name) ? x_forwarded_for : other;
+        case 17: return is<"transfer-encoding">(name) ? transfer_encoding : other;
+        default: return other;
     }
 }
 
@@ -233,8 +208,8 @@ enum class line_result : std::uint8_t {
 /// The message for the client, for each result that is an error.
 [[nodiscard]] constexpr std::string_view to_reason(line_result fault) noexcept {
     switch (fault) {
-        case line_result::folded: return "A field line begins with a blank.";
-        case line_result::blank_before_colon: return "There is a blank between a field name and its colon.";
+        case line_result::folded: return "A field line begins with whitespace.";
+        case line_result::blank_before_colon: return "There is whitespace between a field name and its colon.";
         case line_result::no_name: return "A field line does not begin with a name and a colon.";
         case line_result::bad_value: return "A field value holds a control character.";
         case line_result::bare_cr: return "A CR is not followed by LF.";
@@ -278,7 +253,7 @@ private:
     std::size_t colon_ = 0;  // end of the name, once found
 };
 
-inline line_result field_line_reader::read(const char* bytes, std::size_t bytes_end, field_id& id,
+[[gnu::noinline]] inline line_result field_line_reader::read(const char* bytes, std::size_t bytes_end, field_id& id,
                                            field& line) noexcept {
     const char* const end = bytes + bytes_end;
     const char* const begin = bytes + begin_;

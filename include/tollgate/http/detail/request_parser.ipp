@@ -125,7 +125,7 @@ TOLLGATE_DECL parse_step request_parser::read_method(std::string_view bytes, req
     if (seen_ == bound) return refuse("The request method is not one that this server knows.", status::not_implemented);
     if (seen_ == bytes.size()) return parse_step::needs_more;
     if (*end != ' ' || seen_ == at_) [[unlikely]] {
-        if (*end == '\x16' && seen_ == 0) return refuse("A TLS handshake came to a port that speaks plain HTTP.");
+        if (*end == '\x16' && seen_ == 0) return refuse("A TLS handshake was sent to a plain HTTP port.");
         return refuse("The request line does not begin with a method and one space.");
     }
     into.method_name = bytes.substr(at_, seen_ - at_);
@@ -156,11 +156,11 @@ TOLLGATE_DECL parse_step request_parser::read_target(std::string_view bytes, req
 
 /// Checks the forms of RFC 9112 section 3.2 other than origin-form. CONNECT and its authority-form are for proxies
 /// only.
-TOLLGATE_DECL parse_step request_parser::judge_target(std::string_view text, request& into) noexcept {
-    if (into.method == method::connect) return refuse("This server is no proxy: CONNECT is not served.");
+[[gnu::noinline]] TOLLGATE_DECL parse_step request_parser::judge_target(std::string_view text, request& into) noexcept {
+    if (into.method == method::connect) return refuse("CONNECT is not supported: this server is not a proxy.");
     if (text.empty()) return refuse("There is more than one space between the method and the request target.");
     if (text == "*") {
-        if (into.method != method::options) return refuse("The request target * goes with OPTIONS alone.");
+        if (into.method != method::options) return refuse("The request target * is allowed with OPTIONS only.");
         into.target = target::from(text);
         return parse_step::complete;
     }
@@ -238,7 +238,8 @@ TOLLGATE_DECL parse_step request_parser::read_fields(std::string_view bytes, req
 /// other line; the reader starts there and checks every byte.
 TOLLGATE_DECL std::size_t request_parser::read_usual_fields(std::string_view bytes, std::size_t at,
                                                             field_lines& into) const noexcept {
-    const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
+    // In a value, which has no other control character; the CR ends it.
+    const auto is_blank = [](unsigned char c) { return c <= ' ' && c != '\r'; };
     const char* const end = bytes.data() + bytes.size();
     const char* begin = bytes.data() + at;
     while (into.size() < settings_.field_count_max) {
@@ -251,9 +252,9 @@ TOLLGATE_DECL std::size_t request_parser::read_usual_fields(std::string_view byt
         const char* value = colon + 1;
         const char* const line_end = detail::find_value_end(value, end);
         if (end - line_end < 2 || std::memcmp(line_end, "\r\n", 2) != 0) break;
-        while (is_blank(*value)) ++value;  // stops at the CR
+        while (is_blank(static_cast<unsigned char>(*value))) ++value;
         const char* value_end = line_end;
-        while (value_end > value && is_blank(value_end[-1])) --value_end;
+        while (value_end > value && is_blank(static_cast<unsigned char>(value_end[-1]))) --value_end;
         if (!into.add(id, name, {value, static_cast<std::size_t>(value_end - value)})) break;
         begin = line_end + 2;
     }
@@ -297,22 +298,23 @@ TOLLGATE_DECL bool request_parser::names_good_host(const request& into) noexcept
 /// Exactly one `chunked` and no Content-Length: RFC 9112 section 6.1 permits refusing the combination, and parsers that
 /// repair it enable request smuggling. No tabs around it either, although RFC 9110 allows them: some proxies read the
 /// tab as part of the name, and so as an unknown coding.
-TOLLGATE_DECL parse_step request_parser::judge_transfer_encoding(const request& into) noexcept {
-    if (into.version == version::http_1_0) return refuse("HTTP/1.0 has no Transfer-Encoding.");
+[[gnu::noinline]] TOLLGATE_DECL parse_step request_parser::judge_transfer_encoding(const request& into) noexcept {
+    if (into.version == version::http_1_0) return refuse("HTTP/1.0 does not support Transfer-Encoding.");
     if (into.fields.count(field_id::content_length) != 0)
         return refuse("There are both Transfer-Encoding and Content-Length.");
     if (into.fields.count(field_id::transfer_encoding) != 1 ||
         !ascii_iequals(into.fields.find(field_id::transfer_encoding), "chunked") ||
         detail::has_tab_around(into.fields.find(field_id::transfer_encoding)))
-        return refuse("The Transfer-Encoding is not exactly one chunked.");
+        return refuse("The Transfer-Encoding must be exactly 'chunked'.");
     chunks_.start(at_);
+    body_bytes_max_ = settings_.body_bytes_max;
     stage_ = stage::chunked;
     return parse_step::complete;
 }
 
 /// One line of decimal digits. Lists of equal lengths and leading zeros are read differently by different
 /// implementations, so they are refused (RFC 9112 section 6.3).
-TOLLGATE_DECL parse_step request_parser::judge_content_length(const request& into) noexcept {
+[[gnu::noinline]] TOLLGATE_DECL parse_step request_parser::judge_content_length(const request& into) noexcept {
     if (into.fields.count(field_id::content_length) != 1) return refuse("There is more than one Content-Length field.");
     const std::string_view text = into.fields.find(field_id::content_length);
     std::uint64_t length = 0;
@@ -327,13 +329,13 @@ TOLLGATE_DECL parse_step request_parser::judge_content_length(const request& int
     return parse_step::complete;
 }
 
-TOLLGATE_DECL parse_step request_parser::judge_expectation(const request& into) noexcept {
+[[gnu::noinline]] TOLLGATE_DECL parse_step request_parser::judge_expectation(const request& into) noexcept {
     if (into.fields.count(field_id::expect) == 1 && ascii_iequals(into.fields.find(field_id::expect), "100-continue"))
         return parse_step::complete;
-    return refuse("The only expectation that this server meets is 100-continue.", status::expectation_failed);
+    return refuse("The only supported expectation is 100-continue.", status::expectation_failed);
 }
 
-TOLLGATE_DECL void request_parser::judge_connection(const request& into) noexcept {
+[[gnu::noinline]] TOLLGATE_DECL void request_parser::judge_connection(const request& into) noexcept {
     if (detail::lines_hold(into.fields, field_id::connection, "close")) keep_alive_ = false;
     else if (!keep_alive_) keep_alive_ = detail::lines_hold(into.fields, field_id::connection, "keep-alive");
 }
@@ -347,8 +349,8 @@ TOLLGATE_DECL parse_step request_parser::read_known_length(std::string_view byte
     return parse_step::complete;
 }
 
-TOLLGATE_DECL parse_step request_parser::read_chunked(std::span<char> bytes, request& into) noexcept {
-    switch (chunks_.step(bytes, settings_.body_bytes_max)) {
+[[gnu::noinline]] TOLLGATE_DECL parse_step request_parser::read_chunked(std::span<char> bytes, request& into) noexcept {
+    switch (chunks_.step(bytes, body_bytes_max_)) {
         case detail::chunk_step::needs_more: return parse_step::needs_more;
         case detail::chunk_step::refused: return refuse(chunks_.refused_reason(), chunks_.refused_status());
         case detail::chunk_step::too_large: at_ = chunks_.at(); return finish_too_large(into);
@@ -367,14 +369,14 @@ TOLLGATE_DECL parse_step request_parser::go_on(stage next, std::size_t at) noexc
     return parse_step::complete;
 }
 
-TOLLGATE_DECL parse_step request_parser::finish_too_large(request& into) noexcept {
+[[gnu::noinline]] TOLLGATE_DECL parse_step request_parser::finish_too_large(request& into) noexcept {
     into.body_state = body_state::too_large;
     keep_alive_ = false;
     stage_ = stage::complete;
     return parse_step::complete;
 }
 
-TOLLGATE_DECL parse_step request_parser::refuse(std::string_view reason, status with) noexcept {
+[[gnu::noinline]] TOLLGATE_DECL parse_step request_parser::refuse(std::string_view reason, status with) noexcept {
     refused_reason_ = reason;
     refused_status_ = with;
     keep_alive_ = false;

@@ -11,8 +11,7 @@
 
 namespace tollgate::inline v0::http {
 
-/// Bounds of one response. The parser keeps at most `line_bytes_max` and `kept_bytes_max` bytes, whatever the server
-/// sends.
+/// Bounds of one response. The parser never keeps more than `line_bytes_max` and `kept_bytes_max` bytes.
 struct response_settings {
     std::size_t line_bytes_max = 8 * 1024;  ///< of the status line, and of a field line
     /// Of all sections together, including those of interim responses and trailers.

@@ -184,7 +184,7 @@ TOLLGATE_DECL void response_parser::read_status_line(std::string_view line) {
 
 TOLLGATE_DECL void response_parser::read_field_line(std::string_view line) {
     if (++field_count_ > settings_.field_count_max) return refuse("There are too many header fields.");
-    if (line.front() == ' ' || line.front() == '\t') return refuse("A field line begins with a blank.");
+    if (line.front() == ' ' || line.front() == '\t') return refuse("A field line begins with whitespace.");
     const char* const begin = line.data();
     const auto name_bytes = static_cast<std::size_t>(detail::find_token_end(begin, begin + line.size()) - begin);
     if (name_bytes == 0 || name_bytes == line.size() || line[name_bytes] != ':')
@@ -205,7 +205,7 @@ TOLLGATE_DECL void response_parser::judge_field(std::string_view name, std::stri
         case field_id::transfer_encoding:
             // No tabs around it: some implementations read them as part of the name.
             if (++said_.transfer_encodings > 1 || !ascii_iequals(text, "chunked") || value.find('\t') != value.npos)
-                said_.fault = "The Transfer-Encoding is not exactly one chunked.";
+                said_.fault = "The Transfer-Encoding must be exactly 'chunked'.";
             return;
         case field_id::connection:
             said_.close = said_.close || detail::list_holds(text, "close");
@@ -222,7 +222,7 @@ TOLLGATE_DECL void response_parser::judge_field(std::string_view name, std::stri
 TOLLGATE_DECL void response_parser::judge_head() {
     head_complete_ = status_ >= 200;
     if (!said_.fault.empty()) return refuse(said_.fault);
-    if (said_.transfer_encodings != 0 && older_) return refuse("HTTP/1.0 has no Transfer-Encoding.");
+    if (said_.transfer_encodings != 0 && older_) return refuse("HTTP/1.0 does not support Transfer-Encoding.");
     if (said_.transfer_encodings != 0 && said_.content_lengths != 0)
         return refuse("There are both Transfer-Encoding and Content-Length.");
     if (status_ < 200) {

@@ -56,12 +56,11 @@ inline constexpr std::ptrdiff_t block_bytes = 16;
     return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
 }
 
-/// Also marks tabs, which are so rare that a second look is cheaper than excluding them in every block.
+/// Also marks tabs and bytes of 0x80 and above, which are so rare that a second look is cheaper than excluding them in every block.
 [[nodiscard]] inline block_marks mark_value_end(const char* at) noexcept {
-    const __m128i bytes = load_block(at);
-    const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1f)), bytes);
-    const __m128i del = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7f));
-    return static_cast<block_marks>(_mm_movemask_epi8(_mm_or_si128(control, del)));
+    // Signed comparison: of DEL, one more is negative, too.
+    const __m128i one_more = _mm_add_epi8(load_block(at), _mm_set1_epi8(1));
+    return static_cast<block_marks>(_mm_movemask_epi8(_mm_cmplt_epi8(one_more, _mm_set1_epi8(' ' + 1))));
 }
 
 /// Marks `!`, `_` and `~` too, which saves comparisons: they are looked up one by one.
@@ -139,19 +138,19 @@ template <const byte_set& Ends>
 
 #endif
 
-/// Whole blocks as long as possible, then single bytes.
+/// Whole blocks, the last of which ends at `end` and so may overlap the one before; single bytes of less than a block.
 template <block_marks (*Marks)(const char*) noexcept, const byte_set& Ends>
 [[nodiscard]] inline const char* find_end(const char* at, const char* end) noexcept {
-    if (end - at >= block_bytes) {
-        const char* const last_block = end - block_bytes;
-        do {
-            if (const block_marks marks = Marks(at); marks != 0)
-                if (const char* found = first_marked<Ends>(at, marks)) return found;
-            at += block_bytes;
-        } while (at <= last_block);
+    if (end - at < block_bytes) {
+        while (at != end && !holds(Ends, *at)) ++at;
+        return at;
     }
-    while (at != end && !holds(Ends, *at)) ++at;
-    return at;
+    const char* const last_block = end - block_bytes;
+    for (;; at = at + block_bytes < last_block ? at + block_bytes : last_block) {
+        if (const block_marks marks = Marks(at); marks != 0)
+            if (const char* found = first_marked<Ends>(at, marks)) return found;
+        if (at == last_block) return end;
+    }
 }
 
 inline const char* find_value_end(const char* at, const char* end) noexcept {

@@ -21,8 +21,8 @@ struct counted_window {
     std::uint32_t requests;  ///< 0 in a free slot
     std::uint32_t length_seconds;
 
-    /// The start of the window. If the clock went back, a start after `now` is treated as `now`, so that nobody waits
-    /// longer than one window.
+    /// The start of the window. If the clock went back, a start after `now` is treated as `now`, so that no
+    /// caller waits longer than one window.
     [[nodiscard]] std::int64_t began_by(std::int64_t now) const noexcept {
         return (std::min)(began_at_milliseconds, now);
     }

@@ -53,6 +53,7 @@ private:
     TOLLGATE_DECL void write_operation(const route& of);
     TOLLGATE_DECL void write_access(const access_rule& access);
     TOLLGATE_DECL void write_parameters(const route& of);
+    TOLLGATE_DECL void write_parameters(std::string_view heading, const std::vector<route::parameter>& parameters);
     TOLLGATE_DECL void write_curl(const route& of);
     TOLLGATE_DECL void write_example(const route& of);
 

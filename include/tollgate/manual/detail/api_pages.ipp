@@ -34,7 +34,8 @@ TOLLGATE_DECL void page_writer::begin_page(std::string_view slug, std::string_vi
 <title>{} - Account API</title>
 <link rel="stylesheet" href="{}/style.css">
 </head>
-<body> <a class="skip" href="#content">Skip to the content</a>
+<body>
+<a class="skip" href="#content">Skip to the content</a>
 )",
               title, root_);
     html_.add(R"(<header><div><a class="name" href="{}/">Account API</a> <span class="address">{}</span></div></header>
@@ -48,6 +49,9 @@ TOLLGATE_DECL void page_writer::begin_page(std::string_view slug, std::string_vi
         if (each.slug == slug) html_.add(R"( aria-current="page")");
         html_.add(">{}</a></li>\n", each.title);
     }
+    // Users sign in on the pages of the authorization server.
+    if (oauth_) html_.add(R"(<li><a href="{}/en/user/">Your account</a></li>
+)", settings_.auth_url);
     html_.add("</ul></nav>\n<main id=\"content\">\n");
 }
 
@@ -189,7 +193,7 @@ password: keep it out of source code and logs.</p>
         html_.add(R"(<h2 id="access-tokens">OAuth access tokens</h2>
 <p>An access token is valid for <code>expires_in</code> seconds, or until the user revokes access.</p>
 <pre tabindex="0"><code>curl -w '\n' -H "Authorization: Bearer $ACCESS_TOKEN" {}</code></pre>
-<p>How to get one: <a href="{}/oauth/">OAuth</a>.</p>
+<p><a href="{}/oauth/">OAuth</a> describes how to get one.</p>
 )",
                   address, root_);
     html_.add(R"(<h2 id="refusals">Failed authentication</h2>
@@ -221,14 +225,15 @@ TOLLGATE_DECL void page_writer::write_scopes() {
         const std::string name{each.name.view()};
         write_row(each.read_scope, "Reading the user's " + name + " accounts, and managing their webhooks");
         write_row(each.write_scope, "Reading and changing the user's " + name + " accounts");
+        for (const service_scope& own : each.own_scopes) write_row(own.name, own.text);
     }
     end_table(html_);
-    html_.add(R"(<p>A service's scope includes its read scope. No scope gives access to another service, and no other scope includes
-<code>{}</code>.</p>
+    html_.add(R"(<p>A service's scope includes the other scopes of the service. No scope gives access to another service, and no other
+scope includes <code>{}</code>.</p>
 <h2 id="needed">Required scopes</h2>
 )",
               balance_scope);
-    begin_table(html_, {"Endpoint", "Needs"});
+    begin_table(html_, {"Endpoint", "Requires"});
     for (const auto& each : routes_) {
         html_.add("<tr><td><code>{} {}</code></td><td>", http::to_text(each.method), each.path);
         write_access(each.access);
@@ -285,7 +290,7 @@ TOLLGATE_DECL void page_writer::write_errors() {
   "message": "Not Found",
   "documentation_url": "{}"
 &#125;</code></pre>
-<p>The message is for people and may change; programs should use the status. The URL links to the page that explains the
+<p>The message is for developers and may change; programs should use the status. The URL links to the page that explains the
 error.</p>
 <h2 id="statuses">Statuses</h2>
 )",
@@ -308,7 +313,7 @@ error.</p>
         {http::status::unprocessable_content, "A member of the body is missing or invalid; the message names it."},
         {http::status::too_many_requests, "The rate limit is exceeded; wait for the seconds in Retry-After."},
         {http::status::header_fields_too_large, "There are too many header fields, or they are too long."},
-        {http::status::internal_server_error, "An error on our side. The request may or may not have taken effect."},
+        {http::status::internal_server_error, "A server error. The request may or may not have taken effect."},
         {http::status::not_implemented, "The request method is unknown."},
         {http::status::service_unavailable, "Temporarily overloaded or unavailable; try again after Retry-After."},
     };
@@ -367,8 +372,8 @@ webhook-signature: v1,...
 {"type": "...", "timestamp": "2023-11-14T22:13:20Z", "service": "...", "account": 1, "data": ...}</code></pre>
 <ul>
 <li>The signature is the HMAC-SHA256 of <code>id.timestamp.body</code>, in base64. The key is the base64 text after
-<code>whsec_</code> in the secret. For 24 hours after a secret is replaced, there are two signatures, separated by a
-space. Verify the raw bytes of the body.</li>
+<code>whsec_</code> in the secret. For 24 hours after a secret is replaced, the field has several signatures, separated by
+spaces. Verify the raw bytes of the body.</li>
 <li>Respond with a 2xx within 15 seconds. A redirect counts as a failure.</li>
 <li>A failed delivery is retried for more than a day. <code>Retry-After</code> is honoured within limits. A 410, or 120 hours
 without a success, disables the webhook until its owner enables it again.</li>
@@ -417,9 +422,14 @@ TOLLGATE_DECL void page_writer::write_access(const access_rule& access) {
 }
 
 TOLLGATE_DECL void page_writer::write_parameters(const route& of) {
-    if (of.parameters.empty()) return;
-    begin_table(html_, {"Path parameter", "Value"});
-    for (const auto& each : of.parameters) {
+    write_parameters("Path parameter", of.parameters);
+    write_parameters("Query parameter, optional", of.query_parameters);
+}
+
+TOLLGATE_DECL void page_writer::write_parameters(std::string_view heading, const std::vector<route::parameter>& parameters) {
+    if (parameters.empty()) return;
+    begin_table(html_, {heading, "Value"});
+    for (const auto& each : parameters) {
         html_.add("<tr><td><code>{}</code></td><td>", each.name);
         switch (each.kind) {
             case route::parameter_kind::service:
@@ -427,6 +437,7 @@ TOLLGATE_DECL void page_writer::write_parameters(const route& of) {
                     html_.add("<code>{}</code> ", known.name.view());
                 break;
             case route::parameter_kind::id: html_.add("the {}'s id, an integer", each.name); break;
+            case route::parameter_kind::integer: html_.add("an integer"); break;
             case route::parameter_kind::text: html_.add("text"); break;
         }
         html_.add("</td></tr>\n");
@@ -436,7 +447,7 @@ TOLLGATE_DECL void page_writer::write_parameters(const route& of) {
 
 TOLLGATE_DECL void page_writer::write_curl(const route& of) {
     html_.add(R"(<pre tabindex="0"><code>curl)");
-    // A field of the response is shown, and the prompt of the shell goes to a line of its own.
+    // Show the response field, and start the shell's next prompt on a new line.
     if (!of.notes.success_field.empty()) html_.add(" -i");
     if (!of.notes.success_body.empty()) html_.add(R"( -w '\n')");
     if (of.method != http::method::get) html_.add(" -X {}", http::to_text(of.method));

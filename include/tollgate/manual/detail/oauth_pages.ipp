@@ -15,18 +15,18 @@ inline void write_authorization(html_writer& html, const api_settings& settings,
 )",
              settings.auth_url, balance_scope);
     begin_table(html, {"Parameter", "Required", "Value"});
-    html.add(R"(<tr><td><code>client_id</code></td><td>yes</td><td>Of the application</td></tr>
+    html.add(R"(<tr><td><code>client_id</code></td><td>yes</td><td>The application's client ID</td></tr>
 <tr><td><code>response_type</code></td><td>yes</td><td><code>code</code></td></tr>
 <tr><td><code>scope</code></td><td>yes</td><td><a href="../scopes/">Scopes</a>, separated by commas or spaces</td></tr>
-<tr><td><code>redirect_uri</code></td><td>no</td><td>A registered redirect URL, exactly as registered. Required unless one is
-registered; if none is, any URL with the website's scheme, host and port</td></tr>
+<tr><td><code>redirect_uri</code></td><td>no</td><td>A registered redirect URL, exactly as registered. Required unless exactly one
+is registered. If none is registered, any URL with the website's scheme, host and port</td></tr>
 <tr><td><code>state</code></td><td>no</td><td>A random text that you keep with the user's session</td></tr>
 <tr><td><code>code_challenge</code></td><td>no</td><td><a href="#pkce">PKCE</a></td></tr>
 <tr><td><code>code_challenge_method</code></td><td>no</td><td><code>S256</code>, with a challenge</td></tr>
 )");
     end_table(html);
     html.add(R"(<p>For a registered redirect to <code>http://127.0.0.1</code> or <code>http://[::1]</code>, any port is
-accepted, so that a program can listen on a free one.</p>
+accepted, so that a program can listen on any free port.</p>
 <p>The user signs in, reviews the request, and allows or denies it. A user who has already granted all of these scopes to
 the application is not asked again, unless it is a <a href="#public">public client</a>.</p>
 )");
@@ -39,9 +39,9 @@ on one page, and asks the user each time.</p>
 <p>The browser returns to the redirect URL with these query parameters:</p>
 )");
     begin_table(html, {"Parameter", "Value"});
-    html.add(R"(<tr><td><code>code</code></td><td>If the user allowed access: valid once, for {}</td></tr>
-<tr><td><code>error</code>, <code>error_description</code></td><td>If there is no code: <a
-href="#errors">why</a></td></tr>
+    html.add(R"(<tr><td><code>code</code></td><td>Sent if the user allowed access; valid once, for {}</td></tr>
+<tr><td><code>error</code>, <code>error_description</code></td><td>Sent instead of a code; see <a
+href="#errors">Errors</a></td></tr>
 <tr><td><code>state</code></td><td>As you sent it. If it differs from the one that you stored, stop: the response is not for your
 request</td></tr>
 <tr><td><code>iss</code></td><td><code>{}</code>. Check it if your application uses several servers (RFC 9207)</td></tr>
@@ -63,7 +63,7 @@ inline void write_tokens(html_writer& html, const api_settings& settings, const 
 <p>Send the parameters as a form or as a JSON object, and the client credentials in it or as HTTP Basic.
 <code>redirect_uri</code> is optional; if you send it, it must be the URL to which the browser returned.
 <code>state</code> is ignored here.</p>
-<p>A wrong client secret does not use up the code. If a code is sent twice, the tokens that it was exchanged for are
+<p>After a wrong client secret, the code is still valid. If a code is exchanged twice, the tokens that were issued for it are
 revoked.</p>
 <p>Use the access token as described in <a href="../authentication/#access-tokens">Authentication</a>.</p>
 <h2 id="refresh">4. Get another access token</h2>
@@ -73,9 +73,9 @@ revoked.</p>
 <p>Add <code>scope</code> to get a token with fewer scopes.</p>
 )",
              settings.auth_url, facts.access_token_lifetime.count(), balance_scope, settings.auth_url);
-    if (facts.rotates_all_refresh_tokens) html.add("<p>The response has a new refresh token, which replaces yours.</p>\n");
+    if (facts.rotates_all_refresh_tokens) html.add("<p>The response has a new refresh token, which replaces the old one.</p>\n");
     else
-        html.add(R"(<p>The response has no <code>refresh_token</code>: yours stays valid. Only a <a href="#public">public
+        html.add(R"(<p>The response has no <code>refresh_token</code>: the old one stays valid. Only a <a href="#public">public
 client</a> gets a new one, which replaces the old one.</p>
 )");
     html.add(R"(<p>A refresh token that was replaced returns the same new one for another {}, in case a response was lost. If it is
@@ -85,8 +85,8 @@ used later, it may have been stolen: everything that the user granted to the app
     html.add("<h2 id=\"lifetimes\">Lifetimes</h2>\n");
     begin_table(html, {"Credential", "Valid for"});
     html.add(R"(<tr><th scope="row">Code</th><td>{}, once</td></tr>
-<tr><th scope="row">Access token</th><td>{}, as <code>expires_in</code> says</td></tr>
-<tr><th scope="row">Refresh token</th><td>{} from its last use on, {} at the most</td></tr>
+<tr><th scope="row">Access token</th><td>{}; see <code>expires_in</code></td></tr>
+<tr><th scope="row">Refresh token</th><td>{} since its last use, at most {}</td></tr>
 )",
              describe_duration(facts.code_lifetime), describe_duration(facts.access_token_lifetime),
              describe_duration(facts.refresh_token_lifetime), describe_duration(facts.refresh_token_end));
@@ -106,15 +106,15 @@ their <code>client_id</code> alone, must use <a href="#pkce">PKCE</a>, and must 
 curl -w '\n' {}/user/oauth_token/ -d client_id="$CLIENT_ID" -d device_code="$DEVICE_CODE" \
   -d grant_type=urn:ietf:params:oauth:grant-type:device_code</code></pre>
 <p>The user types the code at <code>{}/en/user/device/</code>. Codes are valid for {}. Poll every {}; after
-<code>slow_down</code>, wait for 5 seconds more each time.</p>
+<code>slow_down</code>, wait 5 seconds longer each time.</p>
 <h2 id="client-credentials">Access to your own account</h2>
-<p>If you have allowed it when you edited the application, it gets tokens for your own accounts with
-<code>grant_type=client_credentials</code> and a <code>scope</code>, without asking anyone.</p>
+<p>If you allow it on the application's edit page, the application gets tokens for your own accounts with
+<code>grant_type=client_credentials</code> and a <code>scope</code>, without a consent page.</p>
 <h2 id="introspection">Introspection</h2>
 <pre tabindex="0"><code>curl -w '\n' {}/user/oauth_introspect/ \
   -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" -d token="$TOKEN"</code></pre>
-<p>Tells what a token of the application stands for (RFC 7662), or <code>&#123;"active": false&#125;</code>. Resource servers
-of the operator may ask about every access token.</p>
+<p>Returns what a token of the application grants (RFC 7662), or <code>&#123;"active": false&#125;</code>. The operator's
+resource servers may ask about every access token.</p>
 )",
              settings.auth_url, balance_scope, settings.auth_url, settings.auth_url,
              describe_duration(facts.device_code_lifetime), describe_duration(facts.device_poll_interval), settings.auth_url);
@@ -122,10 +122,9 @@ of the operator may ask about every access token.</p>
 
 inline void write_more(html_writer& html, const api_settings& settings) {
     html.add(R"(<h2 id="pkce">PKCE</h2>
-<p>Send the base64url of a SHA-256 of a random text as <code>code_challenge</code> with the authorization request,
-and the
-text itself as <code>code_verifier</code> with the exchange (RFC 7636). A code that was requested with a
-challenge needs the verifier; one that was requested without a challenge is refused with a verifier.</p>
+<p>Send the base64url of the SHA-256 of a random text as <code>code_challenge</code> in the authorization request, and the
+text itself as <code>code_verifier</code> in the exchange (RFC 7636). If the request had a challenge, the exchange requires the
+verifier; if it had none, the exchange must not have one.</p>
 <h2 id="revocation">Revocation</h2>
 <pre tabindex="0"><code>curl -w '\n' {}/user/oauth_revoke/ \
   -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" -d token="$REFRESH_TOKEN"</code></pre>
@@ -153,18 +152,18 @@ inline void write_failures(html_writer& html) {
         {"access_denied", "redirect", "The user denied access."},
         {"unsupported_response_type", "redirect", "Only code is supported."},
         {"invalid_client", "401", "No application has this client_id and client_secret."},
-        {"invalid_grant", "400", "A code or refresh token that is unknown, expired, used, revoked or another's; "
-                                 "or another redirect_uri or code_verifier. Send the user to the authorization page "
+        {"invalid_grant", "400", "The code or refresh token is unknown, expired, used, revoked or another application's, "
+                                 "or redirect_uri or code_verifier is wrong. Send the user to the authorization page "
                                  "again."},
-        {"authorization_pending", "400", "The user of a device has not answered yet. Poll again after the interval."},
-        {"slow_down", "400", "A device polls too often."},
-        {"expired_token", "400", "The code of a device has expired. Request another one."},
+        {"authorization_pending", "400", "The user has not answered yet. Poll again after the interval."},
+        {"slow_down", "400", "The device polls too often."},
+        {"expired_token", "400", "The device code has expired. Request a new one."},
         {"unauthorized_client", "400", "The application may not use this grant_type."},
-        {"unsupported_grant_type", "400", "Another grant_type than those above."},
+        {"unsupported_grant_type", "400", "grant_type is not one of those above."},
         {"temporarily_unavailable", "both, 503", "Try again in a moment."},
-        {"server_error", "both, 500", "An error on our side."},
+        {"server_error", "both, 500", "A server error."},
     };
-    begin_table(html, {"error", "Comes as", "Meaning"});
+    begin_table(html, {"error", "Sent as", "Meaning"});
     for (const row& each : rows)
         html.add(R"(<tr id="error-{}"><td><code>{}</code></td><td>{}</td><td>{}</td></tr>
 )",
@@ -172,7 +171,8 @@ inline void write_failures(html_writer& html) {
     end_table(html);
     html.add(R"(<p>The token endpoint uses status <strong>400</strong> unless the table says otherwise.</p>
 <h2 id="limits">Limits</h2>
-<p>Exchanges and refreshes are not counted. Wrong client credentials count against the <a href="../rate-limits/">rate
+<p>Code exchanges are not limited. An application that refreshes too often for one user gets a <strong>429</strong> with
+<code>Retry-After</code>. Wrong client credentials count against the <a href="../rate-limits/">rate
 limit</a> of the client's address. When it is exceeded, wrong credentials get a <strong>429</strong>, and valid ones still
 work.</p>
 )");
@@ -195,8 +195,8 @@ passwords.</p>
 <h2 id="register">Register the application</h2>
 <p>Go to your account's settings, under <a href="{}/en/user/settings/applications/">Applications</a>. A name and a website are
 required; redirect URLs are recommended. You get a client id and a client secret. The secret is shown once; keep it on a
-server, never in a program that you distribute: such a program is a <a href="#public">public client</a>. A new secret is valid
-beside the old one until you remove that.</p>
+server, never in a program that you distribute: such a program is a <a href="#public">public client</a>. After you create a new
+secret, the old one stays valid until you remove it.</p>
 )",
              settings.auth_url, settings.auth_url, settings.auth_url, settings.auth_url, settings.auth_url,
              settings.auth_url, settings.auth_url);

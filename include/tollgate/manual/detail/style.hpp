@@ -9,6 +9,7 @@ inline constexpr std::string_view style_sheet = R"(:root {
   color-scheme: light dark;
   --paper: #ffffff; --panel: #f5f7fa; --line: #dbe1e8; --ink: #17202a; --quiet: #56626f; --accent: #0a5a9c;
   --get: #0b6b46; --post: #0a5a9c; --delete: #a61b29; --change: #805300;
+  --mono: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
 }
 @media (prefers-color-scheme: dark) {
   :root {
@@ -52,7 +53,7 @@ h3 { font-size: 1.05rem; margin: 1.6rem 0 .4rem; }
 p, ul, ol, dl { margin: 0 0 1rem; max-width: 44rem; }
 li { margin: .25rem 0; }
 .lead { font-size: 1.15rem; color: var(--quiet); }
-code, pre { font-family: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: .875em; }
+code, pre { font-family: var(--mono); font-size: .875em; }
 code { background: var(--panel); border-radius: .25rem; padding: .1em .3em; overflow-wrap: anywhere; }
 pre { background: var(--panel); border: 1px solid var(--line); border-radius: .5rem; padding: .9rem 1rem; margin: 0 0 1.2rem;
   overflow-x: auto; line-height: 1.55; }
@@ -81,15 +82,27 @@ ul.cards span { color: var(--quiet); font-size: .925rem; }
 .operation h2 { margin: 1.6rem 0 .5rem; font-size: 1.1rem; font-weight: 600; display: flex; flex-wrap: wrap; gap: .6rem;
                 align-items: baseline; }
 .operation h2 code { background: none; padding: 0; font-size: 1em; }
-.method { font: 700 .75rem/1.6 ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace; border: 1px solid; border-radius: .3rem;
+.method { font: 700 .75rem/1.6 var(--mono); border: 1px solid; border-radius: .3rem;
   padding: 0 .4rem; letter-spacing: .03em; }
 .method.get { color: var(--get); }
 .method.post { color: var(--post); }
 .method.delete { color: var(--delete); }
 .method.put, .method.patch { color: var(--change); }
+@media (max-width: 44rem) {
+  pre { white-space: pre-wrap; }
+  pre code { overflow-wrap: anywhere; }
+  td code { white-space: normal; overflow-wrap: normal; }
+}
+@media (max-width: 30rem) {
+  body > header > div, .columns { padding-inline: 1.1rem; }
+  th, td { padding-right: .6rem; }
+  dl.facts { display: block; }
+  dl.facts dd { margin-bottom: .6rem; }
+}
 @media print {
   nav, .skip { display: none; }
-  pre { white-space: pre-wrap; }
+  .columns { display: block; }
+  pre { white-space: pre-wrap; overflow-wrap: anywhere; }
 }
 )";
 

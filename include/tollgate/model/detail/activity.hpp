@@ -16,9 +16,11 @@ namespace tollgate::inline v0 {
 enum class activity_kind : std::uint8_t {
     signed_in,               ///< empty
     token_created,           ///< the personal token's description
+    token_renewed,           ///< the same; it got a new secret
     token_revoked,           ///< the same
     application_registered,  ///< the application's name
     client_secret_replaced,  ///< the same
+    client_secret_removed,   ///< the same; the older one of two
     application_deleted,     ///< the same
     access_granted,          ///< the name of the application that the user authorized
     access_revoked,          ///< the same
@@ -27,12 +29,18 @@ enum class activity_kind : std::uint8_t {
     hook_secret_replaced,    ///< the same
     hook_enabled,            ///< the same
     delivery_resent,         ///< the delivery's id
+    application_changed,     ///< the application's name
+    hook_changed,            ///< the webhook's id
+    hook_tested,             ///< the same
+    deliveries_resent,       ///< the same
+    session_ended,           ///< empty; the user signed out a session that is not the current one
+    other_sessions_ended,    ///< empty; the user signed out everywhere else
+    password_set,            ///< empty
     // What only an operator does.
     user_added,         ///< the login
     user_disabled,      ///< empty
     user_enabled,       ///< empty
     user_deleted,       ///< empty
-    password_set,       ///< empty
     sessions_ended,     ///< empty
     quota_set,          ///< requests a day
     account_added,      ///< the service and the account's id
@@ -43,12 +51,14 @@ enum class activity_kind : std::uint8_t {
 /// The name under which it is stored: `token_created`.
 [[nodiscard]] constexpr std::string_view to_text(activity_kind kind) noexcept {
     constexpr std::array<std::string_view, static_cast<std::size_t>(activity_kind::count_)> names{
-        "signed_in",         "token_created",        "token_revoked",        "application_registered",
-        "client_secret_replaced", "application_deleted", "access_granted",   "access_revoked",
-        "hook_created",      "hook_deleted",         "hook_secret_replaced", "hook_enabled",
-        "delivery_resent",   "user_added",           "user_disabled",        "user_enabled",
-        "user_deleted",      "password_set",         "sessions_ended",       "quota_set",
-        "account_added",     "event_reported"};
+        "signed_in", "token_created", "token_renewed", "token_revoked",
+        "application_registered", "client_secret_replaced", "client_secret_removed", "application_deleted",
+        "access_granted", "access_revoked", "hook_created", "hook_deleted",
+        "hook_secret_replaced", "hook_enabled", "delivery_resent", "application_changed",
+        "hook_changed", "hook_tested", "deliveries_resent", "session_ended",
+        "other_sessions_ended", "password_set", "user_added", "user_disabled",
+        "user_enabled", "user_deleted", "sessions_ended", "quota_set",
+        "account_added", "event_reported"};
     return kind < activity_kind::count_ ? names[static_cast<std::size_t>(kind)] : std::string_view{};
 }
 

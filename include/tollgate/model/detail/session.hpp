@@ -22,6 +22,18 @@ struct stored_session {
     std::string login;
     instant created_at;
     instant last_seen_at;
+    std::string signed_in_from = {};  ///< the network of the sign-in, such as 203.0.113.0/24; empty if unknown
+    std::string user_agent = {};      ///< of the sign-in: visible ASCII, at most `limits::session_user_agent_bytes_max`; may be empty
+};
+
+/// A session as its user sees it.
+struct listed_session {
+    std::string id;  ///< names the session among those of its user; reveals nothing of its cookie
+    instant created_at;
+    instant last_seen_at;  ///< recorded at a bounded rate, so it may lag
+    std::string signed_in_from = {};
+    std::string user_agent = {};
+    bool is_current = false;  ///< the session of the request
 };
 
 }  // namespace tollgate

@@ -37,21 +37,15 @@ struct authorization_page {
     Sessions& sessions;
     Store& store;
     Policies& policies;
-    const web::page_renderer<Theme>& pages;
+    web::localized_pages<Theme> pages;
     pipeline::observed_request observed;
 
     static constexpr bool signs_in = sign_in_source<Sessions>;
 
     void answer(const http::request& request, request_context& context, http::response& response) const {
-        if (request.method != http::method::get && request.method != http::method::head &&
-            request.method != http::method::post) {
-            response.add("Allow", "GET, HEAD, POST, OPTIONS");
-            if (request.method == http::method::options) return response.set_status(http::status::no_content);
-            return pages.answer_status(response, http::refused_method_status(request.method));
-        }
-        auto read = read_page_request(request, pages.site());
-        if (const auto* status = std::get_if<http::status>(&read)) return pages.answer_status(response, *status);
-        const auto& sent = std::get<parameters>(read);
+        const auto read = read_page_or_answer(request, pages, response);
+        if (!read) return;
+        const parameters& sent = *read;
         // A form without any token was not made by this site.
         if (request.method == http::method::post && !sent.holds(web::form_token_name))
             return pages.answer_status(response, http::status::forbidden);
@@ -80,7 +74,8 @@ private:
         }
         // Forms of this site carry valid parameters only.
         if (request.method == http::method::post) return pages.answer_status(response, http::status::forbidden);
-        redirect_to(sessions.sign_in_url(std::string{request.target.path}.append("?").append(request.target.query)), response);
+        const auto back = std::string{request.target.path}.append("?").append(request.target.query);
+        redirect_to(sessions.sign_in_url(pages.translate(back)), response);
     }
 
     /// A request with a valid redirect URL.
@@ -92,11 +87,12 @@ private:
         http::response& response;
 
         [[nodiscard]] bool on_one_page() const noexcept { return context.which == endpoint::one_page; }
-        /// Where the browser returns to after signing in.
-        [[nodiscard]] std::string return_to() const {
-            return std::string{request.target.path}.append("?").append(to_query(authorization));
-        }
     };
+
+    /// Where the browser returns to after signing in.
+    [[nodiscard]] std::string return_to(const authorization_call& call) const {
+        return pages.translate(std::string{call.request.target.path}.append("?").append(to_query(call.authorization)));
+    }
 
     /// The secret of a browser that is not signed in, so that the form with sign-in has a token, too. It is in a cookie, which
     /// other sites can neither read nor set. Empty if there is none.
@@ -160,7 +156,7 @@ private:
     void request_sign_in(const authorization_call& call) const {
         if constexpr (signs_in)
             if (call.on_one_page()) return show_sign_in(call, {}, {}, http::status::ok);
-        redirect_to(sessions.sign_in_url(call.return_to()), call.response);
+        redirect_to(sessions.sign_in_url(return_to(call)), call.response);
     }
 
     void handle_form(const authorization_call& call) const {
@@ -182,7 +178,19 @@ private:
         switch (read_decision(call.sent)) {
             case decision::allow: return issue_code(call, derivation);
             case decision::deny: return deny(call);
+            case decision::other_user: return sign_out(call);
             case decision::none: return pages.answer_status(call.response, http::status::bad_request);
+        }
+    }
+
+    /// Ends the session and comes back to the same request.
+    void sign_out(const authorization_call& call) const {
+        if constexpr (signs_in) {
+            const auto ended = sessions.sign_out(call.request, call.context.now, call.response);
+            if (!ended) return answer_error_page(ended.error(), call.response);
+            redirect_to(sign_in_url(call), call.response);
+        } else {
+            pages.answer_status(call.response, http::status::bad_request);
         }
     }
 
@@ -192,8 +200,8 @@ private:
 
     [[nodiscard]] std::string sign_in_url(const authorization_call& call) const {
         if constexpr (signs_in)
-            if (call.on_one_page()) return call.return_to();
-        return sessions.sign_in_url(call.return_to());
+            if (call.on_one_page()) return return_to(call);
+        return sessions.sign_in_url(return_to(call));
     }
 
     /// A form with login and password: the session that it begins counts, not an earlier one.
@@ -204,8 +212,8 @@ private:
         const auto nonce = web::check_form_token({secret, sign_in_purpose, signed_text}, form_token);
         if (!nonce) return pages.answer_status(call.response, http::status::forbidden);
         const auto decided = read_decision(call.sent);
-        if (decided == decision::none) return pages.answer_status(call.response, http::status::bad_request);
         if (decided == decision::deny) return deny(call);
+        if (decided != decision::allow) return pages.answer_status(call.response, http::status::bad_request);
 
         const auto login = call.sent.find(web::login_name).value_or("");
         auto password = call.sent.find(web::password_name).value_or("");
@@ -255,15 +263,21 @@ private:
 
     void show(const authorization_call& call, page_frame frame, std::string_view form_token,
               const sign_in_part* sign_in) const {
+        const auto url = pages.translate(call.request.target.path);
+        const auto path = pages.path_of(return_to(call));
         const consent_view view{.texts = pages.texts(),
+                                .operator_name = pages.operator_name(),
                                 .scopes = pages.scopes(),
                                 .request = call.authorization,
-                                .url = call.request.target.path,
+                                .url = url,
                                 .form_token = form_token,
-                                .sign_in = sign_in};
+                                .sign_in = sign_in,
+                                .login = frame.login,
+                                .can_sign_out = signs_in};
         const auto title = consent_title(view);
         frame.title = title;
         frame.shape = page_shape::narrow;
+        frame.path = path;
         pages.answer(call.response, frame, [&](html_writer& html) { write_consent(html, view); });
     }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/detail/encoding.hpp>
+#include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/oauth/detail/authorization_request.hpp>
 #include <tollgate/oauth/detail/pkce.hpp>
@@ -22,7 +23,9 @@ inline bool has_control(std::string_view text) noexcept {
 inline std::optional<std::string> state_of(const parameters& sent) {
     if (auto state = sent.find("state")) return state;
     const auto encoded = sent.find("encoded_state");
-    return encoded ? percent_decode(*encoded) : std::nullopt;
+    auto decoded = encoded ? percent_decode(*encoded) : std::nullopt;
+    // Our form encodes what a form has brought: UTF-8. Other bytes would not come back from the next form.
+    return decoded && is_utf8(*decoded) ? decoded : std::nullopt;
 }
 
 inline std::optional<failure> find_fault(const application& client, const parameters& sent,

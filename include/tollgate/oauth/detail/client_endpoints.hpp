@@ -36,6 +36,9 @@ struct client_credentials {
 [[nodiscard]] TOLLGATE_DECL std::variant<client_credentials, failure> read_client_credentials(
     const http::request& request, const parameters& sent);
 
+/// Whether the Authorization field cannot hold valid credentials, so that the request fails whatever its body says.
+[[nodiscard]] TOLLGATE_DECL bool has_unusable_authorization(const http::request& request);
+
 /// Whether they can be valid: other texts are refused without a look-up.
 [[nodiscard]] TOLLGATE_DECL bool are_well_formed(const client_credentials& credentials) noexcept;
 
@@ -74,12 +77,13 @@ struct client_request {
 TOLLGATE_DECL void answer_invalid_client(const http::request& request, const request_context& context,
                                          http::response& response, std::string_view docs_url);
 
-/// What uses of a secret are counted by: refreshes, and the polls of a device.
+/// What the polls of a device are counted by, and what the refreshes of a grant are.
 [[nodiscard]] TOLLGATE_DECL limit_key key_of_secret(std::string_view secret);
+[[nodiscard]] TOLLGATE_DECL limit_key key_of_grant(application_id application, user_id user);
 TOLLGATE_DECL void answer_too_many(const verdict& window, instant now, http::response& response, std::string_view docs_url,
                                    std::string_view description);
 
-/// What introspection tells of a token (RFC 7662 section 2.2). `token`: null unless the caller may know of it.
+/// The introspection response for a token (RFC 7662 section 2.2). `token`: null unless the caller may ask about it.
 TOLLGATE_DECL void write_introspection(http::response& response, const oauth_token* token, std::string_view issuer);
 
 /// The endpoints that applications call: token (RFC 6749 section 3.2), revocation (RFC 7009), introspection (RFC 7662) and
@@ -89,7 +93,7 @@ struct client_endpoints {
     const oauth_settings& settings;
     Store& store;
     Policies& policies;
-    window_limiter& secret_limiter;  ///< its users stand for secrets
+    window_limiter& use_limiter;  ///< its users stand for grants and for device codes
     window_limiter& device_limiter;
     std::string_view docs_url;
     pipeline::observed_request observed;
@@ -98,15 +102,20 @@ struct client_endpoints {
         const auto read = authenticate(request, context, response, endpoint::token);
         if (!read) return;
         if (is_refresh(read->sent)) {
-            const auto key = key_of_secret(read->sent.find("refresh_token").value_or(""));
-            const auto window = secret_limiter.take(key, settings.refreshes, context.now);
-            if (!window.admitted)
-                return answer_too_many(
-                    window, context.now, response, docs_url,
-                    "Too many refreshes with this refresh token. Use the access tokens until they expire.");
+            // By the grant: neither a rotated token nor another authorization begins a new window.
+            const auto token = store.find_oauth_token(digest_of(read->sent.find("refresh_token").value_or("")));
+            if (!token) return answer_error(token.error(), response);
+            // Another application's attempt, which fails below, is not counted against this grant.
+            if (*token && (*token)->application == read->client.id) {
+                const auto key = key_of_grant((*token)->application, (*token)->user);
+                const auto window = use_limiter.take(key, settings.refreshes, context.now);
+                if (!window.admitted)
+                    return answer_too_many(window, context.now, response, docs_url,
+                                           "Too many refreshes. Use the access tokens until they expire.");
+            }
         }
         if (read->sent.find("grant_type") == device_grant_type && polls_too_soon(read->sent, context.now)) {
-            const failure why{error_code::slow_down, "The device asks too often. Wait for 5 seconds more each time."};
+            const failure why{error_code::slow_down, "The device polls too often. Wait 5 seconds longer each time."};
             return write_failure(response, {.why = why, .docs_url = docs_url});
         }
         auto judged = issue_tokens(read->sent, {read->client, settings, context.now}, store, policy(policies.random));
@@ -119,7 +128,7 @@ struct client_endpoints {
         remove_expired(store, policy(policies.observer), context.now, rows_added);
     }
 
-    /// 200 whether the token exists or not (section 2.2), and whatever token_type_hint says (section 2.1).
+    /// 200 whether the token exists or not (section 2.2); token_type_hint is ignored (section 2.1).
     void answer_revocation(const http::request& request, request_context& context, http::response& response) const {
         const auto read = authenticate(request, context, response, endpoint::revocation);
         if (!read) return;
@@ -174,7 +183,7 @@ struct client_endpoints {
         if (!read) return;
         const auto window = device_limiter.take(limit_key::of(context.client), settings.device_requests, context.now);
         if (!window.admitted)
-            return answer_too_many(window, context.now, response, docs_url, "Too many devices ask from this address.");
+            return answer_too_many(window, context.now, response, docs_url, "Too many device codes were requested from this address.");
         const auto wanted = read_device_request(read->sent, read->client, settings.services);
         if (const auto* why = std::get_if<failure>(&wanted))
             return write_failure(response, {.why = *why, .docs_url = docs_url});
@@ -199,7 +208,7 @@ private:
     [[nodiscard]] bool polls_too_soon(const parameters& sent, instant now) const {
         const auto code = sent.find("device_code");
         if (!code || !is_well_formed(secret_kind::device_code, *code)) return false;
-        return !secret_limiter.take(key_of_secret(*code), {1, settings.device_poll_interval - seconds{1}}, now).admitted;
+        return !use_limiter.take(key_of_secret(*code), {1, settings.device_poll_interval - seconds{1}}, now).admitted;
     }
 
     struct authenticated {
@@ -231,7 +240,7 @@ private:
             answer_error(client.error(), response);
             return std::nullopt;
         }
-        // A public client proves nothing, so it is not told what a token stands for.
+        // A public client is not authenticated, so it gets no information about tokens.
         if (*client && at == endpoint::introspection && (*client)->type == client_type::public_client) client->reset();
         if (!*client) {
             context.window =

@@ -51,6 +51,13 @@ TOLLGATE_DECL std::variant<client_credentials, failure> read_client_credentials(
     return std::move(*basic);
 }
 
+TOLLGATE_DECL bool has_unusable_authorization(const http::request& request) {
+    const auto lines = request.fields.count(http::field_id::authorization);
+    if (lines != 1) return lines > 1;
+    const auto basic = detail::read_basic(request.fields.find(http::field_id::authorization));
+    return !basic || !are_well_formed(*basic);
+}
+
 TOLLGATE_DECL bool are_well_formed(const client_credentials& credentials) noexcept {
     return is_client_id_text(credentials.client_id) &&
            (credentials.client_secret.empty() ||
@@ -59,7 +66,14 @@ TOLLGATE_DECL bool are_well_formed(const client_credentials& credentials) noexce
 
 TOLLGATE_DECL std::variant<client_request, failure> read_client_request(const http::request& request) {
     if (request.body_state == http::body_state::too_large)
-        return failure{error_code::invalid_request, "The request's body is too large."};
+        return failure{error_code::invalid_request, "The request body is too large."};
+    // The body may not have arrived.
+    if (has_unusable_authorization(request)) {
+        const parameters none{http::form_fields{{}}};
+        auto refused = read_client_credentials(request, none);
+        if (auto* why = std::get_if<failure>(&refused)) return std::move(*why);
+        return client_request{none, {}};
+    }
     auto read = parameters::from_body(request);
     if (auto* why = std::get_if<failure>(&read)) return std::move(*why);
     auto& sent = std::get<parameters>(read);
@@ -98,6 +112,10 @@ TOLLGATE_DECL limit_key key_of_secret(std::string_view secret) {
     std::memcpy(&number, digest.bytes().data(), sizeof number);
     // Ids are positive.
     return limit_key::of(user_id{(number & (std::numeric_limits<std::int64_t>::max)()) | 1});
+}
+
+TOLLGATE_DECL limit_key key_of_grant(application_id application, user_id user) {
+    return key_of_secret(std::to_string(application.value()) + ':' + std::to_string(user.value()));
 }
 
 TOLLGATE_DECL void answer_too_many(const verdict& window, instant now, http::response& response, std::string_view docs_url,

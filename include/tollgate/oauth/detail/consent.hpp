@@ -3,6 +3,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/ids.hpp>
 #include <tollgate/base/secret.hpp>
+#include <tollgate/http/handler.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
 #include <tollgate/oauth/detail/authorization_request.hpp>
@@ -12,8 +13,10 @@
 #include <tollgate/web/texts.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 namespace tollgate::inline v0::oauth {
@@ -23,8 +26,24 @@ namespace tollgate::inline v0::oauth {
 [[nodiscard]] TOLLGATE_DECL std::variant<parameters, http::status> read_page_request(const http::request& request,
                                                                                      const web::page_site& site);
 
-/// The user's decision on a consent form.
-enum class decision : std::uint8_t { allow, deny, none };
+/// The same for a page that is shown and takes a form; none once `pages` has answered: OPTIONS, another method, or what
+/// could not be read.
+template <class Pages>
+[[nodiscard]] std::optional<parameters> read_page_or_answer(const http::request& request, const Pages& pages, http::response& response) {
+    if (request.method != http::method::get && request.method != http::method::head && request.method != http::method::post) {
+        response.add("Allow", "GET, HEAD, POST, OPTIONS");
+        if (request.method == http::method::options) response.set_status(http::status::no_content);
+        else pages.answer_status(response, http::refused_method_status(request.method));
+        return std::nullopt;
+    }
+    auto read = read_page_request(request, pages.site());
+    if (auto* sent = std::get_if<parameters>(&read)) return std::move(*sent);
+    pages.answer_status(response, std::get<http::status>(read));
+    return std::nullopt;
+}
+
+/// What the user chose on a consent form; `other_user`: to sign in as somebody else.
+enum class decision : std::uint8_t { allow, deny, other_user, none };
 [[nodiscard]] TOLLGATE_DECL decision read_decision(const parameters& sent);
 
 /// The error page of a failure.
@@ -62,12 +81,22 @@ inline constexpr std::string_view decision_name = "decision";
 
 struct consent_view {
     const page_texts& texts;
+    std::string_view operator_name;  ///< of the site
     const web::scope_text_list& scopes;
     const authorization_request& request;
     std::string_view url;         ///< of this page
     std::string_view form_token;
     const sign_in_part* sign_in;  ///< null if signed in
+    std::string_view login = {};  ///< as whom
+    bool can_sign_out = false;
 };
+
+/// Who asks, and for what: on this page and on that of a device. `asks` begins it.
+TOLLGATE_DECL void write_client(html_writer& html, const page_texts& texts, const application& client, std::string_view asks,
+                                const scope_set& scopes, const web::scope_text_list& scope_texts);
+/// As whom one is signed in, and the buttons.
+TOLLGATE_DECL void write_decision(html_writer& html, const consent_texts& texts, std::string_view client_name,
+                                  std::string_view login, bool can_sign_out);
 
 [[nodiscard]] TOLLGATE_DECL std::string consent_title(const consent_view& view);
 TOLLGATE_DECL void write_consent(html_writer& html, const consent_view& view);

@@ -39,19 +39,37 @@ TOLLGATE_DECL std::string consent_title(const consent_view& view) {
     return fill_in(view.texts.consent.title, view.request.client.name);
 }
 
+TOLLGATE_DECL void write_client(html_writer& html, const page_texts& texts, const application& client, std::string_view asks,
+                                const scope_set& scopes, const web::scope_text_list& scope_texts) {
+    html.add("<p>{}</p>\n", asks);
+    if (!client.description.empty()) html.add("<blockquote>{}</blockquote>\n", client.description);
+    html.add("<p>{}</p>\n", texts.consent.scopes);
+    web::write_scopes(html, scopes, scope_texts);
+    html.add("<p class=\"hint\">{}</p>\n", fill_in(texts.consent.website, client.website));
+}
+
+TOLLGATE_DECL void write_decision(html_writer& html, const consent_texts& texts, std::string_view client_name,
+                                  std::string_view login, bool can_sign_out) {
+    if (!login.empty()) {
+        html.add("<p class=\"as\">{}", fill_in(texts.signed_in_as, login));
+        if (can_sign_out)
+            html.add(" <button class=\"link\" name=\"{}\" value=\"other_user\">{}</button>", decision_name, texts.other_user);
+        html.add("</p>\n");
+    }
+    // Denying does not require signing in.
+    html.add(R"(<p class="buttons"><button name="{}" value="allow">{}</button>
+<button class="quiet" name="{}" value="deny" formnovalidate>{}</button></p>
+)",
+             decision_name, fill_in(texts.allow, client_name), decision_name, texts.deny);
+}
+
 TOLLGATE_DECL void write_consent(html_writer& html, const consent_view& view) {
     const auto& texts = view.texts.consent;
     const auto& client = view.request.client;
     html.add("<h1>{}</h1>\n", consent_title(view));
     if (view.sign_in != nullptr) web::write_faults(html, view.sign_in->faults, view.texts.forms);
-    html.add("<p>{}</p>\n", fill_in(texts.asks, client.name));
-    if (!client.description.empty()) html.add("<blockquote>{}</blockquote>\n", client.description);
-    html.add("<p>{}</p>\n<ul>\n", texts.scopes);
-    view.request.scopes.for_each([&](std::string_view scope) {
-        html.add("<li>{} <code>{}</code></li>\n", view.scopes.find(scope), scope);
-        return true;
-    });
-    html.add("</ul>\n<p class=\"hint\">{}</p>\n", fill_in(texts.website, client.website));
+    write_client(html, view.texts, client, fill_in(texts.asks, client.name, view.operator_name), view.request.scopes,
+                 view.scopes);
     if (client.type == client_type::public_client) html.add("<p class=\"caution\">{}</p>\n", texts.unproved);
 
     const auto carried = form_parameters(view.request);
@@ -62,14 +80,9 @@ TOLLGATE_DECL void write_consent(html_writer& html, const consent_view& view) {
         html.add("<h2>{}</h2>\n", texts.sign_in);
         web::write_sign_in_fields(html, view.sign_in->login, view.sign_in->faults, view.texts);
     }
-    // Denying does not require signing in.
-    html.add(R"(<p class="buttons"><button name="{}" value="allow">{}</button>
-<button class="quiet" name="{}" value="deny" formnovalidate>{}</button></p>
-</form>
-<p class="hint">{}</p>
-)",
-             decision_name, texts.allow, decision_name, texts.deny,
-             fill_in(texts.leads_to, detail::displayed_host(view.request.redirect)));
+    write_decision(html, texts, client.name, view.login, view.can_sign_out);
+    html.add("</form>\n<p class=\"hint\">{} {}</p>\n",
+             fill_in(texts.leads_to, detail::displayed_host(view.request.redirect)), texts.revocable);
 }
 
 TOLLGATE_DECL std::variant<parameters, http::status> read_page_request(const http::request& request,
@@ -88,6 +101,7 @@ TOLLGATE_DECL std::variant<parameters, http::status> read_page_request(const htt
 TOLLGATE_DECL decision read_decision(const parameters& sent) {
     const auto value = sent.find("decision");
     if (!value || sent.is_repeated("decision")) return decision::none;
+    if (*value == "other_user") return decision::other_user;
     return *value == "allow" ? decision::allow : *value == "deny" ? decision::deny : decision::none;
 }
 

@@ -16,7 +16,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 
 namespace tollgate::inline v0::oauth {
 
@@ -38,12 +37,14 @@ TOLLGATE_DECL void write_device_form(html_writer& html, const device_form_view& 
 /// The request of a device, to be allowed or denied.
 struct device_request_view {
     const page_texts& texts;
+    std::string_view operator_name;  ///< of the site
     const web::scope_text_list& scopes;
     std::string_view url;
     std::string_view form_token;
     std::string_view user_code;
     const application& client;
     const device_code& request;
+    std::string_view login;  ///< as whom the user is signed in
 };
 TOLLGATE_DECL void write_device_request(html_writer& html, const device_request_view& view);
 
@@ -58,25 +59,19 @@ struct device_page {
     Sessions& sessions;
     Store& store;
     Policies& policies;
-    const web::page_renderer<Theme>& pages;
+    web::localized_pages<Theme> pages;
     window_limiter& limiter;  ///< of wrong codes
     pipeline::observed_request observed;
 
     void answer(const http::request& request, request_context& context, http::response& response) const {
-        if (request.method != http::method::get && request.method != http::method::head &&
-            request.method != http::method::post) {
-            response.add("Allow", "GET, HEAD, POST, OPTIONS");
-            if (request.method == http::method::options) return response.set_status(http::status::no_content);
-            return pages.answer_status(response, http::refused_method_status(request.method));
-        }
-        auto read = read_page_request(request, pages.site());
-        if (const auto* status = std::get_if<http::status>(&read)) return pages.answer_status(response, *status);
-        const auto& sent = std::get<parameters>(read);
+        const auto read = read_page_or_answer(request, pages, response);
+        if (!read) return;
+        const parameters& sent = *read;
         const auto who = sessions.session_of(request, context.now);
         if (!who) return answer_error(who.error(), response);
         if (!*who) return redirect_to_sign_in(sent, request, response);
         context.who = caller{(*who)->user, {}, credential_kind::other, {}};
-        const call with{request, sent, **who, context, context.now, response};
+        const call with{request, sent, **who, context, context.now, response, pages.translate(request.target.path)};
         if (request.method != http::method::post) return show_form(with, {});
         handle_form(with);
     }
@@ -89,12 +84,13 @@ private:
         const request_context& context;
         instant now;
         http::response& response;
+        std::string url;  ///< of this page
 
         [[nodiscard]] std::string typed() const { return sent.find(user_code_name).value_or("").substr(0, 64); }
     };
 
     void redirect_to_sign_in(const parameters& sent, const http::request& request, http::response& response) const {
-        std::string url{request.target.path};
+        auto url = pages.translate(request.target.path);
         if (const auto code = parse_user_code(sent.find(user_code_name).value_or("")))
             url.append("?").append(user_code_name).append("=").append(*code);
         if (const auto led = web::answer_see_other(response, pages.site(), sessions.sign_in_url(url)); !led)
@@ -105,7 +101,7 @@ private:
         const auto token = with.sent.find(web::form_token_name).value_or("");
         const auto code = parse_user_code(with.typed());
         const auto decided = read_decision(with.sent);
-        const bool decides = code && decided != decision::none;
+        const bool decides = code && (decided == decision::allow || decided == decision::deny);
         const web::form_binding binding = decides ? web::form_binding{with.who, device_decision_purpose, *code}
                                                   : web::form_binding{with.who, device_code_purpose, {}};
         if (!web::check_form_token(binding, token)) return pages.answer_status(with.response, http::status::forbidden);
@@ -123,6 +119,7 @@ private:
             return show_fault(with, pages.texts().device.unknown, http::status::unprocessable_content);
         }
         switch (decided) {
+            case decision::other_user:
             case decision::none: return show_request(with, *code, **found);
             case decision::deny: return deny(with, *code);
             case decision::allow: return allow(with, *code, **found);
@@ -147,8 +144,10 @@ private:
         const auto token = new_form_token(with, device_code_purpose, {});
         if (!token) return;
         const auto typed = with.typed();
-        const device_form_view view{pages.texts(), with.request.target.path, *token, typed, faults};
+        const device_form_view view{pages.texts(), with.url, *token, typed, faults};
+        const auto path = pages.path_of(with.url);
         auto frame = make_frame(with);
+        frame.path = path;
         frame.has_errors = !faults.empty();
         pages.answer(with.response, frame, [&](html_writer& html) { write_device_form(html, view); });
     }
@@ -159,9 +158,14 @@ private:
         if (!*client) return show_fault(with, pages.texts().device.unknown, http::status::unprocessable_content);
         const auto token = new_form_token(with, device_decision_purpose, code);
         if (!token) return;
-        const device_request_view view{pages.texts(), pages.scopes(), with.request.target.path, *token,
-                                       code,          **client,       request};
-        pages.answer(with.response, make_frame(with), [&](html_writer& html) { write_device_request(html, view); });
+        const device_request_view view{pages.texts(), pages.operator_name(), pages.scopes(), with.url,     *token,
+                                       code,          **client,              request,        with.who.login};
+        const auto path = pages.path_of(with.url).append("?").append(user_code_name).append("=").append(code);
+        const auto title = fill_in(pages.texts().consent.title, (*client)->name);
+        auto frame = make_frame(with);
+        frame.title = title;
+        frame.path = path;
+        pages.answer(with.response, frame, [&](html_writer& html) { write_device_request(html, view); });
     }
 
     void deny(const call& with, const std::string& code) const {

@@ -2,7 +2,20 @@
 
 #include <tollgate/oauth/detail/device_page.hpp>
 
+#include <algorithm>
+
 namespace tollgate::inline v0::oauth {
+
+namespace detail {
+
+/// The sentence with the code on a line of its own.
+inline void write_code(html_writer& html, std::string_view sentence, std::string_view code) {
+    const auto place = (std::min)(sentence.find("{}"), sentence.size());
+    const auto after = sentence.substr((std::min)(place + 2, sentence.size()));
+    html.add("<p>{}<strong class=\"code\">{}</strong>{}</p>\n", sentence.substr(0, place), code, after);
+}
+
+}  // namespace detail
 
 TOLLGATE_DECL void write_device_form(html_writer& html, const device_form_view& view) {
     const auto& texts = view.texts.device;
@@ -22,25 +35,17 @@ TOLLGATE_DECL void write_device_form(html_writer& html, const device_form_view& 
 TOLLGATE_DECL void write_device_request(html_writer& html, const device_request_view& view) {
     const auto& texts = view.texts.device;
     const auto& consent = view.texts.consent;
-    html.add("<h1>{}</h1>\n<p>{}</p>\n", fill_in(consent.title, view.client.name), fill_in(texts.asks, view.client.name));
-    if (!view.client.description.empty()) html.add("<blockquote>{}</blockquote>\n", view.client.description);
-    html.add("<p>{}</p>\n<ul>\n", consent.scopes);
-    view.request.scopes.for_each([&](std::string_view scope) {
-        html.add("<li>{} <code>{}</code></li>\n", view.scopes.find(scope), scope);
-        return true;
-    });
-    html.add("</ul>\n<p class=\"hint\">{}</p>\n", fill_in(consent.website, view.client.website));
-    html.add("<p class=\"caution\">{}</p>\n<p>{}</p>\n",
-             fill_in(fill_in(texts.warning, view.request.requested_from), web::moment_text(view.request.created_at)),
-             fill_in(texts.code_shown, view.user_code));
+    html.add("<h1>{}</h1>\n", fill_in(consent.title, view.client.name));
+    write_client(html, view.texts, view.client, fill_in(texts.asks, view.client.name, view.operator_name),
+                 view.request.scopes, view.scopes);
+    html.add("<p class=\"caution\">{}</p>\n",
+             fill_in(texts.warning, view.request.requested_from, web::moment_text(view.request.created_at, view.texts.dates)));
+    detail::write_code(html, texts.code_shown, view.user_code);
     web::begin_form(html, {.url = view.url,
                            .form_token = view.form_token,
                            .hidden = {{user_code_name, std::string{view.user_code}}}});
-    html.add(R"(<p class="buttons"><button name="{}" value="allow">{}</button>
-<button class="quiet" name="{}" value="deny">{}</button></p>
-</form>
-)",
-             decision_name, consent.allow, decision_name, consent.deny);
+    write_decision(html, consent, view.client.name, view.login, false);
+    html.add("</form>\n<p class=\"hint\">{}</p>\n", consent.revocable);
 }
 
 }  // namespace tollgate::oauth

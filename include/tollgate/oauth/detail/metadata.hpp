@@ -5,13 +5,15 @@
 #include <tollgate/http/response.hpp>
 #include <tollgate/oauth/detail/settings.hpp>
 
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace tollgate::inline v0::oauth {
 
-/// Authorization server metadata (RFC 8414): a JSON object.
-[[nodiscard]] TOLLGATE_DECL std::string make_metadata(const oauth_settings& settings);
+/// Authorization server metadata (RFC 8414): a JSON object. `languages` are those of the pages.
+[[nodiscard]] TOLLGATE_DECL std::string make_metadata(const oauth_settings& settings,
+                                                      std::span<const std::string_view> languages);
 
 /// GET and HEAD with the metadata, OPTIONS with 204, anything else with 405.
 TOLLGATE_DECL void answer_metadata(const http::request& request, std::string_view metadata, std::string_view docs_url,

@@ -8,11 +8,12 @@
 #include <tollgate/pipeline/detail/error_response.hpp>
 
 #include <initializer_list>
+#include <span>
 #include <string_view>
 
 namespace tollgate::inline v0::oauth {
 
-TOLLGATE_DECL std::string make_metadata(const oauth_settings& settings) {
+TOLLGATE_DECL std::string make_metadata(const oauth_settings& settings, std::span<const std::string_view> languages) {
     std::string made;
     http::json_writer json{made};
     const auto at = [&](std::string_view path) { return settings.auth_url + std::string{path}; };
@@ -41,7 +42,9 @@ TOLLGATE_DECL std::string make_metadata(const oauth_settings& settings) {
     write_list("code_challenge_methods_supported", {challenge_method});
     json.member("authorization_response_iss_parameter_supported").boolean(true);
     if (!settings.documentation_url.empty()) json.member("service_documentation").string(settings.documentation_url);
-    write_list("ui_locales_supported", {page_locale});
+    json.member("ui_locales_supported").begin_array();
+    for (const auto each : languages) json.string(each);
+    json.end_array();
     json.end_object();
     return made;
 }

@@ -7,7 +7,9 @@
 #include <tollgate/model/quota.hpp>
 #include <tollgate/oauth/detail/settings.hpp>
 #include <tollgate/pipeline/detail/observed_request.hpp>
+#include <tollgate/web/detail/page.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,10 +18,7 @@
 
 namespace tollgate::inline v0::oauth {
 
-/// The locale in the paths of pages.
-inline constexpr std::string_view page_locale = "en";
-
-// Below {auth_url}, as published. Each is also served without the trailing slash.
+// Below {auth_url}, as published. Each is also served without the trailing slash, and pages in every language.
 inline constexpr std::string_view authorization_path = "/en/user/oauth/";
 inline constexpr std::string_view token_path = "/user/oauth_token/";
 inline constexpr std::string_view revocation_path = "/user/oauth_revoke/";
@@ -43,13 +42,13 @@ enum class endpoint : std::uint8_t {
 /// The pattern of an endpoint's path, for logs and metrics; empty for `none`.
 [[nodiscard]] constexpr std::string_view route_of(endpoint which) noexcept {
     switch (which) {
-        case endpoint::authorization: return authorization_path;
-        case endpoint::one_page: return "/en/{service}/oauth/";
+        case endpoint::authorization: return "/{language}/user/oauth/";
+        case endpoint::one_page: return "/{language}/{service}/oauth/";
         case endpoint::token: return token_path;
         case endpoint::revocation: return revocation_path;
         case endpoint::introspection: return introspection_path;
         case endpoint::device_authorization: return device_authorization_path;
-        case endpoint::device_page: return device_page_path;
+        case endpoint::device_page: return "/{language}/user/device/";
         case endpoint::metadata: return metadata_path;
         case endpoint::none: break;
     }
@@ -60,12 +59,15 @@ enum class endpoint : std::uint8_t {
 class paths {
 public:
     /// `root` is the path of {auth_url}, without a trailing slash.
-    TOLLGATE_DECL paths(const oauth_settings& settings, std::string_view root);
+    TOLLGATE_DECL paths(const oauth_settings& settings, std::string_view root,
+                        const std::vector<web::page_language>& languages);
 
     [[nodiscard]] TOLLGATE_DECL endpoint find(std::string_view path) const noexcept;
 
     /// Whether an unknown path below it is answered with a page.
-    [[nodiscard]] bool is_page_path(std::string_view path) const noexcept { return path.starts_with(pages_); }
+    [[nodiscard]] bool is_page_path(std::string_view path) const noexcept {
+        return std::any_of(pages_.begin(), pages_.end(), [&](const std::string& each) { return path.starts_with(each); });
+    }
 
     /// As `http::mount` takes them.
     [[nodiscard]] TOLLGATE_DECL std::vector<std::string> mounts() const;
@@ -76,7 +78,7 @@ private:
         endpoint what;
     };
     std::vector<entry> entries_;
-    std::string pages_;
+    std::vector<std::string> pages_;
 };
 
 /// The state of one request to an authorization server.

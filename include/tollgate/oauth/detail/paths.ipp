@@ -4,8 +4,8 @@
 
 namespace tollgate::inline v0::oauth {
 
-TOLLGATE_DECL paths::paths(const oauth_settings& settings, std::string_view root)
-    : pages_{std::string{root}.append("/").append(page_locale).append("/")} {
+TOLLGATE_DECL paths::paths(const oauth_settings& settings, std::string_view root,
+                           const std::vector<web::page_language>& languages) {
     const auto add = [&](std::string path, endpoint what) {
         if (path.ends_with('/')) path.pop_back();
         entries_.push_back({std::move(path), what});
@@ -15,10 +15,16 @@ TOLLGATE_DECL paths::paths(const oauth_settings& settings, std::string_view root
     add(below(revocation_path), endpoint::revocation);
     add(below(introspection_path), endpoint::introspection);
     add(below(device_authorization_path), endpoint::device_authorization);
-    add(below(device_page_path), endpoint::device_page);
-    add(below(authorization_path), endpoint::authorization);
-    for (const auto& service : settings.one_page_services)
-        add(below("/").append(page_locale).append("/").append(service).append("/oauth"), endpoint::one_page);
+    for (const auto& language : languages) {
+        add(language.root + "/user/oauth", endpoint::authorization);
+        add(language.root + "/user/device", endpoint::device_page);
+        for (const auto& service : settings.one_page_services)
+            add(language.root + "/" + service + "/oauth", endpoint::one_page);
+        pages_.push_back(language.root + "/");
+    }
+    // Without a language: redirected to the reader's.
+    add(below("/user/oauth"), endpoint::authorization);
+    add(below("/user/device"), endpoint::device_page);
     add(below(metadata_path), endpoint::metadata);
     // RFC 8414 section 3.1 appends the path of the issuer to the well-known one.
     if (!root.empty()) add(std::string{metadata_path}.append(root), endpoint::metadata);

@@ -41,7 +41,8 @@ struct oauth_settings {
 
     /// Requests of one address to the authorization pages: far more than people make.
     quota page_requests{3000, std::chrono::minutes{10}};
-    /// Refreshes with one refresh token: as many access tokens of it may exist (`limits::access_tokens_per_grant_max`).
+    /// Refreshes of one user's grant to one application, with all of its refresh tokens together: as many access tokens
+    /// of it may exist (`limits::access_tokens_per_grant_max`).
     quota refreshes{1000, std::chrono::hours{1}};
 
     /// Failed client authentications per address; the same windows as the API's anonymous requests.

@@ -7,7 +7,7 @@
 #include <tollgate/base/time.hpp>
 #include <tollgate/contract/oauth_store.hpp>
 #include <tollgate/contract/observer.hpp>
-#include <tollgate/contract/random_source.hpp>
+#include <tollgate/contract/sources.hpp>
 #include <tollgate/model/scope.hpp>
 #include <tollgate/oauth/detail/failure.hpp>
 #include <tollgate/oauth/detail/parameters.hpp>
@@ -62,7 +62,7 @@ using exchange_request = std::variant<code_exchange, refresh_exchange, device_ex
 [[nodiscard]] TOLLGATE_DECL failure invalid_code(redemption_result why);
 [[nodiscard]] TOLLGATE_DECL failure invalid_refresh_token();
 [[nodiscard]] TOLLGATE_DECL failure unknown_device_code();
-/// What a device is told while its user has not approved it: pending, denied or expired.
+/// The error for a device that its user has not approved: pending, denied or expired.
 [[nodiscard]] TOLLGATE_DECL failure unapproved_device_code(const device_code& waiting, instant now);
 
 /// Removes up to twice as many expired rows as were added, so that a store stays bounded without a background thread. A

@@ -67,7 +67,7 @@ TOLLGATE_DECL std::optional<failure> check_redirect_uri(const code_exchange& wan
     if (!wanted.redirect_uri) {
         if (client.redirect_urls.size() == 1) return std::nullopt;
         return failure{error_code::invalid_request,
-                       "redirect_uri is missing. It may be left out only if the application has one registered redirect "
+                       "redirect_uri is missing. It may be omitted only if the application has one registered redirect "
                        "URL."};
     }
     if (is_redirect_text(*wanted.redirect_uri)) return std::nullopt;
@@ -81,9 +81,9 @@ TOLLGATE_DECL failure invalid_code(redemption_result why) {
         case redemption_result::reused:
             return refuse("The code was already used. The tokens that were issued for it have been revoked.");
         case redemption_result::redirect_mismatch:
-            return refuse("redirect_uri differs from the one of the authorization request.");
+            return refuse("redirect_uri differs from the one in the authorization request.");
         case redemption_result::verifier_mismatch:
-            return refuse("code_verifier does not match the code_challenge of the authorization request.");
+            return refuse("code_verifier does not match the code_challenge in the authorization request.");
         case redemption_result::redeemed:
         case redemption_result::unknown: break;
     }
@@ -97,8 +97,8 @@ TOLLGATE_DECL failure unknown_device_code() {
 TOLLGATE_DECL failure unapproved_device_code(const device_code& waiting, instant now) {
     if (waiting.state == device_code_state::denied) return {error_code::access_denied, "The user denied the request."};
     if (now >= waiting.expires_at)
-        return {error_code::expired_token, "The device_code has expired. Request another one."};
-    return {error_code::authorization_pending, "The user has not answered yet. Wait for the interval, then ask again."};
+        return {error_code::expired_token, "The device_code has expired. Request a new one."};
+    return {error_code::authorization_pending, "The user has not answered yet. Wait for the interval, then poll again."};
 }
 
 TOLLGATE_DECL failure invalid_refresh_token() {

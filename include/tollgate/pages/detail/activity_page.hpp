@@ -8,14 +8,22 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 namespace tollgate::inline v0::pages {
 
 inline constexpr std::size_t activities_shown_max = 100;  // a page that a person still reads
 
+/// Whether the directory keeps what was done.
+template <class Call>
+inline constexpr bool shows_activity = activity_source<std::remove_reference_t<decltype(std::declval<Call&>().users())>>;
+
 /// `Created the token backup script`
 [[nodiscard]] TOLLGATE_DECL std::string describe(const activity& done, const activity_texts& texts);
 
+/// The table alone, or, without activities, a sentence.
+TOLLGATE_DECL void write_activity_table(html_writer& html, const page_view& view, std::span<const activity> activities);
 TOLLGATE_DECL void write_activities(html_writer& html, const page_view& view, std::span<const activity> activities);
 
 /// What was done to the user's account, if the directory keeps it.

@@ -13,9 +13,11 @@ namespace detail {
     switch (kind) {
         case activity_kind::signed_in: return texts.signed_in;
         case activity_kind::token_created: return texts.token_created;
+        case activity_kind::token_renewed: return texts.token_renewed;
         case activity_kind::token_revoked: return texts.token_revoked;
         case activity_kind::application_registered: return texts.application_registered;
         case activity_kind::client_secret_replaced: return texts.client_secret_replaced;
+        case activity_kind::client_secret_removed: return texts.client_secret_removed;
         case activity_kind::application_deleted: return texts.application_deleted;
         case activity_kind::access_granted: return texts.access_granted;
         case activity_kind::access_revoked: return texts.access_revoked;
@@ -24,6 +26,12 @@ namespace detail {
         case activity_kind::hook_secret_replaced: return texts.hook_secret_replaced;
         case activity_kind::hook_enabled: return texts.hook_enabled;
         case activity_kind::delivery_resent: return texts.delivery_resent;
+        case activity_kind::application_changed: return texts.application_changed;
+        case activity_kind::hook_changed: return texts.hook_changed;
+        case activity_kind::hook_tested: return texts.hook_tested;
+        case activity_kind::deliveries_resent: return texts.deliveries_resent;
+        case activity_kind::session_ended: return texts.session_ended;
+        case activity_kind::other_sessions_ended: return texts.other_sessions_ended;
         case activity_kind::user_added: return texts.user_added;
         case activity_kind::user_disabled: return texts.user_disabled;
         case activity_kind::user_enabled: return texts.user_enabled;
@@ -44,21 +52,26 @@ TOLLGATE_DECL std::string describe(const activity& done, const activity_texts& t
     return fill_in(detail::text_of(done.kind, texts), done.subject);
 }
 
-TOLLGATE_DECL void write_activities(html_writer& html, const page_view& view, std::span<const activity> activities) {
+TOLLGATE_DECL void write_activity_table(html_writer& html, const page_view& view, std::span<const activity> activities) {
     const activity_texts& texts = view.texts.activity;
-    begin_list_page(html, {.title = texts.title, .about = texts.about});
     if (activities.empty()) return write_empty_list(html, texts.none);
     begin_table(html, texts.title, {texts.what, texts.when, texts.where}, {});
     for (const activity& each : activities) {
         begin_row(html, texts.what, describe(each, texts));
         begin_cell(html, texts.when);
-        web::write_moment(html, each.at);
+        web::write_moment(html, each.at, view.texts.dates);
         next_cell(html, texts.where);
         if (each.client) html.add("{}", each.client->to_text());
         else html.add("<span class=\"quiet\">{}</span>", texts.by_operator);
         end_row(html);
     }
     end_table(html);
+}
+
+TOLLGATE_DECL void write_activities(html_writer& html, const page_view& view, std::span<const activity> activities) {
+    const activity_texts& texts = view.texts.activity;
+    begin_list_page(html, {.title = texts.title, .about = texts.about});
+    write_activity_table(html, view, activities);
 }
 
 }  // namespace tollgate::pages

@@ -125,6 +125,7 @@ template <class Call>
     const auto updated = update_application(call.store(), of->id, std::move(wanted), typed.acts_for_owner);
     if (!updated) return updated.error();
     if (!*updated) return not_found();
+    call.report(activity_kind::application_changed, typed.name);
     return call.redirect_to({}, edit_done);
 }
 
@@ -146,15 +147,16 @@ template <class Call>
 
 template <class Call>
 [[nodiscard]] result<void> remove_older_secret(Call& call) {
-    const auto which = application_id::parse(call.form().value_of("application"));
-    if (!which) return not_found();
-    const auto removed = call.store().remove_older_secret(call.who().user, *which);
+    const auto of = find_own_application(call, call.form().value_of("application"));
+    if (!of) return of.error();
+    const auto removed = call.store().remove_older_secret(call.who().user, of->id);
     if (!removed) return removed.error();
     if (!*removed) return not_found();
+    call.report(activity_kind::client_secret_removed, of->name);
     return call.redirect_to({}, secret_removal_done);
 }
 
-/// One that has users is deleted by somebody who types its name.
+/// If the application has users, its owner must type its name to delete it.
 template <class Call>
 [[nodiscard]] result<void> delete_application(Call& call) {
     const auto of = find_own_application(call, call.form().value_of("application"));

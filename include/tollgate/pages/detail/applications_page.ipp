@@ -69,28 +69,14 @@ TOLLGATE_DECL web::form_faults application_form::faults(const application_reques
 
 namespace detail {
 
-inline void write_application_row(html_writer& html, const page_view& view, const application& of) {
+inline void write_application_actions(html_writer& html, const page_view& view, const application& of) {
     const application_texts& texts = view.texts.applications;
     const auto number = std::to_string(of.id.value());
-    html.add("<tr role=\"row\"><th role=\"rowheader\" scope=\"row\" data-label=\"{}\">{}\n<p>", texts.name, of.name);
-    write_web_link(html, of.website, of.website);
-    html.add("</p>");
-    if (!of.description.empty()) html.add("<p>{}</p>", of.description);
-    html.add("</th>\n");
-    begin_cell(html, texts.client_id);
-    html.add("<code class=\"whole\">{}</code>", of.client_id.view());
-    if (of.type == client_type::public_client) html.add("<p class=\"hint\">{}</p>", texts.public_client);
-    if (of.type == client_type::resource_server) html.add("<p class=\"hint\">{}</p>", texts.resource_server);
-    next_cell(html, texts.redirect_url);
-    if (of.redirect_urls.empty()) html.add("<span class=\"quiet\">{}</span>", texts.no_redirect_url);
-    else html.add("<ul>");
-    for (const std::string& each : of.redirect_urls) html.add("<li><code>{}</code></li>", each);
-    if (!of.redirect_urls.empty()) html.add("</ul>");
-    next_cell(html, texts.users);
-    html.add("{}", of.users);
-    next_cell(html, view.texts.forms.created);
-    web::write_day(html, of.created_at);
-    next_cell(html, {});
+    const auto target = [&](std::string_view action) {
+        return web::form_target{.url = view.url,
+                                .form_token = view.form_token,
+                                .hidden = {{action_name, std::string{action}}, {"application", number}}};
+    };
     html.add("<a class=\"button quiet\" href=\"{}?{}={}\">{}<span class=\"unseen\"> {}</span></a>\n", view.url, edit_name, number,
              texts.edit, of.name);
     if (of.older_secret_digest)
@@ -98,10 +84,9 @@ inline void write_application_row(html_writer& html, const page_view& view, cons
                                 {.label = texts.remove_secret,
                                  .about = of.name,
                                  .warning = fill_in(texts.remove_secret_warning, of.name),
-                                 .button = texts.remove_secret_button},
-                                {.url = view.url,
-                                 .form_token = view.form_token,
-                                 .hidden = {{action_name, "remove_secret"}, {"application", number}}});
+                                 .button = texts.remove_secret_button,
+                                 .is_removal = true},
+                                target("remove_secret"), view.texts.forms);
     if (of.type != client_type::public_client)
         web::write_confirmation(html,
                                 {.label = texts.renew,
@@ -109,19 +94,49 @@ inline void write_application_row(html_writer& html, const page_view& view, cons
                                  .warning = fill_in(of.older_secret_digest ? texts.renew_again_warning : texts.renew_warning,
                                                     of.name),
                                  .button = texts.renew_button},
-                                {.url = view.url,
-                                 .form_token = view.form_token,
-                                 .hidden = {{action_name, "new_secret"}, {"application", number}}});
-    web::write_confirmation(
-        html,
-        {.label = texts.remove,
-         .about = of.name,
-         .warning = fill_in(texts.remove_warning, of.name),
-         .button = texts.remove_button,
-         .typed_name = of.users > 0 ? std::string_view{"confirm_name"} : std::string_view{},
-         .typed_label = fill_in(texts.type_name, of.name)},
-        {.url = view.url, .form_token = view.form_token, .hidden = {{action_name, "delete"}, {"application", number}}});
-    end_row(html);
+                                target("new_secret"), view.texts.forms);
+    web::write_confirmation(html,
+                            {.label = texts.remove,
+                             .about = of.name,
+                             .warning = fill_in(texts.remove_warning, of.name),
+                             .button = texts.remove_button,
+                             .is_removal = true,
+                             .typed_name = of.users > 0 ? std::string_view{"confirm_name"} : std::string_view{},
+                             .typed_label = fill_in(texts.type_name, of.name)},
+                            target("delete"), view.texts.forms);
+}
+
+inline void write_application(html_writer& html, const page_view& view, const application& of) {
+    const application_texts& texts = view.texts.applications;
+    begin_item(html, of.name);
+    html.add("<p>");
+    write_web_link(html, of.website, of.website);
+    html.add("</p>");
+    if (!of.description.empty()) html.add("<p>{}</p>", of.description);
+    begin_actions(html);
+    write_application_actions(html, view, of);
+    begin_facts(html);
+    begin_fact(html, texts.client_id);
+    html.add("<code>{}</code>", of.client_id.view());
+    end_fact(html);
+    if (of.type != client_type::confidential) {
+        begin_fact(html, texts.type);
+        html.add("{}", of.type == client_type::public_client ? texts.public_client : texts.resource_server);
+        end_fact(html);
+    }
+    begin_fact(html, texts.users);
+    html.add("{}", of.users);
+    end_fact(html);
+    begin_fact(html, view.texts.forms.created);
+    web::write_day(html, of.created_at, view.texts.dates);
+    end_fact(html);
+    begin_long_fact(html, texts.redirect_url);
+    if (of.redirect_urls.empty()) html.add("<span class=\"quiet\">{}</span>", texts.no_redirect_url);
+    else html.add("<ul>");
+    for (const std::string& each : of.redirect_urls) html.add("<li><code>{}</code></li>", each);
+    if (!of.redirect_urls.empty()) html.add("</ul>");
+    end_fact(html);
+    end_item(html);
 }
 
 inline void write_application_fields(html_writer& html, const page_view& view, const application_form& typed,
@@ -163,7 +178,7 @@ inline void write_application_fields(html_writer& html, const page_view& view, c
 inline void write_application_form(html_writer& html, const page_view& view, const application_form& typed,
                                    const web::form_faults& faults) {
     const application_texts& texts = view.texts.applications;
-    begin_form_section(html, texts.add);
+    begin_form_section(html, view, texts.add, faults);
     web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
     write_application_fields(html, view, typed, faults);
     const auto chosen = typed.type == to_text(client_type::public_client);
@@ -190,15 +205,13 @@ TOLLGATE_DECL void write_applications(html_writer& html, const page_view& view,
     if (view.done == secret_removal_done) write_notice(html, texts.secret_removed);
     if (view.done == registration_done && !applications.empty())
         write_notice(html, fill_in(texts.made_title, applications.back().name));
-    web::write_faults(html, faults, view.texts.forms);
+    write_list_faults(html, view, faults);
     if (applications.empty()) {
         write_empty_list(html, texts.none);
     } else {
-        begin_table(html, texts.title,
-                    {texts.name, texts.client_id, texts.redirect_url, texts.users, view.texts.forms.created},
-                    view.texts.forms.actions);
-        for (const application& each : applications) detail::write_application_row(html, view, each);
-        end_table(html);
+        begin_items(html, texts.title);
+        for (const application& each : applications) detail::write_application(html, view, each);
+        end_items(html);
     }
     detail::write_application_form(html, view, typed, faults);
 }

@@ -10,32 +10,37 @@ TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view
     begin_list_page(html, {.title = texts.title, .about = texts.about});
     if (view.done == removal_done) write_notice(html, texts.revoked);
     if (grants.empty()) return write_empty_list(html, texts.none);
-    begin_table(html, texts.title, {texts.application, texts.may, texts.since, view.texts.forms.last_used},
-                view.texts.forms.actions);
+    begin_items(html, texts.title);
     for (const grant& each : grants) {
-        html.add("<tr role=\"row\"><th role=\"rowheader\" scope=\"row\" data-label=\"{}\">{}\n<p>", texts.application,
-                 each.application_name);
+        begin_item(html, each.application_name);
+        html.add("<p>");
         write_web_link(html, each.application_website, each.application_website);
-        html.add("</p></th>\n");
-        begin_cell(html, texts.may);
-        write_scope_texts(html, each.scopes, view.scopes);
-        next_cell(html, texts.since);
-        web::write_day(html, each.created_at);
-        next_cell(html, view.texts.forms.last_used);
-        write_day_or_never(html, each.last_used_at, view.texts.forms);
-        next_cell(html, {});
+        html.add("</p>");
+        begin_actions(html);
         web::write_confirmation(
             html,
             {.label = texts.revoke,
              .about = each.application_name,
              .warning = fill_in(texts.revoke_warning, each.application_name),
-             .button = texts.revoke_button},
+             .button = texts.revoke_button,
+             .is_removal = true},
             {.url = view.url,
              .form_token = view.form_token,
-             .hidden = {{action_name, "revoke"}, {"application", std::to_string(each.application.value())}}});
-        end_row(html);
+             .hidden = {{action_name, "revoke"}, {"application", std::to_string(each.application.value())}}},
+            view.texts.forms);
+        begin_facts(html);
+        begin_fact(html, texts.since);
+        web::write_day(html, each.created_at, view.texts.dates);
+        end_fact(html);
+        begin_fact(html, view.texts.forms.last_used);
+        write_last_use(html, view, each.last_used_at);
+        end_fact(html);
+        begin_long_fact(html, texts.may);
+        web::write_scopes(html, each.scopes, view.scopes);
+        end_fact(html);
+        end_item(html);
     }
-    end_table(html);
+    end_items(html);
 }
 
 }  // namespace tollgate::pages

@@ -62,11 +62,25 @@ inline constexpr std::size_t attempts_shown_max = 12;
 inline constexpr std::string_view send_again_action = "send_again";
 inline constexpr std::string_view enable_action = "enable";
 inline constexpr std::string_view delivery_name = "delivery";
+inline constexpr std::string_view test_action = "test";
+inline constexpr std::string_view resend_failed_action = "resend_failed";
+inline constexpr std::string_view since_name = "since";    ///< `hour`, `day`, `week` or `month`
+inline constexpr std::string_view state_name = "state";    ///< query parameter: deliveries in this state, as `state_text`
 inline constexpr std::string_view before_name = "before";  ///< query parameter: deliveries older than this one
 
 /// Values of `done` after these actions.
 inline constexpr std::string_view sent_again_done = "sent_again";
 inline constexpr std::string_view enabled_done = "enabled";
+inline constexpr std::string_view tested_done = "tested";
+inline constexpr std::string_view resent_done = "resent_";  ///< followed by how many
+
+inline constexpr std::string_view test_event_name = "ping";
+
+/// The name of a state in a URL, and back.
+[[nodiscard]] TOLLGATE_DECL std::string_view state_text(delivery_state state) noexcept;
+[[nodiscard]] TOLLGATE_DECL std::optional<delivery_state> parse_state(std::string_view text) noexcept;
+/// The time that the value of `since_name` names.
+[[nodiscard]] TOLLGATE_DECL std::optional<seconds> parse_since(std::string_view text) noexcept;
 
 template <class Call>
 inline constexpr bool stores_deliveries = outbox<std::remove_reference_t<decltype(std::declval<Call&>().store())>>;
@@ -77,6 +91,7 @@ struct hook_history {
     std::vector<delivery> deliveries = {};
     std::vector<recorded_attempt> attempts = {};  ///< of those deliveries
     bool has_newer = false, has_older = false;
+    std::optional<delivery_state> only = std::nullopt;  ///< the state that the page is about
 };
 
 /// `Active`, `Failing` or `Disabled`.
@@ -94,16 +109,17 @@ TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, co
                                     std::string_view fault);
 
 template <class Call>
-[[nodiscard]] result<hook_history> read_history(Call& call, const named_hook& named,
-                                                std::optional<delivery_id> before) {
+[[nodiscard]] result<hook_history> read_history(Call& call, const named_hook& named, std::optional<delivery_id> before,
+                                                std::optional<delivery_state> only) {
     const auto hooks = call.store().hooks_of(named.account);
     if (!hooks) return hooks.error();
     const auto found =
         std::find_if(hooks->begin(), hooks->end(), [&](const hook& each) { return each.id == named.hook; });
     if (found == hooks->end()) return not_found();
-    auto deliveries = call.store().deliveries_of(named.account, named.hook, deliveries_shown_max + 1, before);
+    auto deliveries = call.store().deliveries_of(named.account, named.hook, deliveries_shown_max + 1, before, only);
     if (!deliveries) return std::move(deliveries).error();
     hook_history read{*found, std::move(*deliveries)};
+    read.only = only;
     read.has_newer = before.has_value();
     read.has_older = read.deliveries.size() > deliveries_shown_max;
     if (read.has_older) read.deliveries.pop_back();
@@ -117,8 +133,8 @@ template <class Call>
 
 template <class Call>
 [[nodiscard]] result<void> show_deliveries(Call& call, const named_hook& named, std::optional<delivery_id> before,
-                                           std::string_view fault) {
-    const auto history = read_history(call, named, before);
+                                           std::optional<delivery_state> only, std::string_view fault) {
+    const auto history = read_history(call, named, before, only);
     if (!history) return history.error();
     const auto title = fill_in(call.texts().deliveries.title, history->of.event);
     call.page_with_status(title, fault.empty() ? http::status::ok : http::status::conflict,
@@ -134,8 +150,55 @@ template <class Call>
         if (!named) return named.error();
         const auto text = call.query().value_of(before_name);
         const auto before = delivery_id::parse(text);
-        if (!before && !text.empty()) return not_found();
-        return show_deliveries(call, *named, before, {});
+        const auto state = call.query().value_of(state_name);
+        const auto only = parse_state(state);
+        if ((!before && !text.empty()) || (!only && !state.empty())) return not_found();
+        return show_deliveries(call, *named, before, only, {});
+    } else {
+        return not_found();
+    }
+}
+
+template <class Call>
+[[nodiscard]] result<void> refuse_while_disabled(Call& call, const named_hook& named) {
+    return show_deliveries(call, named, std::nullopt, std::nullopt, call.texts().deliveries.not_while_disabled);
+}
+
+/// Sends an event to one of the user's hooks, so that its owner sees what arrives.
+template <class Call>
+[[nodiscard]] result<void> send_test(Call& call) {
+    if constexpr (stores_deliveries<Call>) {
+        const auto named = require_hook(call, call.form());
+        if (!named) return named.error();
+        message_seed seed;
+        if (!call.random().fill(seed)) return internal_error("the random source failed");
+        const event ping{named->account, std::string{test_event_name},
+                         "{\"hook\": " + std::to_string(named->hook.value()) + "}", call.now()};
+        const auto sent = call.store().append_event_to(named->hook, ping, seed, call.now());
+        if (!sent && sent.error().kind == error_kind::conflict) return refuse_while_disabled(call, *named);
+        if (!sent) return sent.error();
+        if (!*sent) return not_found();
+        call.report(activity_kind::hook_tested, std::to_string(named->hook.value()));
+        return call.redirect_to(query_of(*named), tested_done);
+    } else {
+        return not_found();
+    }
+}
+
+/// Sends all of a hook's deliveries again that failed since then: at most `limits::resent_deliveries_max`.
+template <class Call>
+[[nodiscard]] result<void> resend_failed(Call& call) {
+    if constexpr (stores_deliveries<Call>) {
+        const auto named = require_hook(call, call.form());
+        if (!named) return named.error();
+        const auto since = parse_since(call.form().value_of(since_name));
+        if (!since) return not_found();
+        const auto sent = call.store().resend_given_up(named->account, named->hook, call.now() - *since,
+                                                       limits::resent_deliveries_max, call.now());
+        if (!sent && sent.error().kind == error_kind::conflict) return refuse_while_disabled(call, *named);
+        if (!sent) return sent.error();
+        if (*sent != 0) call.report(activity_kind::deliveries_resent, std::to_string(named->hook.value()));
+        return call.redirect_to(query_of(*named), std::string{resent_done} + std::to_string(*sent));
     } else {
         return not_found();
     }
@@ -151,7 +214,7 @@ template <class Call>
         if (!which) return not_found();
         const auto sent = call.store().resend(named->account, *which, call.now());
         if (!sent && sent.error().kind == error_kind::conflict)
-            return show_deliveries(call, *named, std::nullopt, call.texts().deliveries.not_while_disabled);
+            return refuse_while_disabled(call, *named);
         if (!sent) return sent.error();
         if (!*sent) return not_found();
         call.report(activity_kind::delivery_resent, std::to_string(which->value()));

@@ -6,6 +6,11 @@
 #include <tollgate/pages/detail/deliveries_page.hpp>
 #include <tollgate/pages/detail/list_parts.hpp>
 
+#include <chrono>
+#include <iterator>
+#include <utility>
+#include <vector>
+
 namespace tollgate::inline v0::pages {
 
 TOLLGATE_DECL std::string account_text(const account_ref& of) {
@@ -69,48 +74,78 @@ TOLLGATE_DECL std::string duration_of(const attempt& made, const delivery_texts&
 
 namespace detail {
 
+struct state_entry {
+    delivery_state state;
+    std::string_view text;
+};
+inline constexpr state_entry state_entries[] = {{delivery_state::delivered, "delivered"},
+                                                {delivery_state::given_up, "failed"},
+                                                {delivery_state::waiting, "pending"},
+                                                {delivery_state::held, "held"}};
+
+struct since_entry {
+    std::string_view value;
+    seconds time;
+};
+inline constexpr since_entry since_entries[] = {{"hour", std::chrono::hours{1}},
+                                                {"day", std::chrono::hours{24}},
+                                                {"week", std::chrono::hours{24 * 7}},
+                                                {"month", std::chrono::hours{24 * 30}}};
+
+[[nodiscard]] inline std::vector<std::pair<std::string_view, std::string>> hidden_fields(std::string_view action, const hook& of) {
+    return {{action_name, std::string{action}}, {account_name, account_text(of.account)}, {hook_name, std::to_string(of.id.value())}};
+}
+
 /// Why the hook is failing or disabled.
 inline void write_problem(html_writer& html, const page_view& view, const hook& of) {
     const delivery_texts& texts = view.texts.deliveries;
     if (of.disabled) {
         const bool gone = of.disabled->why == disable_reason::gone;
         html.add("<div class=\"caution bad\"><p>{} {}</p>\n",
-                 fill_in(gone ? texts.gone_about : texts.failed_about, web::moment_text(of.disabled->at)),
+                 fill_in(gone ? texts.gone_about : texts.failed_about, web::moment_text(of.disabled->at, view.texts.dates)),
                  texts.disabled_about);
         write_enable(html, view, of);
         html.add("</div>\n");
     } else if (of.failing_since) {
-        html.add("<p class=\"caution\">{}</p>\n", fill_in(texts.failing_about, web::moment_text(*of.failing_since)));
+        html.add("<p class=\"caution\">{}</p>\n", fill_in(texts.failing_about, web::moment_text(*of.failing_since, view.texts.dates)));
     }
 }
 
-inline void write_delivery_state(html_writer& html, delivery_state state, const delivery_texts& texts) {
-    switch (state) {
-        case delivery_state::waiting: html.add("<span class=\"state\">{}</span>", texts.waiting); break;
+inline void write_delivery_state(html_writer& html, const delivery& which, const delivery_texts& texts) {
+    switch (which.state) {
+        case delivery_state::waiting:
+            if (which.attempts_made > 0) html.add("<span class=\"state care\">{}</span>", texts.retrying);
+            else html.add("<span class=\"state\">{}</span>", texts.waiting);
+            break;
         case delivery_state::delivered: html.add("<span class=\"state good\">{}</span>", texts.delivered); break;
         case delivery_state::given_up: html.add("<span class=\"state bad\">{}</span>", texts.given_up); break;
         case delivery_state::held: html.add("<span class=\"state care\">{}</span>", texts.held); break;
     }
 }
 
-inline void write_attempt(html_writer& html, const attempt& made, const delivery_texts& texts) {
+inline void write_attempt(html_writer& html, const page_view& view, const attempt& made) {
+    const delivery_texts& texts = view.texts.deliveries;
     const auto write_line = [&] {
         html.add("<span class=\"ending\">{}</span> <span class=\"quiet\">", ending_of(made, texts.attempts));
-        web::write_moment(html, made.at);
+        web::write_moment(html, made.at, view.texts.dates);
         html.add(", {}</span>", duration_of(made, texts));
     };
-    if (made.answer.empty()) {
+    if (made.answer.empty() && made.request.empty()) {
         html.add("<li><p>");
         write_line();
         html.add("</p></li>\n");
         return;
     }
-    const bool cut = made.answer.size() >= limits::attempt_answer_bytes_max;
     html.add("<li><details class=\"attempt\"><summary>");
     write_line();
-    // HTML ignores the first newline in <pre>, so one is added before the body.
-    html.add("</summary>\n<p class=\"hint\">{}</p>\n<pre>\n{}</pre></details></li>\n",
-             cut ? texts.answer_cut : texts.answer, make_readable(made.answer));
+    html.add("</summary>\n<div class=\"exchange\">\n");
+    // HTML ignores the first newline in <pre>, so one is added before the text.
+    const auto write_part = [&](std::string_view heading, std::string_view text) {
+        if (!text.empty()) html.add("<div><p class=\"hint\">{}</p>\n<pre>\n{}</pre></div>\n", heading, make_readable(text));
+    };
+    write_part(made.request.size() >= limits::attempt_request_bytes_max ? texts.request_cut : texts.request, made.request);
+    write_part(made.answer.size() >= limits::attempt_answer_bytes_max ? texts.answer_cut : texts.answer, made.answer);
+    html.add("</div></details></li>\n");
 }
 
 inline void write_send_again(html_writer& html, const page_view& view, const hook& of, const delivery& which) {
@@ -121,27 +156,30 @@ inline void write_send_again(html_writer& html, const page_view& view, const hoo
                                       {hook_name, std::to_string(of.id.value())},
                                       {delivery_name, std::to_string(which.id.value())}}});
     html.add("<button class=\"quiet\">{}<span class=\"unseen\"> {}</span></button></form>\n",
-             view.texts.deliveries.send_again, web::moment_text(which.created_at));
+             view.texts.deliveries.send_again, web::moment_text(which.created_at, view.texts.dates));
 }
 
 inline void write_delivery(html_writer& html, const page_view& view, const hook_history& history,
                            const delivery& which) {
     const delivery_texts& texts = view.texts.deliveries;
     html.add("<li>\n<div class=\"heading\"><h2>");
-    web::write_moment(html, which.created_at);
+    web::write_moment(html, which.created_at, view.texts.dates);
     html.add(" ");
-    write_delivery_state(html, which.state, texts);
+    write_delivery_state(html, which, texts);
     html.add("</h2>\n");
     if (!history.of.disabled) write_send_again(html, view, history.of, which);
     html.add("</div>\n<p class=\"quiet\"><code>{}</code>", which.message_id.view());
-    if (which.next_attempt_at) html.add(" {}", fill_in(texts.next_attempt, web::moment_text(*which.next_attempt_at)));
+    if (which.event != history.of.event) html.add(" <code>{}</code>", which.event);
+    if (which.next_attempt_at)
+        html.add(" {}", fill_in(which.attempts_made > 0 ? texts.next_retry : texts.next_attempt,
+                                web::moment_text(*which.next_attempt_at, view.texts.dates)));
     html.add("</p>\n");
 
     std::size_t shown = 0;
     for (const recorded_attempt& each : history.attempts) {
         if (each.delivery != which.id) continue;
         if (shown++ == 0) html.add("<ul class=\"attempts\">\n");
-        write_attempt(html, each.made, texts);
+        write_attempt(html, view, each.made);
     }
     if (shown != 0) html.add("</ul>\n");
     if (shown == attempts_shown_max)
@@ -154,7 +192,8 @@ inline void write_delivery(html_writer& html, const page_view& view, const hook_
 inline void write_paging(html_writer& html, const page_view& view, const hook_history& history) {
     if (!history.has_newer && !history.has_older) return;
     const delivery_texts& texts = view.texts.deliveries;
-    const std::string place = std::string{view.url} + "?" + query_of({history.of.account, history.of.id});
+    std::string place = std::string{view.url} + "?" + query_of({history.of.account, history.of.id});
+    if (history.only) place.append("&").append(state_name).append("=").append(state_text(*history.only));
     html.add("<nav aria-label=\"{}\"><p>", texts.paging);
     if (history.has_newer) html.add("<a href=\"{}\">{}</a> ", place, texts.newest);
     if (history.has_older)
@@ -163,7 +202,79 @@ inline void write_paging(html_writer& html, const page_view& view, const hook_hi
     html.add("</p></nav>\n");
 }
 
+/// A test, and all that failed again; nothing for a disabled hook, which cannot send.
+inline void write_hook_actions(html_writer& html, const page_view& view, const hook& of) {
+    if (of.disabled) return;
+    const delivery_texts& texts = view.texts.deliveries;
+    html.add("<div class=\"hook-actions\">\n");
+    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = hidden_fields(test_action, of)});
+    html.add("<button class=\"quiet\">{}</button></form>\n", texts.test);
+    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = hidden_fields(resend_failed_action, of)});
+    html.add("<label for=\"since\">{}</label>\n<select id=\"since\" name=\"{}\">\n", texts.resend_since, since_name);
+    const std::string_view names[] = {texts.hour, texts.day, texts.week, texts.month};
+    for (std::size_t i = 0; i < std::size(since_entries); ++i)
+        html.add("<option value=\"{}\">{}</option>\n", since_entries[i].value, names[i]);
+    html.add("</select>\n<button class=\"quiet\">{}</button></form>\n</div>\n", texts.resend_failed);
+}
+
+inline void write_filter(html_writer& html, const page_view& view, const hook_history& history) {
+    const delivery_texts& texts = view.texts.deliveries;
+    const std::string place = std::string{view.url} + "?" + query_of({history.of.account, history.of.id});
+    const auto write_link = [&](const std::string& url, std::string_view text, bool is_current) {
+        html.add("<li><a href=\"{}\"", url);
+        if (is_current) html.add(" aria-current=\"true\"");
+        html.add(">{}</a></li>\n", text);
+    };
+    html.add("<nav class=\"filter\" aria-label=\"{}\"><ul>\n", texts.filter);
+    write_link(place, texts.all, !history.only);
+    for (const auto& [state, text] : state_entries) {
+        const std::string_view name = state == delivery_state::delivered  ? texts.delivered
+                                      : state == delivery_state::given_up ? texts.given_up
+                                      : state == delivery_state::waiting  ? texts.waiting
+                                                                          : texts.held;
+        write_link(std::string{place}.append("&").append(state_name).append("=").append(text), name, history.only == state);
+    }
+    html.add("</ul></nav>\n");
+}
+
+/// The result of the last action.
+inline void write_done(html_writer& html, const page_view& view, const hook& of) {
+    const delivery_texts& texts = view.texts.deliveries;
+    // What was queued takes a moment, so the notice leads to this page without the notice.
+    const auto write_queued = [&](std::string_view text) {
+        html.add("<p class=\"notice\" role=\"status\">{} <a href=\"{}?{}\">{}</a></p>\n", text, view.url,
+                 query_of({of.account, of.id}), texts.see_result);
+    };
+    if (view.done == sent_again_done) write_queued(texts.sent_again);
+    else if (view.done == tested_done) write_queued(texts.tested);
+    else if (view.done == enabled_done && !of.disabled) write_notice(html, texts.enabled);
+    else if (view.done.starts_with(resent_done)) {
+        const auto count = view.done.substr(resent_done.size());
+        // Anyone can write a URL, so only a number is repeated.
+        if (count == "0") write_notice(html, texts.resent_none);
+        else if (delivery_id::parse(count)) write_queued(fill_in(texts.resent, count));
+    }
+}
+
 }  // namespace detail
+
+TOLLGATE_DECL std::string_view state_text(delivery_state state) noexcept {
+    for (const auto& each : detail::state_entries)
+        if (each.state == state) return each.text;
+    return {};
+}
+
+TOLLGATE_DECL std::optional<delivery_state> parse_state(std::string_view text) noexcept {
+    for (const auto& each : detail::state_entries)
+        if (each.text == text) return each.state;
+    return std::nullopt;
+}
+
+TOLLGATE_DECL std::optional<seconds> parse_since(std::string_view text) noexcept {
+    for (const auto& each : detail::since_entries)
+        if (each.value == text) return each.time;
+    return std::nullopt;
+}
 
 TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, const hook_history& history,
                                     std::string_view fault) {
@@ -174,11 +285,14 @@ TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, co
     write_hook_state(html, of, texts);
     html.add("</p>\n");
     if (!fault.empty()) html.add("<div class=\"faults\" role=\"alert\"><p>{}</p></div>\n", fault);
-    else if (view.done == sent_again_done) write_notice(html, texts.sent_again);
-    else if (view.done == enabled_done && !of.disabled) write_notice(html, texts.enabled);
+    else detail::write_done(html, view, of);
     detail::write_problem(html, view, of);
+    detail::write_hook_actions(html, view, of);
 
-    if (history.deliveries.empty() && !history.has_newer) return write_empty_list(html, fill_in(texts.none, of.event));
+    const bool none = history.deliveries.empty() && !history.has_newer;
+    if (none && !history.only) return write_empty_list(html, fill_in(texts.none, of.event));
+    detail::write_filter(html, view, history);
+    if (none) return write_empty_list(html, texts.none_in_state);
     if (history.deliveries.empty()) {
         html.add("<p class=\"quiet\">{}</p>\n", texts.none_older);
     } else {

@@ -50,17 +50,42 @@ TOLLGATE_DECL void end_row(html_writer& html);
 TOLLGATE_DECL void begin_cell(html_writer& html, std::string_view column);
 TOLLGATE_DECL void next_cell(html_writer& html, std::string_view column);
 
-/// As names.
-TOLLGATE_DECL void write_scope_codes(html_writer& html, const scope_set& scopes);
-/// As descriptions.
-TOLLGATE_DECL void write_scope_texts(html_writer& html, const scope_set& scopes, const web::scope_text_list& texts);
+/// A list of what can be changed: each item has a heading, buttons, and facts with labels.
+///
+///     begin_items(html, "Tokens");
+///     begin_item(html, "Nightly backup");
+///     begin_actions(html);
+///     web::write_confirmation(html, ...);
+///     begin_facts(html);
+///     begin_fact(html, "Created");
+///     web::write_day(html, ...);
+///     end_fact(html);
+///     end_item(html);
+///     end_items(html);
+TOLLGATE_DECL void begin_items(html_writer& html, std::string_view label);
+TOLLGATE_DECL void end_items(html_writer& html);
+/// `name` is the heading; of the third level in a part of a page that has its own.
+TOLLGATE_DECL void begin_item(html_writer& html, std::string_view name, bool is_nested = false);
+TOLLGATE_DECL void begin_actions(html_writer& html);
+TOLLGATE_DECL void begin_facts(html_writer& html);
+TOLLGATE_DECL void end_item(html_writer& html);
+TOLLGATE_DECL void begin_fact(html_writer& html, std::string_view label);
+/// One that needs the whole width.
+TOLLGATE_DECL void begin_long_fact(html_writer& html, std::string_view label);
+TOLLGATE_DECL void end_fact(html_writer& html);
 
-TOLLGATE_DECL void write_day_or_never(html_writer& html, const std::optional<instant>& at, const form_texts& texts);
+/// `3 hours ago`, or `Never`.
+TOLLGATE_DECL void write_last_use(html_writer& html, const page_view& view, const std::optional<instant>& at);
 
 /// A link for http and https URLs; otherwise text.
 TOLLGATE_DECL void write_web_link(html_writer& html, std::string_view url, std::string_view text);
 
-TOLLGATE_DECL void begin_form_section(html_writer& html, std::string_view heading);
+/// Errors that no field of the form below the list has: shown at the top, where the page begins.
+TOLLGATE_DECL void write_list_faults(html_writer& html, const page_view& view, const web::form_faults& faults);
+
+/// The form below a list, with a summary of the errors of its fields: the browser scrolls to the first of them.
+TOLLGATE_DECL void begin_form_section(html_writer& html, const page_view& view, std::string_view heading,
+                                      const web::form_faults& faults);
 TOLLGATE_DECL void end_form_section(html_writer& html);
 
 /// A new secret, and what belongs to it: shown once.

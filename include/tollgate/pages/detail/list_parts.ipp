@@ -23,7 +23,7 @@ TOLLGATE_DECL void check_line(web::form_faults& found, const typed_line& typed, 
 
 TOLLGATE_DECL void begin_list_page(html_writer& html, const list_heading& heading) {
     html.add("<div class=\"heading\">\n<h1>{}</h1>\n", heading.title);
-    if (!heading.add.empty()) html.add("<a class=\"button\" href=\"#new\">{}</a>\n", heading.add);
+    if (!heading.add.empty()) html.add("<a class=\"button quiet\" href=\"#new\">{}</a>\n", heading.add);
     html.add("</div>\n<p class=\"lead\">{}</p>\n", heading.about);
 }
 
@@ -64,27 +64,29 @@ TOLLGATE_DECL void next_cell(html_writer& html, std::string_view column) {
     begin_cell(html, column);
 }
 
-TOLLGATE_DECL void write_scope_codes(html_writer& html, const scope_set& scopes) {
-    html.add("<ul class=\"codes\">");
-    scopes.for_each([&](std::string_view each) {
-        html.add("<li><code>{}</code></li>", each);
-        return true;
-    });
-    html.add("</ul>");
+TOLLGATE_DECL void begin_items(html_writer& html, std::string_view label) {
+    html.add("<ul class=\"items\" aria-label=\"{}\">\n", label);
 }
+TOLLGATE_DECL void end_items(html_writer& html) { html.add("</ul>\n"); }
 
-TOLLGATE_DECL void write_scope_texts(html_writer& html, const scope_set& scopes, const web::scope_text_list& texts) {
-    html.add("<ul class=\"texts\">");
-    scopes.for_each([&](std::string_view each) {
-        html.add("<li>{}</li>", texts.find(each));
-        return true;
-    });
-    html.add("</ul>");
+TOLLGATE_DECL void begin_item(html_writer& html, std::string_view name, bool is_nested) {
+    html.add("<li><div class=\"top\"><div class=\"what\">");
+    if (is_nested) html.add("<h3>{}</h3>\n", name);
+    else html.add("<h2>{}</h2>\n", name);
 }
+TOLLGATE_DECL void begin_actions(html_writer& html) { html.add("</div>\n<div class=\"actions\">"); }
+TOLLGATE_DECL void begin_facts(html_writer& html) { html.add("</div></div>\n<dl>\n"); }
+TOLLGATE_DECL void end_item(html_writer& html) { html.add("</dl></li>\n"); }
 
-TOLLGATE_DECL void write_day_or_never(html_writer& html, const std::optional<instant>& at, const form_texts& texts) {
-    if (at) web::write_day(html, *at);
-    else html.add("<span class=\"quiet\">{}</span>", texts.never);
+TOLLGATE_DECL void begin_fact(html_writer& html, std::string_view label) { html.add("<div><dt>{}</dt><dd>", label); }
+TOLLGATE_DECL void begin_long_fact(html_writer& html, std::string_view label) {
+    html.add("<div class=\"long\"><dt>{}</dt><dd>", label);
+}
+TOLLGATE_DECL void end_fact(html_writer& html) { html.add("</dd></div>\n"); }
+
+TOLLGATE_DECL void write_last_use(html_writer& html, const page_view& view, const std::optional<instant>& at) {
+    if (at) web::write_age(html, *at, view.now, view.texts.dates);
+    else html.add("<span class=\"quiet\">{}</span>", view.texts.forms.never);
 }
 
 TOLLGATE_DECL void write_web_link(html_writer& html, std::string_view url, std::string_view text) {
@@ -95,9 +97,15 @@ TOLLGATE_DECL void write_web_link(html_writer& html, std::string_view url, std::
     else html.add("{}", text);
 }
 
-TOLLGATE_DECL void begin_form_section(html_writer& html, std::string_view heading) {
+TOLLGATE_DECL void write_list_faults(html_writer& html, const page_view& view, const web::form_faults& faults) {
+    if (!faults.has_fields()) web::write_faults(html, faults, view.texts.forms);
+}
+
+TOLLGATE_DECL void begin_form_section(html_writer& html, const page_view& view, std::string_view heading,
+                                      const web::form_faults& faults) {
     html.add("<section class=\"form\" id=\"new\" aria-labelledby=\"new-heading\">\n<h2 id=\"new-heading\">{}</h2>\n",
              heading);
+    if (faults.has_fields()) web::write_faults(html, faults, view.texts.forms);
 }
 
 TOLLGATE_DECL void end_form_section(html_writer& html) { html.add("</section>\n"); }
@@ -123,11 +131,10 @@ TOLLGATE_DECL std::optional<secret_view> secret_view::parse(std::string_view tex
 }
 
 TOLLGATE_DECL void write_secret(html_writer& html, const page_view& view, const secret_view& shown) {
-    html.add("<h1>{}</h1>\n<p>{}</p>\n", shown.title, shown.about);
+    html.add("<h1>{}</h1>\n<p>{}</p>\n<p class=\"caution\">{}</p>\n", shown.title, shown.about, view.texts.forms.shown_once);
     for (const auto& each : shown.items)
-        web::write_copyable_text(html, {.name = each.name, .label = each.label, .text = each.text});
-    html.add("<p class=\"caution\">{}</p>\n<p><a class=\"button\" href=\"{}\">{}</a></p>\n",
-             view.texts.forms.shown_once, view.url, shown.back);
+        web::write_copyable_text(html, {.name = each.name, .label = each.label, .text = each.text}, view.texts.forms);
+    html.add("<p><a class=\"button\" href=\"{}\">{}</a></p>\n", view.url, shown.back);
 }
 
 }  // namespace tollgate::pages

@@ -20,10 +20,12 @@
 
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace tollgate::inline v0::pages {
 
@@ -36,45 +38,53 @@ enum class page : std::uint8_t {
     authorizations,
     webhooks,
     activity,
-    start,  ///< redirects to the settings
+    overview,
+    security,
+    start,  ///< redirects to the overview
     none,
 };
 
-/// A page's path below the site's root, with a trailing slash.
+/// The placeholder for the language in the pattern of a path.
+inline constexpr std::string_view language_pattern = "/{language}";
+
+/// The pattern of a page's path below the site's root, with a trailing slash: for logs and metrics.
 struct page_path {
-    std::string_view path;
+    std::string_view pattern;
     page which;
+
+    /// Below the language.
+    [[nodiscard]] constexpr std::string_view path() const noexcept { return pattern.substr(language_pattern.size()); }
 };
 
 inline constexpr std::array page_paths = {
-    page_path{"/", page::start},
-    page_path{"/en/", page::start},
-    page_path{"/en/user/", page::start},
-    page_path{"/en/user/settings/", page::start},
-    page_path{"/en/user/sign_in/", page::sign_in},
-    page_path{"/en/user/sign_out/", page::sign_out},
-    page_path{"/en/user/settings/tokens/", page::tokens},
-    page_path{"/en/user/settings/applications/", page::applications},
-    page_path{"/en/user/settings/authorizations/", page::authorizations},
-    page_path{"/en/user/settings/webhooks/", page::webhooks},
-    page_path{"/en/user/settings/activity/", page::activity},
+    page_path{"/{language}/", page::start},
+    page_path{"/{language}/user/", page::overview},
+    page_path{"/{language}/user/settings/", page::start},
+    page_path{"/{language}/user/sign_in/", page::sign_in},
+    page_path{"/{language}/user/sign_out/", page::sign_out},
+    page_path{"/{language}/user/settings/tokens/", page::tokens},
+    page_path{"/{language}/user/settings/applications/", page::applications},
+    page_path{"/{language}/user/settings/authorizations/", page::authorizations},
+    page_path{"/{language}/user/settings/webhooks/", page::webhooks},
+    page_path{"/{language}/user/settings/activity/", page::activity},
+    page_path{"/{language}/user/settings/security/", page::security},
 };
 
-/// The path of a page below the site's root.
-[[nodiscard]] constexpr std::string_view path_of(page which) noexcept {
-    std::string_view found = page_paths[0].path;
+/// The path of a page, or the first one of several.
+[[nodiscard]] constexpr const page_path& find_path(page which) noexcept {
     for (const page_path& each : page_paths)
-        if (each.which == which) found = each.path;
-    return found;
+        if (each.which == which) return each;
+    return page_paths[0];
 }
 
 struct page_match {
     page which = page::none;
     bool slash_missing = false;
+    bool language_missing = false;
 };
 
-/// The page of a path. Compared byte by byte, except for the trailing slash.
-[[nodiscard]] inline page_match find_page(std::string_view path, std::string_view root) noexcept;
+/// The page of a path below its language. Compared byte by byte, except for the trailing slash.
+[[nodiscard]] inline page_match find_page(std::string_view path) noexcept;
 
 /// Whether a text is a path (and query) of this site that browsers cannot read as another host. Visible ASCII only.
 [[nodiscard]] inline bool is_local_target(std::string_view text) noexcept;
@@ -85,8 +95,11 @@ struct page_view {
     const web::scope_text_list& scopes;
     std::string_view url;  ///< of this page; the target of its forms
     std::string_view form_token;
+    std::string_view root = {};  ///< of the pages in this language
     std::string_view done = {};  ///< the action that redirected here; empty for none
     instant now{};
+
+    [[nodiscard]] std::string url_of(page which) const { return std::string{root}.append(find_path(which).path()); }
 };
 
 /// The hidden field that names a form's action.
@@ -103,7 +116,8 @@ inline constexpr std::string_view shown_name = "shown";
 struct request_state {
     pipeline::request_start start;
     ip_address client;
-    std::string_view route{};        ///< the page's path; empty for one that is unknown
+    const web::page_language* language;  ///< of the response
+    std::string_view route{};        ///< the pattern of the page's path; empty for one that is unknown
     std::optional<caller> who{};     ///< the signed-in user, for the observer
     bool admitted = false;           ///< counted, and its session is known
     std::optional<session> signed_in{};  ///< empty on the sign-in page
@@ -112,6 +126,7 @@ struct request_state {
 /// A request with a session.
 struct page_context {
     page which;
+    const web::page_language& language;
     const http::request& request;
     const session& who;
     std::string_view form_token;     ///< for the forms of the response
@@ -122,6 +137,48 @@ struct page_context {
     instant now;
 };
 
+/// All forms share one purpose: each is bound to the session only.
+[[nodiscard]] inline web::form_binding form_binding_of(const session& who) noexcept { return {who, "account pages"}; }
+
+/// Responds with a page of a signed-in user: with navigation and sign-out.
+template <class Pages, class Write>
+void answer_page(const Pages& pages, http::response& response, const page_context& context, page_frame frame, Write&& write) {
+    const auto localized = pages.renderer().in(context.language);
+    const page_texts& texts = localized.texts();
+    struct entry {
+        page which;
+        std::string_view text;
+    };
+    const entry entries[] = {{page::overview, texts.overview.link},
+                             {page::tokens, texts.tokens.link},
+                             {page::applications, texts.applications.link},
+                             {page::authorizations, texts.authorizations.link},
+                             {page::webhooks, texts.webhooks.link},
+                             {page::activity, texts.activity.link},
+                             {page::security, texts.security.link}};
+    std::array<std::string, std::size(entries)> urls;
+    std::vector<page_link> links;
+    for (const entry& each : entries) {
+        if (!pages.is_served(each.which)) continue;
+        auto& url = urls[links.size()] = pages.url_of(each.which, context.language);
+        links.push_back({url, each.text, context.which == each.which});
+    }
+    const auto sign_out_url = Pages::signs_in ? pages.url_of(page::sign_out, context.language) : std::string{};
+    // A secret that is shown once would be lost in another language.
+    std::string path;
+    frame.has_secret = context.query.find(shown_name) != nullptr;
+    if (!frame.has_secret) {
+        path = find_path(context.which).path();
+        if (context.request.target.has_query) path.append("?").append(context.request.target.query);
+    }
+    frame.navigation = links;
+    frame.path = path;
+    frame.login = context.who.login;
+    frame.sign_out_url = sign_out_url;
+    frame.form_token = context.form_token;
+    localized.answer(response, frame, std::forward<Write>(write));
+}
+
 /// What the handlers of pages are called with. Lives for the duration of the call.
 template <class Pages>
 class page_call {
@@ -130,22 +187,27 @@ public:
         : pages_{pages},
           context_{context},
           response_{response},
-          url_{pages.renderer().site().root + std::string{path_of(context.which)}} {}
+          url_{pages.url_of(context.which, context.language)} {}
 
     [[nodiscard]] auto& users() const noexcept { return pages_.users(); }
+    [[nodiscard]] auto& sessions() const noexcept { return pages_.sessions(); }
     [[nodiscard]] auto& store() const noexcept { return pages_.store(); }
     [[nodiscard]] const auto& settings() const noexcept { return pages_.settings(); }
     [[nodiscard]] const auto& random() const noexcept { return policy(pages_.policies().random); }
     [[nodiscard]] const auto& target_rule() const noexcept { return policy(pages_.policies().target_rule); }
-    [[nodiscard]] const page_texts& texts() const noexcept { return pages_.renderer().texts(); }
+    [[nodiscard]] const page_texts& texts() const noexcept { return *context_.language.texts; }
 
+    [[nodiscard]] const http::request& request() const noexcept { return context_.request; }
+    [[nodiscard]] const ip_address& client() const noexcept { return context_.client; }
+    [[nodiscard]] http::response& response() const noexcept { return response_; }
     [[nodiscard]] instant now() const noexcept { return context_.now; }
     [[nodiscard]] const session& who() const noexcept { return context_.who; }
     [[nodiscard]] const http::form_fields& form() const noexcept { return context_.form; }
     [[nodiscard]] const http::form_fields& query() const noexcept { return context_.query; }
 
     [[nodiscard]] page_view view() const noexcept {
-        return {texts(), pages_.renderer().scopes(), url_, context_.form_token, context_.query.value_of(done_name), context_.now};
+        return {texts(), context_.language.scopes, url_, context_.form_token, context_.language.root,
+                context_.query.value_of(done_name), context_.now};
     }
 
     /// Tells the observer what the user did.
@@ -162,8 +224,8 @@ public:
     template <class Write>
     void page_with_status(std::string_view title, http::status status, Write&& write) const {
         response_.set_status(status);
-        pages_.answer_page(response_, context_, {.title = title, .has_errors = status != http::status::ok},
-                           std::forward<Write>(write));
+        answer_page(pages_, response_, context_, {.title = title, .has_errors = status != http::status::ok},
+                    std::forward<Write>(write));
     }
 
     /// After an action, so that reloading does not repeat it.
@@ -182,7 +244,7 @@ public:
         claimed_.assign(context_.posted_token).append(sha256(context_.request.body).raw());
         if (pages_.used().claim(claimed_)) return true;
         claimed_.clear();
-        pages_.renderer().answer_status(response_, http::status::forbidden);
+        pages_.renderer().in(context_.language).answer_status(response_, http::status::forbidden);
         return false;
     }
     /// Redirects to a page that shows a new secret once, so that reloading does not create another one.
@@ -222,12 +284,11 @@ private:
     std::string url_;
 };
 
-inline page_match find_page(std::string_view path, std::string_view root) noexcept {
-    if (!path.starts_with(root)) return {};
-    path.remove_prefix(root.size());
+inline page_match find_page(std::string_view path) noexcept {
     for (const page_path& each : page_paths) {
-        if (path == each.path) return {each.which, false};
-        if (path == each.path.substr(0, each.path.size() - 1)) return {each.which, true};
+        const auto expected = each.path();
+        if (path == expected) return {each.which, false};
+        if (path == expected.substr(0, expected.size() - 1)) return {each.which, true};
     }
     return {};
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/contract/observer.hpp>
@@ -25,7 +26,7 @@ namespace tollgate::inline v0::pages {
 /// The submitted form without the password.
 struct sign_in_form {
     std::string login = {};
-    std::string return_to = {};  ///< a path of this site; empty: the settings
+    std::string return_to = {};  ///< a path of this site; empty: the overview
 
     [[nodiscard]] static TOLLGATE_DECL sign_in_form read(const http::form_fields& fields);
 };
@@ -51,27 +52,38 @@ TOLLGATE_DECL void write_sign_out(html_writer& html, const sign_out_view& view);
 
 /// A request to the sign-in page.
 struct sign_in_context {
+    const web::page_language& language;
     const http::request& request;
     const http::form_fields& sent;  ///< the posted form, or the query
     instant now;
 };
 
+/// To where the user came from, in the language that the sign-in page was read in.
 template <class Pages>
-[[nodiscard]] result<void> redirect_after_sign_in(const Pages& pages, const sign_in_form& typed,
-                                                  http::response& response) {
-    const auto settings = pages.url_of(page::tokens);
-    return web::answer_see_other(response, pages.renderer().site(),
-                                 typed.return_to.empty() ? settings : typed.return_to);
+[[nodiscard]] result<void> redirect_after_sign_in(const Pages& pages, const web::page_language& language,
+                                                  const sign_in_form& typed, http::response& response) {
+    const auto back = pages.renderer().in(language).translate(typed.return_to);
+    return web::answer_see_other(response, pages.renderer().site(), back.empty() ? pages.url_of(page::overview, language) : back);
 }
 
 template <class Pages>
-void answer_sign_in(const Pages& pages, const sign_in_view& view, const sign_in_form& typed,
-                    const web::form_faults& faults, http::response& response) {
+void answer_sign_in(const Pages& pages, const web::page_language& language, const sign_in_form& typed,
+                    const web::form_faults& faults, http::response& response, bool signed_out = false) {
+    const auto localized = pages.renderer().in(language);
     // The page to return to may redirect to an application.
     const auto reach = typed.return_to.empty() ? web::page_reach::this_site : web::page_reach::other_sites;
-    pages.renderer().answer(
-        response, {.title = view.texts.sign_in.title, .has_errors = !faults.empty(), .shape = page_shape::narrow},
-        [&](html_writer& html) { write_sign_in(html, view, typed, faults); }, reach);
+    const std::string own_path{find_path(page::sign_in).path()};
+    const auto url = localized.url(own_path);
+    const auto path = typed.return_to.empty() ? own_path : own_path + "?return_to=" + percent_encode(typed.return_to);
+    localized.answer(response,
+                     {.title = localized.texts().sign_in.title,
+                      .has_errors = !faults.empty(),
+                      .shape = page_shape::narrow,
+                      .path = path},
+                     [&](html_writer& html) {
+                         write_sign_in(html, {localized.texts(), url, signed_out}, typed, faults);
+                     },
+                     reach);
 }
 
 /// The form; redirects if there is a session.
@@ -80,17 +92,14 @@ template <class Pages>
     const auto who = pages.sessions().session_of(context.request, context.now);
     if (!who) return who.error();
     const sign_in_form fresh{.return_to = sign_in_form::read(context.sent).return_to};
-    if (*who) return redirect_after_sign_in(pages, fresh, response);
-    const auto url = pages.url_of(page::sign_in);
-    answer_sign_in(pages, {pages.renderer().texts(), url, context.sent.value_of("signed_out") == "1"}, fresh, {},
-                   response);
+    if (*who) return redirect_after_sign_in(pages, context.language, fresh, response);
+    answer_sign_in(pages, context.language, fresh, {}, response, context.sent.value_of("signed_out") == "1");
     return {};
 }
 
 template <class Pages>
 [[nodiscard]] result<void> post_to_sign_in(Pages& pages, const sign_in_context& context, http::response& response) {
-    const page_texts& texts = pages.renderer().texts();
-    const auto url = pages.url_of(page::sign_in);
+    const page_texts& texts = *context.language.texts;
     const auto typed = sign_in_form::read(context.sent);
     const sign_in_attempt attempt{
         .login = typed.login,
@@ -100,7 +109,7 @@ template <class Pages>
     };
     if (const auto faults = web::faults_of(attempt, texts.sign_in); !faults.empty()) {
         response.set_status(http::status::unprocessable_content);
-        answer_sign_in(pages, {texts, url}, typed, faults, response);
+        answer_sign_in(pages, context.language, typed, faults, response);
         return {};
     }
     const auto tried = pages.sessions().sign_in(context.request, attempt, context.now, response);
@@ -108,14 +117,14 @@ template <class Pages>
     if (tried->who)
         report_activity(policy(pages.policies().observer),
                         {activity_kind::signed_in, tried->who->user, {}, attempt.client, context.now});
-    if (tried->result == sign_in_result::signed_in) return redirect_after_sign_in(pages, typed, response);
+    if (tried->result == sign_in_result::signed_in) return redirect_after_sign_in(pages, context.language, typed, response);
 
     const bool throttled = tried->result == sign_in_result::throttled;
     response.set_status(throttled ? http::status::too_many_requests : http::status::unprocessable_content);
     if (throttled)
         response.add("Retry-After",
                      static_cast<std::uint64_t>((std::max)(tried->retry_after.count(), seconds::rep{1})));
-    answer_sign_in(pages, {texts, url}, typed, web::faults_of(*tried, texts.sign_in), response);
+    answer_sign_in(pages, context.language, typed, web::faults_of(*tried, texts.sign_in), response);
     return {};
 }
 

@@ -85,7 +85,7 @@ template <class Call>
     const auto renewed = renew_personal_token(call.store(), call.who().user, *which, call.now(), call.random());
     if (!renewed) return renewed.error();
     if (!*renewed) return not_found();
-    call.report(activity_kind::token_created, (*renewed)->description);
+    call.report(activity_kind::token_renewed, (*renewed)->description);
     return redirect_to_token(call, **renewed);
 }
 

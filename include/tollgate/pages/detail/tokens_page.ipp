@@ -63,47 +63,55 @@ inline void write_expiry(html_writer& html, const page_view& view, const persona
     if (*token.expires_at <= view.now) html.add("<span class=\"state bad\">{}</span> ", texts.expired);
     else if (*token.expires_at <= view.now + std::chrono::days{7})
         html.add("<span class=\"state care\">{}</span> ", texts.expires_soon);
-    web::write_day(html, *token.expires_at);
+    web::write_day(html, *token.expires_at, view.texts.dates);
 }
 
-inline void write_token_row(html_writer& html, const page_view& view, const personal_token& token) {
+inline void write_token(html_writer& html, const page_view& view, const personal_token& token) {
     const token_texts& texts = view.texts.tokens;
-    begin_row(html, texts.description, token.description);
-    begin_cell(html, texts.username);
-    html.add("<code class=\"whole\">{}</code>", token.username.view());
-    next_cell(html, texts.may);
-    write_scope_codes(html, token.scopes);
-    next_cell(html, view.texts.forms.created);
-    web::write_day(html, token.created_at);
-    next_cell(html, view.texts.forms.last_used);
-    write_day_or_never(html, token.last_used_at, view.texts.forms);
-    if (!token.last_used_from.empty()) html.add("<p class=\"hint\">{}</p>", fill_in(texts.used_from, token.last_used_from));
-    next_cell(html, texts.expires);
-    write_expiry(html, view, token);
-    next_cell(html, {});
+    const auto target = [&](std::string_view action) {
+        return web::form_target{.url = view.url,
+                                .form_token = view.form_token,
+                                .hidden = {{action_name, std::string{action}}, {"token", std::to_string(token.id.value())}}};
+    };
+    begin_item(html, token.description);
+    begin_actions(html);
     web::write_confirmation(html,
                             {.label = texts.renew,
                              .about = token.description,
                              .warning = fill_in(texts.renew_warning, token.description),
                              .button = texts.renew_button},
-                            {.url = view.url,
-                             .form_token = view.form_token,
-                             .hidden = {{action_name, "renew"}, {"token", std::to_string(token.id.value())}}});
+                            target("renew"), view.texts.forms);
     web::write_confirmation(html,
                             {.label = texts.revoke,
                              .about = token.description,
                              .warning = fill_in(texts.revoke_warning, token.description),
-                             .button = texts.revoke_button},
-                            {.url = view.url,
-                             .form_token = view.form_token,
-                             .hidden = {{action_name, "revoke"}, {"token", std::to_string(token.id.value())}}});
-    end_row(html);
+                             .button = texts.revoke_button,
+                             .is_removal = true},
+                            target("revoke"), view.texts.forms);
+    begin_facts(html);
+    begin_fact(html, texts.username);
+    html.add("<code>{}</code>", token.username.view());
+    end_fact(html);
+    begin_fact(html, view.texts.forms.created);
+    web::write_day(html, token.created_at, view.texts.dates);
+    end_fact(html);
+    begin_fact(html, view.texts.forms.last_used);
+    write_last_use(html, view, token.last_used_at);
+    if (!token.last_used_from.empty()) html.add(" <span class=\"quiet\">{}</span>", fill_in(texts.used_from, token.last_used_from));
+    end_fact(html);
+    begin_fact(html, texts.expires);
+    write_expiry(html, view, token);
+    end_fact(html);
+    begin_long_fact(html, texts.scopes);
+    web::write_scopes(html, token.scopes, view.scopes);
+    end_fact(html);
+    end_item(html);
 }
 
 inline void write_token_form(html_writer& html, const page_view& view, const token_form& typed,
                              const web::form_faults& faults) {
     const token_texts& texts = view.texts.tokens;
-    begin_form_section(html, texts.add);
+    begin_form_section(html, view, texts.add, faults);
     web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
     web::write_text_field(html,
                           {.name = "description",
@@ -135,17 +143,13 @@ TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::s
     begin_list_page(
         html, {.title = texts.title, .about = texts.about, .add = tokens.empty() ? std::string_view{} : texts.add});
     if (view.done == removal_done) write_notice(html, texts.revoked);
-    web::write_faults(html, faults, view.texts.forms);
+    write_list_faults(html, view, faults);
     if (tokens.empty()) {
         write_empty_list(html, texts.none);
     } else {
-        begin_table(
-            html, texts.title,
-            {texts.description, texts.username, texts.may, view.texts.forms.created, view.texts.forms.last_used,
-             texts.expires},
-            view.texts.forms.actions);
-        for (const personal_token& each : tokens) detail::write_token_row(html, view, each);
-        end_table(html);
+        begin_items(html, texts.title);
+        for (const personal_token& each : tokens) detail::write_token(html, view, each);
+        end_items(html);
     }
     detail::write_token_form(html, view, typed, faults);
 }

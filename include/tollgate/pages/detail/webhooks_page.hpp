@@ -28,6 +28,10 @@ struct account_hooks {
     std::vector<hook> hooks = {};
 };
 
+/// The query parameter that asks for the form of the named hook, and the value of `done` after it.
+inline constexpr std::string_view hook_edit_name = "edit";
+inline constexpr std::string_view hook_edit_done = "edited";
+
 /// How many accounts one page lists: each needs a store call.
 inline constexpr std::size_t accounts_shown_max = 100;
 
@@ -60,6 +64,9 @@ struct hook_form {
 
 TOLLGATE_DECL void write_hooks(html_writer& html, const page_view& view, const hook_list& list,
                                const service_catalog& services, const hook_form& typed, const web::form_faults& faults);
+
+TOLLGATE_DECL void write_hook_edit(html_writer& html, const page_view& view, const hook& of, const service& at,
+                                   const hook_form& typed, const web::form_faults& faults);
 
 /// The user's accounts of all services, without their hooks.
 template <class Call>
@@ -98,9 +105,35 @@ template <class Call>
     return {};
 }
 
-/// The list and the form of a new hook; or the deliveries of the hook in the query.
+/// The hook of the fields, if it is the user's; otherwise not_found.
+template <class Call>
+[[nodiscard]] result<hook> find_own_hook(Call& call, const http::form_fields& fields) {
+    const auto named = require_hook(call, fields);
+    if (!named) return named.error();
+    auto hooks = call.store().hooks_of(named->account);
+    if (!hooks) return std::move(hooks).error();
+    for (hook& each : *hooks)
+        if (each.id == named->hook) return std::move(each);
+    return not_found();
+}
+
+/// The form of a hook that is edited.
+template <class Call>
+[[nodiscard]] result<void> show_hook_edit(Call& call, const hook& of, const hook_form& typed, const web::form_faults& faults) {
+    const service& at = *call.settings().services.find(of.account.service);
+    call.page(call.texts().webhooks.edit_title, faults,
+              [&](html_writer& html) { write_hook_edit(html, call.view(), of, at, typed, faults); });
+    return {};
+}
+
+/// The list and the form of a new hook; or, for the hook in the query, its deliveries or the form to edit it.
 template <class Call>
 [[nodiscard]] result<void> show_hooks(Call& call) {
+    if (call.query().find(hook_edit_name) != nullptr) {
+        const auto of = find_own_hook(call, call.query());
+        if (!of) return of.error();
+        return show_hook_edit(call, *of, {account_text(of->account), of->event, of->target_url}, {});
+    }
     if (call.query().find(hook_name) != nullptr) return show_deliveries(call);
     auto list = list_accounts(call);
     if (!list) return std::move(list).error();
@@ -148,6 +181,30 @@ template <class Call>
 }
 
 template <class Call>
+[[nodiscard]] result<void> edit_hook(Call& call) {
+    const webhook_texts& texts = call.texts().webhooks;
+    const auto of = find_own_hook(call, call.form());
+    if (!of) return of.error();
+    const auto typed = hook_form::read(call.form());
+    const hook_list alone{.accounts = {{of->account, {}, {}}}};
+    auto faults = typed.faults(alone, call.settings().services, call.texts());
+    if (faults.find("target_url") == nullptr && typed.target_url != of->target_url)
+        if (const auto allowed = check_hook_target(call.target_rule(), typed.target_url); !allowed)
+            faults.add("target_url", target_fault(allowed.error().message, texts));
+    if (!faults.empty()) return show_hook_edit(call, *of, typed, faults);
+    const auto updated = call.store().update_hook(of->account, of->id, {typed.event, typed.target_url},
+                                                  call.settings().hooks_per_event_max);
+    if (!updated && updated.error().kind == error_kind::invalid) {
+        faults.add({}, texts.too_many);
+        return show_hook_edit(call, *of, typed, faults);
+    }
+    if (!updated) return updated.error();
+    if (!*updated) return not_found();
+    call.report(activity_kind::hook_changed, std::to_string(of->id.value()));
+    return call.redirect_to({}, hook_edit_done);
+}
+
+template <class Call>
 [[nodiscard]] result<void> delete_hook(Call& call) {
     const auto named = require_hook(call, call.form());
     if (!named) return named.error();
@@ -176,7 +233,10 @@ template <class Call>
     const auto action = call.form().value_of(action_name);
     if (action.empty()) return create_hook(call);
     if (action == "new_secret") return renew_secret_of_hook(call);
+    if (action == "edit") return edit_hook(call);
     if (action == "delete") return delete_hook(call);
+    if (action == test_action) return send_test(call);
+    if (action == resend_failed_action) return resend_failed(call);
     if (action == send_again_action) return send_again(call);
     if (action == enable_action) return enable_again(call);
     return not_found();

@@ -2,6 +2,9 @@
 
 #include <tollgate/pages/detail/list_parts.hpp>
 #include <tollgate/pages/detail/webhooks_page.hpp>
+#include <tollgate/policy/public_targets.hpp>
+
+#include <array>
 
 namespace tollgate::inline v0::pages {
 
@@ -44,6 +47,10 @@ TOLLGATE_DECL web::form_faults hook_form::faults(const hook_list& list, const se
 }
 
 TOLLGATE_DECL std::string target_fault(std::string_view message, const webhook_texts& texts) {
+    namespace refusals = tollgate::detail;
+    if (message == refusals::target_has_user_info) return std::string{texts.target_has_user_info};
+    if (message == refusals::target_has_fragment) return std::string{texts.target_has_fragment};
+    if (message == refusals::target_is_private) return std::string{texts.target_is_private};
     constexpr std::string_view member = "target_url";
     std::string text{message};
     if (text.starts_with(member)) text.replace(0, member.size(), texts.target_url);
@@ -52,61 +59,76 @@ TOLLGATE_DECL std::string target_fault(std::string_view message, const webhook_t
 
 namespace detail {
 
-/// The state, if the store is an outbox.
-inline void write_state_cell(html_writer& html, const page_view& view, const hook& of) {
-    const delivery_texts& texts = view.texts.deliveries;
-    next_cell(html, texts.state);
-    html.add("<div class=\"standing\">");
-    write_hook_state(html, of, texts);
-    html.add(" <a href=\"{}?{}\">{}<span class=\"unseen\"> {} {}</span></a>", view.url, query_of({of.account, of.id}),
-             texts.link, of.event, of.target_url);
-    write_enable(html, view, of);
-    html.add("</div>");
+/// The events of one service.
+inline void write_hook_fields(html_writer& html, const page_view& view, const service& at, const hook_form& typed,
+                              const web::form_faults& faults) {
+    const webhook_texts& texts = view.texts.webhooks;
+    std::array<web::choice_group, 1> events;
+    for (const std::string& each : at.events) events[0].choices.push_back({each, each, each == typed.event});
+    web::write_select(html, {.name = "event", .label = texts.event}, events, faults, view.texts.forms);
+    web::write_text_field(html,
+                          {.name = "target_url",
+                           .label = texts.target_url,
+                           .hint = texts.target_url_hint,
+                           .value = typed.target_url,
+                           .type = "url",
+                           .bytes_max = limits::target_url_bytes_max},
+                          faults, view.texts.forms);
 }
 
-inline void write_hook_row(html_writer& html, const page_view& view, const hook& of, bool has_deliveries) {
+inline void write_hook(html_writer& html, const page_view& view, const hook& of, bool has_deliveries) {
     const webhook_texts& texts = view.texts.webhooks;
-    const auto account = account_text(of.account);
-    const auto number = std::to_string(of.id.value());
     const auto about = of.event + " " + of.target_url;
-    begin_row(html, texts.event, of.event);
-    begin_cell(html, texts.target_url);
-    html.add("<code>{}</code>", of.target_url);
-    if (has_deliveries) write_state_cell(html, view, of);
-    next_cell(html, texts.source);
-    html.add("{}", of.source == hook_source::api ? texts.by_api : texts.by_hand);
-    next_cell(html, view.texts.forms.created);
-    web::write_day(html, of.created_at);
-    next_cell(html, {});
+    const auto target = [&](std::string_view action) {
+        return web::form_target{.url = view.url,
+                                .form_token = view.form_token,
+                                .hidden = {{action_name, std::string{action}},
+                                           {"account", account_text(of.account)},
+                                           {"hook", std::to_string(of.id.value())}}};
+    };
+    begin_item(html, of.event, true);
+    html.add("<p><code>{}</code></p>", of.target_url);
+    begin_actions(html);
+    if (has_deliveries)
+        html.add("<a class=\"button quiet\" href=\"{}?{}\">{}<span class=\"unseen\"> {}</span></a>\n", view.url,
+                 query_of({of.account, of.id}), view.texts.deliveries.link, about);
+    html.add("<a class=\"button quiet\" href=\"{}?{}&amp;{}=1\">{}<span class=\"unseen\"> {}</span></a>\n", view.url,
+             query_of({of.account, of.id}), hook_edit_name, texts.edit, about);
     web::write_confirmation(html,
                             {.label = texts.renew,
                              .about = about,
                              .warning = fill_in(texts.renew_warning, of.event),
                              .button = texts.renew_button},
-                            {.url = view.url,
-                             .form_token = view.form_token,
-                             .hidden = {{action_name, "new_secret"}, {"account", account}, {"hook", number}}});
+                            target("new_secret"), view.texts.forms);
     web::write_confirmation(html,
                             {.label = texts.remove,
                              .about = about,
                              .warning = fill_in(texts.remove_warning, of.target_url),
-                             .button = texts.remove_button},
-                            {.url = view.url,
-                             .form_token = view.form_token,
-                             .hidden = {{action_name, "delete"}, {"account", account}, {"hook", number}}});
-    end_row(html);
+                             .button = texts.remove_button,
+                             .is_removal = true},
+                            target("delete"), view.texts.forms);
+    begin_facts(html);
+    if (has_deliveries) {
+        begin_fact(html, view.texts.deliveries.state);
+        write_hook_state(html, of, view.texts.deliveries);
+        write_enable(html, view, of);
+        end_fact(html);
+    }
+    begin_fact(html, texts.source);
+    html.add("{}", of.source == hook_source::api ? texts.by_api : texts.by_hand);
+    end_fact(html);
+    begin_fact(html, view.texts.forms.created);
+    web::write_day(html, of.created_at, view.texts.dates);
+    end_fact(html);
+    end_item(html);
 }
 
-inline void write_hook_table(html_writer& html, const page_view& view, const account_hooks& of, bool has_deliveries) {
-    const webhook_texts& texts = view.texts.webhooks;
+inline void write_account_hooks(html_writer& html, const page_view& view, const account_hooks& of, bool has_deliveries) {
     html.add("<h2 class=\"account\">{} <span class=\"quiet\">{}</span></h2>\n", of.name, of.of.service.view());
-    if (of.hooks.empty()) return write_empty_list(html, texts.none_here);
-    std::vector<std::string_view> columns{texts.event, texts.target_url};
-    if (has_deliveries) columns.push_back(view.texts.deliveries.state);
-    columns.insert(columns.end(), {texts.source, view.texts.forms.created});
-    begin_table(html, of.name, columns, view.texts.forms.actions);
-    for (const hook& each : of.hooks) write_hook_row(html, view, each, has_deliveries);
-    end_table(html);
+    if (of.hooks.empty()) return write_empty_list(html, view.texts.webhooks.none_here);
+    begin_items(html, of.name);
+    for (const hook& each : of.hooks) write_hook(html, view, each, has_deliveries);
+    end_items(html);
 }
 
 /// The user's accounts, grouped by service. Views of `list` and `values`.
@@ -122,52 +144,43 @@ inline void write_hook_table(html_writer& html, const page_view& view, const acc
     return groups;
 }
 
-/// The events of the services that the user has accounts at.
-[[nodiscard]] inline std::vector<web::choice_group> event_choices(const hook_list& list,
-                                                                  const service_catalog& services,
-                                                                  const hook_form& typed) {
-    std::vector<web::choice_group> groups;
-    const auto account = parse_account(typed.account);
-    const service* own = account ? services.find(account->service) : nullptr;
-    // Services may share event names; a submitted event stays selected even if it belongs to another service.
-    const bool fits = own != nullptr && own->has_event(typed.event);
-    for (const service& at : services.services()) {
-        if (std::none_of(list.accounts.begin(), list.accounts.end(),
-                         [&](const account_hooks& each) { return each.of.service == at.name; }))
-            continue;
-        groups.push_back({at.name, {}});
-        for (const std::string& each : at.events)
-            groups.back().choices.push_back({each, each, each == typed.event && (!fits || own == &at)});
-    }
-    return groups;
+/// The account that the form of a new hook is for: the typed one, the chosen one, or the only one.
+[[nodiscard]] inline const account_hooks* account_of_form(const hook_list& list, const hook_form& typed) {
+    if (const auto of = list.named(typed.account)) return list.find(*of);
+    if (!typed.account.empty()) return nullptr;
+    if (list.chosen) return list.find(*list.chosen);
+    return list.accounts.size() == 1 ? &list.accounts.front() : nullptr;
+}
+
+/// The first step, which needs no script: the account, whose service decides which events there are.
+inline void write_account_step(html_writer& html, const page_view& view, const hook_list& list, const web::form_faults& faults) {
+    const webhook_texts& texts = view.texts.webhooks;
+    std::vector<std::string> values;
+    for (const account_hooks& each : list.accounts) values.push_back(account_text(each.of));
+    html.add("<form action=\"{}#new\">\n", view.url);
+    web::write_select(html, {.name = account_name, .label = texts.account}, account_choices(list, values, {}), faults,
+                      view.texts.forms);
+    html.add("<button>{}</button>\n</form>\n", texts.next_step);
+}
+
+inline void write_event_step(html_writer& html, const page_view& view, const account_hooks& of, const service& at,
+                             const hook_form& typed, const web::form_faults& faults) {
+    const webhook_texts& texts = view.texts.webhooks;
+    web::begin_form(html, {.url = view.url,
+                           .form_token = view.form_token,
+                           .hidden = {{account_name, account_text(of.of)}}});
+    html.add("<p>{}: <strong>{}</strong> <span class=\"quiet\">{}</span></p>\n", texts.account, of.name, of.of.service.view());
+    write_hook_fields(html, view, at, typed, faults);
+    html.add("<button>{}</button>\n</form>\n", texts.button);
 }
 
 inline void write_hook_form(html_writer& html, const page_view& view, const hook_list& list,
                             const service_catalog& services, const hook_form& typed, const web::form_faults& faults) {
-    const webhook_texts& texts = view.texts.webhooks;
-    const form_texts& forms = view.texts.forms;
-    std::vector<std::string> values;
-    for (const account_hooks& each : list.accounts) values.push_back(account_text(each.of));
-    const auto chosen = typed.account.empty() && list.chosen ? account_text(*list.chosen) : typed.account;
-
-    begin_form_section(html, texts.add);
-    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
-    web::write_select(html, {.name = "account", .label = texts.account}, account_choices(list, values, chosen), faults,
-                      forms);
-    const auto events = event_choices(list, services, typed);
-    web::write_select(
-        html,
-        {.name = "event", .label = texts.event, .hint = events.size() > 1 ? texts.event_hint : std::string_view{}},
-        events, faults, forms);
-    web::write_text_field(html,
-                          {.name = "target_url",
-                           .label = texts.target_url,
-                           .hint = texts.target_url_hint,
-                           .value = typed.target_url,
-                           .type = "url",
-                           .bytes_max = limits::target_url_bytes_max},
-                          faults, forms);
-    html.add("<button>{}</button>\n</form>\n", texts.button);
+    begin_form_section(html, view, view.texts.webhooks.add, faults);
+    const account_hooks* const of = account_of_form(list, typed);
+    const service* const at = of == nullptr ? nullptr : services.find(of->of.service);
+    if (at != nullptr) write_event_step(html, view, *of, *at, typed, faults);
+    else write_account_step(html, view, list, faults);
     end_form_section(html);
 }
 
@@ -196,15 +209,32 @@ TOLLGATE_DECL void write_hooks(html_writer& html, const page_view& view, const h
                                  [](const account_hooks& each) { return !each.hooks.empty(); });
     begin_list_page(html, {.title = texts.title, .about = texts.about, .add = any ? texts.add : std::string_view{}});
     if (view.done == removal_done) write_notice(html, texts.removed);
-    web::write_faults(html, faults, view.texts.forms);
+    if (view.done == hook_edit_done) write_notice(html, texts.edited);
+    write_list_faults(html, view, faults);
     if (list.accounts.empty()) return write_empty_list(html, texts.no_accounts);
 
     if (list.accounts.size() > accounts_shown_max) detail::write_account_chooser(html, view, list);
+    else if (list.chosen && list.accounts.size() > 1) html.add("<p><a href=\"{}\">{}</a></p>\n", view.url, texts.all_accounts);
     if (!any && !list.chosen) write_empty_list(html, texts.none);
     for (const account_hooks& each : list.accounts)
         if (!each.hooks.empty() || each.of == list.chosen)
-            detail::write_hook_table(html, view, each, list.has_deliveries);
+            detail::write_account_hooks(html, view, each, list.has_deliveries);
     detail::write_hook_form(html, view, list, services, typed, faults);
+}
+
+TOLLGATE_DECL void write_hook_edit(html_writer& html, const page_view& view, const hook& of, const service& at,
+                                   const hook_form& typed, const web::form_faults& faults) {
+    const webhook_texts& texts = view.texts.webhooks;
+    html.add("<h1>{}</h1>\n<p class=\"lead\">{}</p>\n", texts.edit_title, texts.edit_about);
+    web::write_faults(html, faults, view.texts.forms);
+    web::begin_form(html, {.url = view.url,
+                           .form_token = view.form_token,
+                           .hidden = {{action_name, "edit"},
+                                      {account_name, account_text(of.account)},
+                                      {hook_name, std::to_string(of.id.value())}}});
+    detail::write_hook_fields(html, view, at, typed, faults);
+    html.add("<p class=\"buttons\"><button>{}</button> <a class=\"button quiet\" href=\"{}\">{}</a></p>\n</form>\n", texts.save,
+             view.url, texts.back);
 }
 
 }  // namespace tollgate::pages

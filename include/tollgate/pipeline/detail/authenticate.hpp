@@ -50,18 +50,14 @@ struct authentication {
     }
 };
 
-/// `auth-scheme 1*SP credentials` (RFC 9110 section 11.4), cut in two.
-struct authorization {
-    std::string_view scheme;
-    std::string_view credentials;
-};
-
-[[nodiscard]] constexpr authorization split_authorization(std::string_view value) noexcept {
-    const auto end = value.find(' ');
-    if (end == std::string_view::npos) return {value, {}};
-    auto credentials = value.substr(end);
-    while (!credentials.empty() && credentials.front() == ' ') credentials.remove_prefix(1);
-    return {value.substr(0, end), credentials};
+/// The credentials of an Authorization field of this scheme: `auth-scheme 1*SP credentials` (RFC 9110 section 11.4). Empty for a
+/// scheme without credentials, none for another scheme.
+[[nodiscard]] constexpr std::optional<std::string_view> credentials_of(std::string_view value, std::string_view scheme) noexcept {
+    if (value.size() < scheme.size() || !ascii_iequals({value.data(), scheme.size()}, scheme)) return std::nullopt;
+    value.remove_prefix(scheme.size());
+    if (!value.empty() && value.front() != ' ') return std::nullopt;
+    while (!value.empty() && value.front() == ' ') value.remove_prefix(1);
+    return value;
 }
 
 /// Calls `use` with the API's authenticator of this number.
@@ -84,16 +80,17 @@ void read_authorization(const Authenticators& authenticators, const http::reques
         auth.state = auth_state::ambiguous;
         return;
     }
-    const auto sent = split_authorization(request.fields.find(http::field_id::authorization));
+    const auto sent = request.fields.find(http::field_id::authorization);
     auth.state = auth_state::bad_credentials;
     std::uint8_t next = 0;
     const auto try_one = [&](const auto& held) {
         const auto& authenticator = policy(held);
         const auto number = next++;
-        if (!ascii_iequals(sent.scheme, authenticator.scheme)) return false;
+        const auto credentials = credentials_of(sent, authenticator.scheme);
+        if (!credentials) return false;
         auth.authenticator = number;
         if constexpr (token_authenticator<std::remove_cvref_t<decltype(authenticator)>>) {
-            if (!authenticator.read(sent.credentials, auth.token)) return true;
+            if (!authenticator.read(*credentials, auth.token)) return true;
         }
         auth.state = auth_state::unchecked;
         return true;
@@ -145,9 +142,9 @@ template <class Authenticators, class Store>
         } else {
             constexpr bool blocks = http::handler_blocks<Store>() || http::handler_blocks<type>();
             if (blocks && thread == http::thread_kind::io) return;
-            const auto sent = split_authorization(request.fields.find(http::field_id::authorization));
+            const auto sent = request.fields.find(http::field_id::authorization);
             done = true;
-            auto who = authenticator.identify(sent.credentials, store, now);
+            auto who = authenticator.identify(credentials_of(sent, authenticator.scheme).value_or(std::string_view{}), store, now);
             if (!who) return auth.fail(std::move(who).error());
             auth.state = *who ? auth_state::authenticated : auth_state::bad_credentials;
             if (*who) auth.caller.emplace(**who);
@@ -167,7 +164,7 @@ template <class Store>
     return true;
 }
 
-/// Finds the caller's own quota, unless it came with the credential. A user who is gone takes their credentials along; any other
+/// Finds the caller's own quota, unless it came with the credential. If the user no longer exists, the credentials are invalid; any other
 /// failure is the directory's, not the caller's.
 template <user_directory Users>
 [[nodiscard]] bool find_quota(Users& users, http::thread_kind thread, authentication& auth, std::optional<quota>& own) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/contract/router.hpp>
 #include <tollgate/http/detail/request_id.hpp>
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -58,6 +58,7 @@ inline constexpr rejection rate_limit_exceeded{
         case error_kind::not_found: return http::status::not_found;
         case error_kind::invalid: return http::status::unprocessable_content;
         case error_kind::conflict: return http::status::conflict;
+        case error_kind::too_many_requests: return http::status::too_many_requests;
         case error_kind::unavailable: return http::status::service_unavailable;
         case error_kind::internal: break;
     }
@@ -101,13 +102,13 @@ inline void write_error(http::response& response, http::status status, std::stri
 }
 
 /// The rate limit fields, and `X-Request-Id` if an id is given. `X-RateLimit-Reset` is sent exactly when nothing remains.
-inline void add_rate_limit_fields(http::response& response, const verdict& limit, std::string_view request_id = {}) {
+[[gnu::flatten]] inline void add_rate_limit_fields(http::response& response, const verdict& limit,
+                                                   std::string_view request_id = {}) {
     // Every response has these three: assembled here, they are one append instead of fourteen.
     std::array<char, 112 + http::request_id_bytes_max> lines;
     char* end = lines.data();
     const auto put = [&](std::string_view text) { end = std::copy_n(text.data(), text.size(), end); };
-    constexpr std::size_t digits_max = 10;  // of 32 bits
-    const auto put_number = [&](std::uint32_t number) { end = std::to_chars(end, end + digits_max, number).ptr; };
+    const auto put_number = [&](std::uint32_t number) { end = put_decimal(end, number); };
     put("X-RateLimit-Limit: ");
     put_number(limit.limit);
     put("\r\nX-RateLimit-Remaining: ");

@@ -4,7 +4,7 @@
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/contract/observer.hpp>
-#include <tollgate/contract/time_source.hpp>
+#include <tollgate/contract/sources.hpp>
 #include <tollgate/http/detail/request_id.hpp>
 #include <tollgate/http/handler.hpp>
 #include <tollgate/http/request.hpp>
@@ -25,10 +25,10 @@ namespace tollgate::inline v0::pipeline {
 struct request_start {
     http::unique_id id;  ///< for a request that came without one, and of its span
     instant at{};
-    std::chrono::nanoseconds reading{};  ///< of the clock for durations; zero if nobody observes
+    std::chrono::nanoseconds reading{};  ///< of the clock for durations; zero if there is no observer
 };
 
-/// Whether records reach anybody: without an observer neither the clock nor the trace is looked at again.
+/// Whether there is an observer: without one, neither the clock nor the trace is read again.
 template <class Policies>
 inline constexpr bool is_observed = !std::is_same_v<policy_type<decltype(Policies::observer)>, no_observer>;
 

@@ -52,32 +52,89 @@ struct pattern_parameters {
     return found;
 }
 
+/// A pattern up to its `?`, which query parameters follow.
+[[nodiscard]] constexpr std::string_view path_part(std::string_view pattern) noexcept {
+    std::size_t end = 0;
+    while (end < pattern.size() && pattern[end] != '?') ++end;
+    return pattern.substr(0, end);
+}
+
+/// The query parameters of a pattern, `?{year}&{page}`: names of 1 or more `a-z A-Z 0-9 _ -`, each once, at most
+/// `limits::query_parameters_max`. Empty for any other text behind the `?`.
+struct pattern_query {
+    std::array<std::string_view, limits::query_parameters_max> names{};
+    std::size_t count = 0;
+};
+[[nodiscard]] constexpr std::optional<pattern_query> read_query_pattern(std::string_view pattern) noexcept {
+    pattern_query found;
+    std::size_t at = path_part(pattern).size();
+    if (at == pattern.size()) return found;
+    for (char before = '?'; at < pattern.size(); before = '&') {
+        if (pattern.size() - at < 2 || pattern[at] != before || pattern[at + 1] != '{') return std::nullopt;
+        const std::size_t begin = at += 2;
+        const auto is_name = [](char c) {
+            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+        };
+        while (at < pattern.size() && is_name(pattern[at])) ++at;
+        const auto name = pattern.substr(begin, at - begin);
+        if (name.empty() || at == pattern.size() || pattern[at] != '}' || found.count == found.names.size()) return std::nullopt;
+        for (std::size_t i = 0; i < found.count; ++i)
+            if (found.names[i] == name) return std::nullopt;
+        found.names[found.count++] = name;
+        ++at;
+    }
+    return found.count == 0 ? std::nullopt : std::optional{found};
+}
+
 template <fixed_text Pattern>
-inline constexpr bool is_path_pattern = read_pattern(Pattern.view()).has_value();
+inline constexpr bool is_path_pattern =
+    read_pattern(path_part(Pattern.view())).has_value() && read_query_pattern(Pattern.view()).has_value();
 
 /// Empty for text that is not a pattern, which `on_get` and the others refuse.
 template <fixed_text Pattern>
 consteval pattern_parameters parameters_of() {
-    return read_pattern(Pattern.view()).value_or(pattern_parameters{});
+    return read_pattern(path_part(Pattern.view())).value_or(pattern_parameters{});
+}
+template <fixed_text Pattern>
+consteval pattern_query query_of() {
+    return read_query_pattern(Pattern.view()).value_or(pattern_query{});
+}
+
+/// A part of a pattern, as a template argument.
+template <std::size_t Bytes>
+[[nodiscard]] consteval fixed_text<Bytes + 1> to_fixed_text(std::string_view part) {
+    fixed_text<Bytes + 1> copy;
+    for (std::size_t i = 0; i < Bytes; ++i) copy.characters[i] = part[i];
+    return copy;
+}
+
+/// The pattern without its query, as a template argument.
+template <fixed_text Pattern>
+consteval auto path_pattern() {
+    constexpr auto path = path_part(Pattern.view());
+    return to_fixed_text<path.size()>(path);
 }
 
 /// The name of one parameter, as a template argument.
 template <fixed_text Pattern, std::size_t Index>
 consteval auto parameter_name() {
     constexpr auto name = parameters_of<Pattern>().names[Index];
-    fixed_text<name.size() + 1> copy;
-    for (std::size_t i = 0; i < name.size(); ++i) copy.characters[i] = name[i];
-    return copy;
+    return to_fixed_text<name.size()>(name);
+}
+template <fixed_text Pattern, std::size_t Index>
+consteval auto query_parameter_name() {
+    constexpr auto name = query_of<Pattern>().names[Index];
+    return to_fixed_text<name.size()>(name);
 }
 
-/// The same for two routes exactly if they have the same method and their patterns match the same paths, whatever their
-/// parameters are called (FNV-1a, 64 bits).
+/// The same for two routes exactly if they have the same method and their patterns match the same paths; names of
+/// parameters do not matter (FNV-1a, 64 bits).
 [[nodiscard]] constexpr std::uint64_t route_key(http::method method, std::string_view pattern) noexcept {
     std::uint64_t hash = 14695981039346656037U;
     const auto add = [&hash](unsigned char c) { hash = (hash ^ c) * 1099511628211U; };
     add(static_cast<unsigned char>(method));
     bool is_in_name = false;
-    for (const char c : pattern) {
+    for (const char c : path_part(pattern)) {
         if (c == '}') is_in_name = false;
         if (!is_in_name) add(static_cast<unsigned char>(c));
         if (c == '{') is_in_name = true;

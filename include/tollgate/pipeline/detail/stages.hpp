@@ -18,7 +18,9 @@
 #include <tollgate/pipeline/detail/observed_request.hpp>
 #include <tollgate/pipeline/route_table.hpp>
 
+#include <charconv>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -43,7 +45,9 @@ struct judgement {
     std::optional<quota> own_quota;  ///< the caller's, if it is not the default
     verdict limit{};                 ///< of the caller or of the client's address, whichever the request counts against
     route_match route;
+    std::optional<rejection> route_rejection;  ///< why there is no route for the request, with a `request_limiter`
     const service* route_service = nullptr;  ///< what `{service}` in the path names
+    std::size_t body_bytes_max = no_body_bound;  ///< of a body that has yet to arrive
     const char* route_path = nullptr;        ///< where the path was when `route` was found; its captures are views of it
 };
 
@@ -97,14 +101,22 @@ template <rate_limiter Limiter>
     return {true, allowed.requests, allowed.requests, now + allowed.window};
 }
 
-/// Counts the request against the caller, whichever token they use, or else against the client's address. A request that could
-/// not be authenticated because a store failed is not counted, nor is a CORS preflight. False, and nothing counted, if that needs a worker.
+/// What a request counts against: its caller, whichever token they use, or else the client's address.
+[[nodiscard]] inline limit_window window_of(const default_quotas& quotas, const judgement& state) noexcept {
+    if (state.auth.state != auth_state::authenticated) return {limit_key::of(state.client), quotas.anonymous};
+    return {limit_key::of(state.auth.caller->user), state.own_quota ? *state.own_quota : quotas.user};
+}
+
+/// Whether a request is counted: one that could not be authenticated because a store failed is not, nor is a CORS preflight.
+[[nodiscard]] inline bool is_counted(const judgement& state) noexcept {
+    return state.auth.state != auth_state::failed && !state.is_preflight;
+}
+
+/// Counts the request in one window. False, and nothing counted, if that needs a worker.
 template <rate_limiter Limiter>
-[[nodiscard]] bool count_request(Limiter& limiter, const default_quotas& quotas, http::thread_kind thread, judgement& state) {
-    const bool known = state.auth.state == auth_state::authenticated;
-    const limit_key key = known ? limit_key::of(state.auth.caller->user) : limit_key::of(state.client);
-    const quota& allowed = !known ? quotas.anonymous : state.own_quota ? *state.own_quota : quotas.user;
-    const bool counts = state.auth.state != auth_state::failed && !state.is_preflight;
+[[nodiscard]] bool count_in(Limiter& limiter, const limit_window& window, http::thread_kind thread, judgement& state) {
+    const auto& [key, allowed] = window;
+    const bool counts = is_counted(state);
     if (thread == http::thread_kind::io && http::handler_blocks<Limiter>()) {
         const auto taken = counts ? take_without_waiting(limiter, key, allowed, state.now)
                                   : peek_without_waiting(limiter, key, allowed, state.now);
@@ -112,6 +124,45 @@ template <rate_limiter Limiter>
         return taken.has_value();
     }
     state.limit = counts ? limiter.take(key, allowed, state.now) : limiter.peek(key, allowed, state.now);
+    return true;
+}
+
+/// Counts the request against its caller or its client's address. False, and nothing counted, if that needs a worker.
+template <rate_limiter Limiter>
+[[nodiscard]] bool count_request(Limiter& limiter, const default_quotas& quotas, http::thread_kind thread, judgement& state) {
+    return count_in(limiter, window_of(quotas, state), thread, state);
+}
+
+/// Whether a client has to know the first verdict rather than the second: a refusal, of several the one that ends last, so that
+/// waiting for it is enough; otherwise the one with fewer requests left.
+[[nodiscard]] constexpr bool is_tighter(const verdict& first, const verdict& second) noexcept {
+    if (first.admitted != second.admitted) return !first.admitted;
+    return first.admitted ? first.remaining < second.remaining : first.resets_at > second.resets_at;
+}
+
+/// Counts the request in every window that the limiter names, or in none if one of them is used up. `route` is the pattern of its
+/// route. False, and nothing counted, if that needs a worker.
+template <request_limiter Limiter>
+[[nodiscard]] bool count_in_windows(Limiter& limiter, const default_quotas& quotas, std::string_view route,
+                                    const http::request& request, http::thread_kind thread, judgement& state) {
+    const auto [key, allowed] = window_of(quotas, state);
+    const caller* known = state.auth.caller ? &*state.auth.caller : nullptr;
+    const limit_windows windows = limiter.windows_of({key, allowed, route, request.method, known, state.client, state.now});
+    if (windows.size() == 1) return count_in(limiter, *windows.begin(), thread, state);
+    if (windows.size() != 0 && thread == http::thread_kind::io && limiter_may_block(limiter)) return false;
+
+    const verdict uncounted{true, allowed.requests, allowed.requests, state.now + allowed.window};
+    const auto tightest = [&](auto decide) {
+        std::optional<verdict> found;
+        for (const limit_window& each : windows) {
+            const verdict one = decide(each);
+            if (!found || is_tighter(one, *found)) found = one;
+        }
+        return found.value_or(uncounted);
+    };
+    state.limit = tightest([&](const limit_window& each) { return limiter.peek(each.key, each.allowed, state.now); });
+    if (!state.limit.admitted || !is_counted(state)) return true;
+    state.limit = tightest([&](const limit_window& each) { return limiter.take(each.key, each.allowed, state.now); });
     return true;
 }
 
@@ -136,9 +187,9 @@ inline constexpr rejection no_such_resource{http::status::not_found, "Not Found"
 /// Finds the route, and the service that its path names. 501 for an unknown method, 404 for a path without a route, 405 for a
 /// method that the path does not have. OPTIONS matches every known path: it is answered from `state.route.allowed`.
 template <router Router>
-[[nodiscard]] std::optional<rejection> find_route(const Router& router, const route_table& routes,
-                                                  const service_catalog& services, std::string_view root,
-                                                  const http::request& request, judgement& state) {
+[[nodiscard, gnu::flatten]] std::optional<rejection> find_route(const Router& router, const route_table& routes,
+                                                                const service_catalog& services, std::string_view root,
+                                                                const http::request& request, judgement& state) {
     if (request.method == http::method::other)
         return rejection{http::status::not_implemented, "The request method is unknown.", about_requests};
     const auto method = request.method == http::method::head ? http::method::get : request.method;
@@ -155,7 +206,7 @@ template <router Router>
         if (state.route_service == nullptr) return no_such_resource;
     }
     if (state.route.result == route_match::kind::found || method == http::method::options) return std::nullopt;
-    return rejection{http::status::method_not_allowed, "This path does not answer to this method; see the Allow header.",
+    return rejection{http::status::method_not_allowed, "This path does not support this method; see the Allow header.",
                      about_requests};
 }
 
@@ -197,11 +248,12 @@ template <scope_checker Checker>
         return rejection{http::status::unauthorized, "Bad credentials.", about_authentication};
     if (rule.who == access_rule::kind::open) return std::nullopt;
     if (state.auth.state != auth_state::authenticated)
-        return rejection{http::status::unauthorized, "This needs credentials: a personal API token or an OAuth access token.",
+        return rejection{http::status::unauthorized, "Credentials are required: a personal API token or an OAuth access token.",
                          about_authentication};
     const auto scope = required_scope(rule, state.route_service);
     if (scope.empty() || checker.covers(state.auth.caller->scopes, scope)) return std::nullopt;
-    return rejection{http::status::forbidden, "The token's scopes do not cover this; see the WWW-Authenticate header.", about_scopes};
+    return rejection{http::status::forbidden,
+                     "The token's scopes do not cover this request; see the WWW-Authenticate header.", about_scopes};
 }
 
 // ---- body
@@ -215,10 +267,21 @@ template <scope_checker Checker>
     return parameter.empty() || ascii_iequals(parameter, "charset=utf-8") || ascii_iequals(parameter, "charset=\"utf-8\"");
 }
 
+/// The bytes of the body; of one that has not arrived, those that its head declares: 0 if it is chunked.
+[[nodiscard]] inline std::uint64_t body_bytes_of(const http::request& request) noexcept {
+    if (request.body_state != http::body_state::pending) return request.body.size();
+    std::uint64_t declared = 0;
+    const auto text = request.fields.find(http::field_id::content_length);
+    static_cast<void>(std::from_chars(text.data(), text.data() + text.size(), declared));
+    return declared;
+}
+
 /// 413 and 415, as far as they are known: also before the body has arrived. A body that the route does not read may have any type.
-[[nodiscard]] inline std::optional<rejection> check_body(const http::request& request, bool reads_body) noexcept {
-    if (request.body_state == http::body_state::too_large)
-        return rejection{http::status::content_too_large, "The request's body is too large.", about_requests};
+[[nodiscard]] inline std::optional<rejection> check_body(const http::request& request, bool reads_body,
+                                                         std::size_t body_bytes_max = no_body_bound) noexcept {
+    if (request.body_state == http::body_state::too_large ||
+        (body_bytes_max != no_body_bound && body_bytes_of(request) > body_bytes_max))
+        return rejection{http::status::content_too_large, "The request body is too large.", about_requests};
     // A pending body of declared length is not empty; a chunked one may turn out to be.
     const bool has_body = request.body_state == http::body_state::pending
                               ? request.fields.count(http::field_id::content_length) != 0

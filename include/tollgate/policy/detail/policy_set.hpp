@@ -4,12 +4,11 @@
 #include <tollgate/contract/authenticator.hpp>
 #include <tollgate/contract/observer.hpp>
 #include <tollgate/contract/payload_format.hpp>
-#include <tollgate/contract/random_source.hpp>
+#include <tollgate/contract/sources.hpp>
 #include <tollgate/contract/rate_limiter.hpp>
 #include <tollgate/contract/router.hpp>
 #include <tollgate/contract/scope_checker.hpp>
 #include <tollgate/contract/target_rule.hpp>
-#include <tollgate/contract/time_source.hpp>
 
 #include <functional>
 #include <tuple>
@@ -48,7 +47,8 @@ using policy_type = std::remove_cvref_t<std::unwrap_reference_t<T>>;
 ///
 ///     auto policies = tollgate::default_policies().with_limiter(night_limiter{}).with_observer(std::ref(log));
 ///
-/// A policy that does not satisfy its contract causes one compiler error, which names the header to read.
+/// A policy that does not satisfy its contract causes one compiler error, which names the header to read, with notes that name the
+/// expression: the concept stands in the assertion itself, as compilers explain only that.
 template <class... Slots>
 class policy_set : public Slots... {
 public:
@@ -57,7 +57,7 @@ public:
     template <class T>
     constexpr auto with_router(T replacement) && {
         constexpr bool fits = tollgate::router<policy_type<T>>;
-        static_assert(fits, "tollgate: this is no router; read tollgate/contract/router.hpp");
+        static_assert(tollgate::router<policy_type<T>>, "tollgate: this is no router; read tollgate/contract/router.hpp");
         return std::move(*this).template replace<router_slot, fits>(std::move(replacement));
     }
 
@@ -70,56 +70,62 @@ public:
     template <class T>
     constexpr auto with_scope_checker(T replacement) && {
         constexpr bool fits = tollgate::scope_checker<policy_type<T>>;
-        static_assert(fits, "tollgate: this is no scope_checker; read tollgate/contract/scope_checker.hpp");
+        static_assert(tollgate::scope_checker<policy_type<T>>,
+                      "tollgate: this is no scope_checker; read tollgate/contract/scope_checker.hpp");
         return std::move(*this).template replace<scope_checker_slot, fits>(std::move(replacement));
     }
 
     template <class T>
     constexpr auto with_limiter(T replacement) && {
         constexpr bool fits = tollgate::rate_limiter<policy_type<T>>;
-        static_assert(fits, "tollgate: this is no rate_limiter; read tollgate/contract/rate_limiter.hpp");
+        static_assert(tollgate::rate_limiter<policy_type<T>>, "tollgate: this is no rate_limiter; read tollgate/contract/rate_limiter.hpp");
+        if constexpr (fits && requires { &policy_type<T>::windows_of; })
+            static_assert(tollgate::request_limiter<policy_type<T>>,
+                          "tollgate: this is no request_limiter; read tollgate/contract/rate_limiter.hpp");
         return std::move(*this).template replace<limiter_slot, fits>(std::move(replacement));
     }
 
     template <class T>
     constexpr auto with_agent_rule(T replacement) && {
         constexpr bool fits = tollgate::agent_rule<policy_type<T>>;
-        static_assert(fits, "tollgate: this is no agent_rule; read tollgate/contract/agent_rule.hpp");
+        static_assert(tollgate::agent_rule<policy_type<T>>, "tollgate: this is no agent_rule; read tollgate/contract/agent_rule.hpp");
         return std::move(*this).template replace<agent_rule_slot, fits>(std::move(replacement));
     }
 
     template <class T>
     constexpr auto with_target_rule(T replacement) && {
         constexpr bool fits = tollgate::target_rule<policy_type<T>>;
-        static_assert(fits, "tollgate: this is no target_rule; read tollgate/contract/target_rule.hpp");
+        static_assert(tollgate::target_rule<policy_type<T>>, "tollgate: this is no target_rule; read tollgate/contract/target_rule.hpp");
         return std::move(*this).template replace<target_rule_slot, fits>(std::move(replacement));
     }
 
     template <class T>
     constexpr auto with_clock(T replacement) && {
         constexpr bool fits = tollgate::time_source<policy_type<T>>;
-        static_assert(fits, "tollgate: this is no time_source; read tollgate/contract/time_source.hpp");
+        static_assert(tollgate::time_source<policy_type<T>>, "tollgate: this is no time_source; read tollgate/contract/sources.hpp");
         return std::move(*this).template replace<clock_slot, fits>(std::move(replacement));
     }
 
     template <class T>
     constexpr auto with_random(T replacement) && {
         constexpr bool fits = tollgate::random_source<policy_type<T>>;
-        static_assert(fits, "tollgate: this is no random_source; read tollgate/contract/random_source.hpp");
+        static_assert(tollgate::random_source<policy_type<T>>,
+                      "tollgate: this is no random_source; read tollgate/contract/sources.hpp");
         return std::move(*this).template replace<random_slot, fits>(std::move(replacement));
     }
 
     template <class T>
     constexpr auto with_observer(T replacement) && {
         constexpr bool fits = tollgate::observer<policy_type<T>>;
-        static_assert(fits, "tollgate: this is no observer; read tollgate/contract/observer.hpp");
+        static_assert(tollgate::observer<policy_type<T>>, "tollgate: this is no observer; read tollgate/contract/observer.hpp");
         return std::move(*this).template replace<observer_slot, fits>(std::move(replacement));
     }
 
     template <class T>
     constexpr auto with_format(T replacement) && {
         constexpr bool fits = tollgate::payload_format<policy_type<T>>;
-        static_assert(fits, "tollgate: this is no payload_format; read tollgate/contract/payload_format.hpp");
+        static_assert(tollgate::payload_format<policy_type<T>>,
+                      "tollgate: this is no payload_format; read tollgate/contract/payload_format.hpp");
         return std::move(*this).template replace<format_slot, fits>(std::move(replacement));
     }
 

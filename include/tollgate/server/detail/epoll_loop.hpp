@@ -109,7 +109,7 @@ private:
 
     TOLLGATE_DECL void on_wakeup() noexcept;
     TOLLGATE_DECL void end_cancelled() noexcept;
-    [[nodiscard]] TOLLGATE_DECL int wait_milliseconds() const noexcept;
+    [[nodiscard]] TOLLGATE_DECL int wait_milliseconds(clock::time_point now) const noexcept;
 
     int epoll_ = -1;
     int wakeup_ = -1;  // an eventfd that other threads write to

@@ -98,26 +98,26 @@ TOLLGATE_DECL void epoll_loop::listen(const std::vector<event_loop*>& loops, con
 
 TOLLGATE_DECL void epoll_loop::run() noexcept {
     std::array<epoll_event, 256> events;
-    for (;;) {
-        const int count = ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), wait_milliseconds());
+    for (clock::time_point now = clock::now();;) {
+        const int count = ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), wait_milliseconds(now));
         bool woken = false;
         for (int i = 0; i < count; ++i) {
             void* const source = events[static_cast<std::size_t>(i)].data.ptr;
             if (source == nullptr) woken = true;
             else static_cast<epoll_source*>(source)->on_event();
         }
-        // Whatever may end other connections comes after the events, which refer to connections.
-        if (ticks_)
-            if (const auto now = clock::now(); next_tick() <= now) ticks_ = tick(now);
+        // Steps that may end other connections come after the events, because events refer to connections.
+        now = clock::now();
+        if (ticks_ && next_tick() <= now) ticks_ = tick(now);
         if (woken) on_wakeup();
         end_cancelled();
         if (exit_requested_ && drained()) return;
     }
 }
 
-TOLLGATE_DECL int epoll_loop::wait_milliseconds() const noexcept {
+TOLLGATE_DECL int epoll_loop::wait_milliseconds(clock::time_point now) const noexcept {
     if (!ticks_) return -1;
-    const auto left = std::chrono::ceil<milliseconds>(next_tick() - clock::now()).count();
+    const auto left = std::chrono::ceil<milliseconds>(next_tick() - now).count();
     return left <= 0 ? 0 : static_cast<int>(left);
 }
 

@@ -3,6 +3,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/http/detail/request_parser.hpp>
+#include <tollgate/http/detail/response_writer.hpp>
 #include <tollgate/http/handler.hpp>
 #include <tollgate/server/detail/page_buffer.hpp>
 
@@ -11,7 +12,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 
 namespace tollgate::inline v0::server_detail {
@@ -47,23 +47,24 @@ public:
 
     /// Parses, calls the handler and appends its responses, as long as there are requests and capacity for responses. Returns
     /// `needs_worker` when a handler has to wait; the next call, on a worker that may wait for `waits_for`, continues there.
-    TOLLGATE_DECL state serve(const response_context& with, http::thread_kind thread);
+    /// Flattened for the same reason as the parser's `step`.
+    [[gnu::flatten]] TOLLGATE_DECL state serve(const response_context& with, http::thread_kind thread);
 
     /// What the request that needs a worker waits for.
     [[nodiscard]] http::work_kind waits_for() const noexcept { return handler_state_.waits_for(); }
 
     /// Appends a refusal by the server itself and ends the session.
-    TOLLGATE_DECL void refuse(http::status status, std::string_view reason, const response_context& with);
+    void refuse(http::status status, std::string_view reason, const response_context& with);
 
     /// The output that was not sent yet; `sent` removes its first `bytes`.
-    [[nodiscard]] std::string_view output() const noexcept { return std::string_view{output_}.substr(sent_); }
+    [[nodiscard]] std::string_view output() const noexcept { return {output_.data() + sent_, output_end_ - sent_}; }
     TOLLGATE_DECL void sent(std::size_t bytes) noexcept;
 
     [[nodiscard]] bool closing() const noexcept { return closing_; }
     /// Whether the client may still be sending: closing at once would reset the connection and lose the response.
     [[nodiscard]] bool needs_linger() const noexcept { return needs_linger_ || begin_ != end_; }
     /// Whether there is no partial message and no output: the session may return to its pool.
-    [[nodiscard]] bool empty() const noexcept { return begin_ == end_ && body_bytes_to_skip_ == 0 && output_.empty(); }
+    [[nodiscard]] bool empty() const noexcept { return begin_ == end_ && body_bytes_to_skip_ == 0 && output_end_ == 0; }
     /// The number of responses; distinguishes the deadline of one message from the next.
     [[nodiscard]] std::uint64_t responses() const noexcept { return responses_; }
 
@@ -74,6 +75,10 @@ private:
     /// Parses the input. Empty when there is a new head or a complete request for the handler; malformed input is
     /// refused here and ends the session.
     [[nodiscard]] TOLLGATE_DECL std::optional<state> parse(const response_context& with);
+    /// Space for this much more output. Throws `std::bad_alloc`.
+    [[nodiscard]] TOLLGATE_DECL char* output_space(std::size_t bytes);
+    /// Appends the response.
+    TOLLGATE_DECL void append(const http::framing& how);
     /// Appends the handler's response and prepares for the next request.
     TOLLGATE_DECL void respond(const response_context& with);
     /// Discards the body of a request that was already answered; false while part of it is missing.
@@ -87,6 +92,7 @@ private:
     static constexpr std::size_t skipped_bytes_max = 16 * 1024;   // of a refused body, before the next request
     // then no more requests are handled until the client reads
     static constexpr std::size_t output_bytes_max = 64 * 1024;
+    static constexpr std::size_t output_bytes_initial = 4 * 1024;
     static constexpr std::size_t output_bytes_kept_max = 64 * 1024;
 
     http::parser_settings settings_;
@@ -94,8 +100,9 @@ private:
     std::size_t begin_ = 0;  // of the current message in input_
     std::size_t end_ = 0;    // of the input
     page_buffer input_;
-    std::string output_;
-    std::size_t sent_ = 0;
+    page_buffer output_;
+    std::size_t sent_ = 0;        // of the output
+    std::size_t output_end_ = 0;  // 0 when everything was sent
     std::uint64_t responses_ = 0;
     std::size_t body_bytes_to_skip_ = 0;  // of a request that was answered from its head
     bool in_body_ = false;

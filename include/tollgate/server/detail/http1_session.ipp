@@ -1,6 +1,5 @@
 #pragma once
 
-#include <tollgate/http/detail/response_writer.hpp>
 #include <tollgate/server/detail/http1_session.hpp>
 
 #include <algorithm>
@@ -9,11 +8,10 @@
 namespace tollgate::inline v0::server_detail {
 
 TOLLGATE_DECL void http1_session::begin(const ip_address& peer, bool secure) noexcept {
-    begin_ = end_ = sent_ = 0;
+    begin_ = end_ = sent_ = output_end_ = 0;
     responses_ = 0;
     body_bytes_to_skip_ = 0;
     in_body_ = suspended_ = closing_ = needs_linger_ = false;
-    output_.clear();
     response_.clear();
     handler_state_.clear();
     request_.peer = peer;
@@ -65,6 +63,22 @@ TOLLGATE_DECL bool http1_session::skip_body() noexcept {
     return body_bytes_to_skip_ == 0;
 }
 
+TOLLGATE_DECL char* http1_session::output_space(std::size_t bytes) {
+    if (output_.size() - output_end_ < bytes) {
+        page_buffer larger{(std::max)({output_end_ + bytes, output_.size() * 2, output_bytes_initial})};
+        if (output_end_ != 0) std::memcpy(larger.data(), output_.data(), output_end_);
+        output_ = std::move(larger);
+    }
+    return output_.data() + output_end_;
+}
+
+TOLLGATE_DECL void http1_session::append(const http::framing& how) {
+    const char* const end = http::write_response(response_, how, output_space(http::response_bytes_max(response_)));
+    output_end_ = static_cast<std::size_t>(end - output_.data());
+    response_.clear();
+    ++responses_;
+}
+
 TOLLGATE_DECL void http1_session::respond(const response_context& with) {
     const bool body_pending = request_.body_state == http::body_state::pending;
     // A pending body of known length is skipped, unless so much is missing that a new connection costs less. A chunked body
@@ -73,15 +87,11 @@ TOLLGATE_DECL void http1_session::respond(const response_context& with) {
                             parser_.message_bytes() - (std::min)(parser_.message_bytes(), end_ - begin_) <= skipped_bytes_max;
     const bool next_request_can_be_found = !body_pending || skips_body;
     const bool keep_alive = parser_.keep_alive() && next_request_can_be_found && !with.draining.load(std::memory_order_relaxed);
-    http::append_response(response_,
-                          {.date = with.date,
-                           .version = request_.version,
-                           .keep_alive = keep_alive,
-                           .head_only = request_.method == http::method::head},
-                          output_);
-    response_.clear();
+    append({.date = with.date,
+            .version = request_.version,
+            .keep_alive = keep_alive,
+            .head_only = request_.method == http::method::head});
     handler_state_.clear();
-    ++responses_;
     in_body_ = false;
     const std::size_t message_bytes = body_pending ? parser_.message_bytes() : parser_.consumed();
     const std::size_t received_bytes = (std::min)(message_bytes, end_ - begin_);
@@ -99,7 +109,7 @@ TOLLGATE_DECL void http1_session::respond(const response_context& with) {
 TOLLGATE_DECL http1_session::state http1_session::serve(const response_context& with, http::thread_kind thread) {
     for (;;) {
         if (!suspended_) {
-            if (output_.size() - sent_ >= output_bytes_max) return state::output_full;
+            if (output_end_ - sent_ >= output_bytes_max) return state::output_full;
             if (const auto now = parse(with)) return *now;
         }
         // A worker may wait for what this request named, not for what the next one on the connection will.
@@ -110,7 +120,12 @@ TOLLGATE_DECL http1_session::state http1_session::serve(const response_context& 
         suspended_ = step == http::handle_step::needs_worker && !(may_wait && handler_state_.waits_for() == waited_for);
         if (suspended_) return state::needs_worker;
         if (step == http::handle_step::needs_body && request_.body_state == http::body_state::pending) {
-            if (parser_.expects_continue()) http::append_continue(output_);
+            parser_.bound_body(handler_state_.body_bytes_max());
+            if (parser_.expects_continue()) {
+                const std::string_view text = http::continue_response;
+                std::memcpy(output_space(text.size()), text.data(), text.size());
+                output_end_ += text.size();
+            }
             continue;
         }
         if (step != http::handle_step::done) [[unlikely]] {  // a bug of the handler: it requests what it has
@@ -121,7 +136,7 @@ TOLLGATE_DECL http1_session::state http1_session::serve(const response_context& 
     }
 }
 
-TOLLGATE_DECL void http1_session::refuse(http::status status, std::string_view reason, const response_context& with) {
+[[gnu::noinline]] TOLLGATE_DECL void http1_session::refuse(http::status status, std::string_view reason, const response_context& with) {
     closing_ = needs_linger_ = true;
     suspended_ = false;
     handler_state_.clear();
@@ -131,21 +146,17 @@ TOLLGATE_DECL void http1_session::refuse(http::status status, std::string_view r
     with.handler.handle(http::refusal{status, reason, request_.peer, request_.secure}, response_);
     if (status == http::status::service_unavailable && response_.find("Retry-After").empty())
         response_.add("Retry-After", 1U);
-    http::append_response(response_, {.date = with.date, .keep_alive = false}, output_);
-    response_.clear();
-    ++responses_;
+    append({.date = with.date, .keep_alive = false});
 }
 
 TOLLGATE_DECL void http1_session::sent(std::size_t bytes) noexcept {
     sent_ += bytes;
-    if (sent_ < output_.size()) return;
-    sent_ = 0;
-    output_.clear();
+    if (sent_ == output_end_) sent_ = output_end_ = 0;
 }
 
 TOLLGATE_DECL void http1_session::shrink() noexcept {
     if (input_.size() > input_bytes_kept_max) input_ = page_buffer{};
-    if (output_.capacity() > output_bytes_kept_max) std::string{}.swap(output_);
+    if (output_.size() > output_bytes_kept_max) output_ = page_buffer{};
 }
 
 }  // namespace tollgate::server_detail

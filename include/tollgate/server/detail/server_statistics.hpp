@@ -20,7 +20,7 @@ struct server_statistics {
 
 namespace server_detail {
 
-/// What `server::statistics` reports. Each is added to by whoever does it; none is waited for.
+/// What `server::statistics` reports. Each thread counts its own events; no lock is needed.
 struct server_counters {
     std::atomic<std::size_t> connections{0};
     std::atomic<std::uint64_t> connections_accepted{0};

@@ -83,7 +83,7 @@ TOLLGATE_DECL accept_result accept_one(socket_handle listening) noexcept;
 
 TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& where, int backlog, unsigned unix_socket_mode);
 
-/// A socket that somebody else has made, bound and listening.
+/// A listening socket that another process created and bound.
 TOLLGATE_DECL result<listening_socket> adopt_listening(socket_handle socket);
 
 /// The path of a `unix:` address; empty for another one.

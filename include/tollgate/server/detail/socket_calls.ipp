@@ -184,7 +184,7 @@ inline constexpr int stream_type = SOCK_STREAM | SOCK_CLOEXEC;  // at once: anot
 inline constexpr int stream_type = SOCK_STREAM;
 #endif
 
-/// Removes the file of a Unix domain socket that nobody listens at. False if somebody does, or it is another file.
+/// Removes the file of a Unix domain socket on which no process listens. False if one listens, or it is another file.
 inline bool remove_stale(const socket_address& name, socklen_t bytes) noexcept {
     struct stat found{};
     if (::lstat(name.unix_domain.sun_path, &found) != 0 || !S_ISSOCK(found.st_mode)) return false;
@@ -218,7 +218,7 @@ inline result<listening_socket> listen_at_path(const listen_address& where, int 
         else errno = EADDRINUSE;
     }
     if (bound != 0) return give_up("bind");
-    // Before it listens, so that nobody connects who may not.
+    // Before `listen`, so that only permitted users can connect.
     if (::chmod(name.unix_domain.sun_path, mode) != 0) return give_up("chmod");
     if (::listen(made, backlog) != 0) return give_up("listen");
     return listening_socket{made, {where.address, 0}};

@@ -93,7 +93,7 @@ public:
         bool is_newest;  ///< otherwise the client should get a new ticket
     };
 
-    /// The key with this name; empty for a ticket that nobody here can decrypt, or only with a key that is too old.
+    /// The key with this name; empty if no key has it, or the key is too old.
     [[nodiscard]] std::optional<found_key> find(std::span<const unsigned char, 16> name, time_point now) const {
         const std::lock_guard hold{mutex_};
         for (std::size_t i = 0; i < keys_.size(); ++i) {

@@ -37,9 +37,9 @@ struct cache_invalidation_feed_settings {
 ///
 /// **The bound.** Suppose that at time `t` the source sends a request to the server, and that all changes committed
 /// before `t` arrive before the response. If it then calls `trust_until(t + d)`, a row changed at time `c` is returned
-/// no later than `c + d`, whatever fails: trust granted before the change arrived ends by `c + d`, because its request
+/// no later than `c + d`, even after failures: trust granted before the change arrived ends by `c + d`, because its request
 /// was sent before `c`; trust granted afterwards does no harm, because the row has been invalidated. Neither the rate
-/// of requests nor the time that responses take matters. The clock is one that nobody sets, and that goes on while the
+/// of requests nor the time that responses take matters. The clock cannot be set, and continues while the
 /// machine is suspended.
 ///
 /// **The race.** Changes are numbered here. A row is cached with the last number before its query, and is valid while
@@ -94,7 +94,7 @@ private:
     static constexpr milliseconds ahead{20};
 
     [[nodiscard]] std::optional<mark> read_at(steady::time_point now) const noexcept {
-        // Check trust first: whoever sees it also sees the changes that arrived before it was granted.
+        // Check trust first: a thread that sees it also sees the changes that arrived before it was granted.
         if (now.time_since_epoch().count() >= trusted_until_.load(std::memory_order_acquire)) return std::nullopt;
         return mark{changes_.load(std::memory_order_acquire), now};
     }

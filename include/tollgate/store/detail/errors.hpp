@@ -62,21 +62,21 @@ template <class Verb>
 }
 
 [[nodiscard]] inline error too_many_personal_tokens(std::size_t tokens_per_user_max) {
-    return invalid("You have " + std::to_string(tokens_per_user_max) + " personal tokens, as many as you may.");
+    return invalid("You have " + std::to_string(tokens_per_user_max) + " personal tokens, which is the maximum.");
 }
 
 [[nodiscard]] inline error too_many_applications(std::size_t applications_per_user_max) {
-    return invalid("You have " + std::to_string(applications_per_user_max) + " applications, as many as you may.");
+    return invalid("You have " + std::to_string(applications_per_user_max) + " applications, which is the maximum.");
 }
 
 [[nodiscard]] inline error too_many_hooks(std::size_t hooks_per_event_max) {
     return invalid("This account has " + std::to_string(hooks_per_event_max) +
-                   " webhooks for this event, as many as it may.");
+                   " webhooks for this event, which is the maximum.");
 }
 
 /// The scopes of a code and those granted before exceed a scope_set.
 [[nodiscard]] inline error too_many_scopes() {
-    return invalid("Together with what you granted this application before, these are more scopes than can be kept.");
+    return invalid("Together with the scopes that you already granted to this application, these are too many scopes.");
 }
 
 /// A delivery of a disabled hook cannot be sent again.

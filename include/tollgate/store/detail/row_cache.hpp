@@ -2,7 +2,7 @@
 
 #include <tollgate/base/detail/lookup.hpp>
 #include <tollgate/base/result.hpp>
-#include <tollgate/store/detail/keyed_hash.hpp>
+#include <tollgate/base/detail/keyed_hash.hpp>
 
 #include <array>
 #include <atomic>
@@ -22,8 +22,8 @@ namespace tollgate::inline v0 {
 
 namespace detail {
 
-/// Many readers or one writer; nobody waits for long: a caller that does not get the lock goes without. A writer blocks
-/// new readers while the present ones leave, so that readers cannot starve it.
+/// A lock for many readers or one writer. No caller waits for long: one that does not get the lock proceeds without the cache.
+/// A writer blocks new readers until the current ones have left, so that readers cannot starve it.
 class row_guard {
 public:
     [[nodiscard]] bool try_lock_shared() noexcept {

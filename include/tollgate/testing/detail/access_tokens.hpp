@@ -74,7 +74,7 @@ void add_access_token_cases(std::vector<test_case>& to, const std::shared_ptr<co
         }
     });
 
-    add("access token: one that is over is still found, with its expiry", [](auto& store) {
+    add("access token: an expired one is still found, with its expiry", [](auto& store) {
         auto made = sample_access_token(1);
         made.created_at = from_unix_seconds(1);
         made.expires_at = from_unix_seconds(2);
@@ -88,11 +88,11 @@ void add_access_token_cases(std::vector<test_case>& to, const std::shared_ptr<co
         auto second = first;
         second.user = user_id{8};
         second.scopes = sample_scopes("itemplatform");
-        expect_error(store.create_access_token(second), error_kind::conflict);
+        expect_error("create_access_token", store.create_access_token(second), error_kind::conflict);
         expect_token_found(store, first);
     });
 
-    add("access token: revoked, it lets nobody in", [](auto& store) {
+    add("access token: a revoked one is not found", [](auto& store) {
         const auto kept = sample_access_token(1), lost = sample_access_token(2);
         expect(!value_of(store.revoke_access_token(lost.token_digest)), "there was no such token");
         value_of(store.create_access_token(kept));
@@ -111,7 +111,7 @@ void add_access_token_cases(std::vector<test_case>& to, const std::shared_ptr<co
             value_of(store.create_access_token(idle));
             value_of(store.record_access_token_use(sample_digest(3), noon));
             expect_token_unknown(store, sample_digest(3));
-            expect(!found_of(store.find_access_token(used.token_digest)).last_used_at, "a token nobody used says so");
+            expect(!found_of(store.find_access_token(used.token_digest)).last_used_at, "an unused token has no time of last use");
             for (const instant at : {noon + seconds{5}, noon + seconds{9}, noon}) {
                 value_of(store.record_access_token_use(used.token_digest, at));
                 expect(found_of(store.find_access_token(used.token_digest)).last_used_at == at,
@@ -127,7 +127,7 @@ void add_access_token_cases(std::vector<test_case>& to, const std::shared_ptr<co
             in_parallel([&](std::size_t i) {
                 const auto done =
                     store.create_access_token(sample_access_token(round, user_id{static_cast<std::int64_t>(i) + 1}));
-                if (!done) return expect_error(done, error_kind::conflict);
+                if (!done) return expect_error("create_access_token", done, error_kind::conflict);
                 ++won;
                 winner = i;
             });

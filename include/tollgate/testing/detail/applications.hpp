@@ -90,14 +90,14 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
         const auto id = value_of(store.create_application(first, applications_max));
         auto second = sample_application("tgi_a", user_id{4});
         second.name = "Another";
-        expect_error(store.create_application(second, applications_max), error_kind::conflict);
-        expect_error(store.create_application(first, applications_max), error_kind::conflict);
+        expect_error("create_application", store.create_application(second, applications_max), error_kind::conflict);
+        expect_error("create_application", store.create_application(first, applications_max), error_kind::conflict);
         expect_application_found(store, id, first);
         expect(value_of(store.applications_of(second.owner)).empty(), "a refused application is not listed");
         expect(value_of(store.applications_of(first.owner)).size() == 1, "the first application is listed once");
     });
 
-    add("application: text comes back byte for byte", [](auto& store) {
+    add("application: text is returned byte for byte", [](auto& store) {
         std::int64_t count = 0;
         const auto next = [&](const std::string& text) {
             ++count;
@@ -166,10 +166,10 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
         const auto create = [&](std::string_view client_id, user_id owner, std::size_t max) {
             return store.create_application(sample_application(client_id, owner), max);
         };
-        expect_error(create("tgi_0", user_id{3}, 0), error_kind::invalid);
+        expect_error("create_application", create("tgi_0", user_id{3}, 0), error_kind::invalid);
         const auto first = value_of(create("tgi_1", user_id{3}, 2));
         value_of(create("tgi_2", user_id{3}, 2));
-        expect_error(create("tgi_3", user_id{3}, 2), error_kind::invalid);
+        expect_error("create_application", create("tgi_3", user_id{3}, 2), error_kind::invalid);
         expect_application_unknown(store, "tgi_3");
         value_of(create("tgi_4", user_id{4}, 1));
         value_of(store.delete_application(user_id{3}, first));
@@ -178,7 +178,7 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
         expect(value_of(store.applications_of(user_id{3})).size() == 3, "as many are there as were created");
     });
 
-    add("application: its owner adds a secret beside the old one, and nobody else", [](auto& store) {
+    add("application: only its owner adds a secret beside the old one", [](auto& store) {
         const auto made = sample_application("tgi_a");
         const auto other = sample_application("tgi_b");
         const auto id = value_of(store.create_application(made, applications_max));
@@ -201,14 +201,14 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
         expect(secrets() == std::pair{sample_digest(52), std::optional{sample_digest(51)}}, "the first of three is gone");
         expect(!value_of(store.remove_older_secret(user_id{4}, id)), "it is another owner's");
         expect(!value_of(store.remove_older_secret(made.owner, nobodys)), "there is no such application");
-        expect(secrets().second.has_value(), "nobody else removes a secret");
+        expect(secrets().second.has_value(), "only the owner removes a secret");
         expect(value_of(store.remove_older_secret(made.owner, id)), "it is the owner's");
         expect(secrets() == std::pair{sample_digest(52), std::optional<digest>{}}, "the older secret is gone");
         expect(!value_of(store.remove_older_secret(made.owner, id)), "it is removed once");
         expect_application_found(store, other_id, other);
     });
 
-    add("application: its owner changes it, and nobody else", [](auto& store) {
+    add("application: only its owner changes it", [](auto& store) {
         auto made = sample_application("tgi_a");
         const auto other = sample_application("tgi_b");
         const auto id = value_of(store.create_application(made, applications_max));
@@ -233,7 +233,7 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
         expect(value_of(store.applications_of(made.owner)).front().acts_for_owner, "a list tells the same");
     });
 
-    add("application: its owner deletes it, and nobody else", [](auto& store) {
+    add("application: only its owner deletes it", [](auto& store) {
         const auto kept = sample_application("tgi_kept"), lost = sample_application("tgi_lost");
         const auto kept_id = value_of(store.create_application(kept, applications_max));
         const auto lost_id = value_of(store.create_application(lost, applications_max));
@@ -259,7 +259,7 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
             in_parallel([&](std::size_t i) {
                 const user_id owner{static_cast<std::int64_t>(i) + 1};
                 const auto id = store.create_application(sample_application(client_id, owner), applications_max);
-                if (!id) return expect_error(id, error_kind::conflict);
+                if (!id) return expect_error("create_application", id, error_kind::conflict);
                 ++won;
                 winner = owner.value();
             });
@@ -277,10 +277,10 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
                 const auto name = "tgi_" + std::to_string(i) + "_" + std::to_string(n);
                 const auto id = store.create_application(sample_application(name), bound);
                 if (id) ++won;
-                else expect_error(id, error_kind::invalid);
+                else expect_error("create_application", id, error_kind::invalid);
             }
         });
-        expect(won == bound, "as many are created as the bound lets, no more and no fewer");
+        expect(won == bound, "exactly as many are created as the bound permits");
         expect(value_of(store.applications_of(user_id{3})).size() == bound, "as many are there as were created");
     });
 

@@ -24,9 +24,9 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
     add("code: none is made for an application that is not there", [](auto& store) {
         const auto application = create_sample_application(store);
         const application_id other{application.value() + 1};
-        expect_error(store.create_code(sample_code(1, other)), error_kind::not_found);
-        expect(!value_of(store.granted_scopes(user_id{7}, other)), "nothing is granted to nobody");
-        expect(value_of(store.grants_of(user_id{7})).empty(), "nothing is granted to nobody");
+        expect_error("create_code", store.create_code(sample_code(1, other)), error_kind::not_found);
+        expect(!value_of(store.granted_scopes(user_id{7}, other)), "others have no grant");
+        expect(value_of(store.grants_of(user_id{7})).empty(), "others have no grant");
         expect_redemption(store, sample_redemption(1, other), unknown);
     });
 
@@ -63,7 +63,7 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect(given.scopes == made.scopes, "a redeemed code says what was granted, in its order");
         if constexpr (credential_source<std::remove_reference_t<decltype(store)>>) {
             const auto found = value_of(store.find_access_token(sample_access_digest(1)));
-            expect(found.has_value(), "the access token lets its holder in");
+            expect(found.has_value(), "the access token is found");
             expect(found->user == user_id{8}, "the access token has its user");
             expect(found->scopes == made.scopes, "the access token has its scopes, in their order");
             expect(found->application == application, "the access token has its application");
@@ -119,7 +119,7 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect_redemption(store, sample_redemption(seed, application), redeemed);  // none shown is fine, too
     });
 
-    add("code: a verifier is there exactly if a challenge was, and fits it", [](auto& store) {
+    add("code: a verifier is sent exactly if there was a challenge, and matches it", [](auto& store) {
         const auto application = create_sample_application(store);
         const std::string one(43, 'a'), other = std::string(42, 'a') + "A";
         struct row {
@@ -162,7 +162,7 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect_code(store, sample_code(1, application), code_result::spent);
     });
 
-    add("code: reuse is reuse whatever else is wrong, and is seen long after it expired", [](auto& store) {
+    add("code: reuse is detected with any other error, and long after the code expired", [](auto& store) {
         const auto application = create_sample_application(store);
         const auto other = create_sample_application(store, "tgi_b");
         const instant last = noon + seconds{60} + seconds{limits::spent_code_seconds} - milliseconds{1};
@@ -179,17 +179,17 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect(!is_refreshable(store, 1, application), "the refresh token made of the code is revoked");
     });
 
-    add("code: where a new digest is there already nothing happened", [](auto& store) {
+    add("code: if a new digest already exists, nothing changes", [](auto& store) {
         const auto application = create_sample_application(store);
         let_in(store, 1, application);
         expect_code(store, sample_code(2, application), code_result::created);
         auto shown = sample_redemption(2, application);
         shown.tokens.access_digest = sample_access_digest(1);
-        expect_error(store.redeem_code(shown), error_kind::conflict);
+        expect_error("redeem_code", store.redeem_code(shown), error_kind::conflict);
         expect(!is_refreshable(store, 2, application), "both tokens are made, or none");
         shown = sample_redemption(2, application);
         shown.tokens.refresh_digest = sample_refresh_digest(1);
-        expect_error(store.redeem_code(shown), error_kind::conflict);
+        expect_error("redeem_code", store.redeem_code(shown), error_kind::conflict);
         expect_no_access(store, 2);
         expect_code(store, sample_code(2, application), code_result::waiting);
         expect_redemption(store, sample_redemption(2, application), redeemed);

@@ -142,7 +142,7 @@ void expect_completed(Store& store, const attempt_result& ended, completion resu
 template <class Store>
 std::vector<delivery> deliveries(Store& store, const account_ref& account, hook_id of,
                                  const std::source_location& at = std::source_location::current()) {
-    return value_of(store.deliveries_of(account, of, 10'000, std::nullopt), at);
+    return value_of(store.deliveries_of(account, of, 10'000, std::nullopt, std::nullopt), at);
 }
 /// The listed delivery with that id.
 [[nodiscard]] inline delivery only_of(const std::vector<delivery>& listed, delivery_id id,

@@ -58,7 +58,7 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
         expect(found && found->user == user_id{3} && found->scopes == sample_scopes("sitesmaker"),
                "the token is the owner's, with its scopes");
         new_access_token again{user_id{3}, application, sample_access_digest(1), sample_scopes("a"), noon, noon};
-        expect_error(store.create_owner_token(again), error_kind::conflict);
+        expect_error("create_owner_token", store.create_owner_token(again), error_kind::conflict);
         for (const auto type : {client_type::public_client, client_type::resource_server}) {
             auto other = sample_application(to_text(type));
             other.type = type;
@@ -92,7 +92,7 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
         let_in(store, 4, application);
         const auto users = [&] {
             const auto listed = value_of(store.applications_of(user_id{3}));
-            expect(listed.size() == 2 && listed[1].users == 0, "nobody uses the other");
+            expect(listed.size() == 2 && listed[1].users == 0, "the other has no users");
             return listed[0].users;
         };
         expect(users() == 3, "each user counts once");
@@ -133,11 +133,11 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
         value_of(store.create_device_code(made));
         auto again = sample_device_code(2, application);
         again.user_digest = made.user_digest;
-        expect_error(store.create_device_code(again), error_kind::conflict);
+        expect_error("create_device_code", store.create_device_code(again), error_kind::conflict);
         again = sample_device_code(2, application);
         again.device_digest = made.device_digest;
-        expect_error(store.create_device_code(again), error_kind::conflict);
-        expect_error(store.create_device_code(sample_device_code(3, application_id{application.value() + 1})),
+        expect_error("create_device_code", store.create_device_code(again), error_kind::conflict);
+        expect_error("create_device_code", store.create_device_code(sample_device_code(3, application_id{application.value() + 1})),
                      error_kind::not_found);
         expect(value_of(store.sweep_expired(made.expires_at - milliseconds{1}, 10)) == 0, "it has not expired");
         expect(value_of(store.find_device_code(made.device_digest)).has_value(), "it is there until its end");
@@ -147,7 +147,7 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
 
         value_of(store.create_device_code(made));
         value_of(store.delete_application(user_id{3}, application));
-        expect(!value_of(store.find_device_code(made.device_digest)), "it goes with its application");
+        expect(!value_of(store.find_device_code(made.device_digest)), "it is deleted with its application");
     });
 }
 

@@ -25,10 +25,31 @@ inline void expect(bool holds, std::string_view what,
     if (!holds) fail(what, at);
 }
 
+[[nodiscard]] inline std::string_view to_text(error_kind kind) noexcept {
+    switch (kind) {
+        case error_kind::malformed: return "malformed";
+        case error_kind::unauthorized: return "unauthorized";
+        case error_kind::forbidden: return "forbidden";
+        case error_kind::not_found: return "not_found";
+        case error_kind::invalid: return "invalid";
+        case error_kind::conflict: return "conflict";
+        case error_kind::too_many_requests: return "too_many_requests";
+        case error_kind::unavailable: return "unavailable";
+        case error_kind::internal: break;
+    }
+    return "internal";
+}
+
+/// `conflict: The username is taken. (UNIQUE constraint failed)`
+[[nodiscard]] inline std::string describe(const error& why) {
+    auto text = std::string{to_text(why.kind)} + ": " + why.message;
+    return why.cause.empty() ? text : text + " (" + why.cause + ")";
+}
+
 /// The value of a result, which must be a success.
 template <class T>
 T value_of(result<T> given, const std::source_location& at = std::source_location::current()) {
-    if (!given) fail("an unexpected problem: " + given.error().message + " (" + given.error().cause + ")", at);
+    if (!given) fail("this must succeed, but the store returned " + describe(given.error()), at);
     if constexpr (!std::is_void_v<T>) return *std::move(given);
 }
 
@@ -36,17 +57,24 @@ T value_of(result<T> given, const std::source_location& at = std::source_locatio
 template <class T>
 T found_of(result<std::optional<T>> given, const std::source_location& at = std::source_location::current()) {
     auto found = value_of(std::move(given), at);
-    if (!found) fail("it was not found", at);
+    if (!found) fail("the store must find what was stored before, but returned an empty optional", at);
     return *std::move(found);
 }
 
-/// Requires a refusal of this kind.
+/// Requires that the verb refuses with an error of this kind.
 template <class T>
-void expect_error(const result<T>& given, error_kind kind,
-                    const std::source_location& at = std::source_location::current()) {
-    if (given) fail("a problem was expected", at);
-    if (given.error().kind != kind) fail("a problem of another kind was expected: " + given.error().message, at);
-    if (given.error().message.empty()) fail("a problem says what is wrong", at);
+void expect_error(std::string_view verb, const result<T>& given, error_kind kind,
+                  const std::source_location& at = std::source_location::current()) {
+    const auto wanted = std::string{verb} + " must fail with " + std::string{to_text(kind)} + ", but ";
+    if (given) fail(wanted + "succeeded", at);
+    if (given.error().kind != kind) fail(wanted + "failed with " + describe(given.error()), at);
+    if (given.error().message.empty()) fail(wanted + "its error has no message for the client", at);
+}
+
+/// The same for a call whose name the line shows.
+template <class T>
+void expect_error(const result<T>& given, error_kind kind, const std::source_location& at = std::source_location::current()) {
+    expect_error("the call", given, kind, at);
 }
 
 }  // namespace tollgate::testing

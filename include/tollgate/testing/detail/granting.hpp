@@ -26,12 +26,12 @@ bool has_access(Store& store, std::uint64_t seed, bool expected,
 }
 template <class Store>
 void expect_access(Store& store, std::uint64_t seed, const std::source_location& at = std::source_location::current()) {
-    expect(has_access(store, seed, true, at), "the access token lets its holder in", at);
+    expect(has_access(store, seed, true, at), "the access token is found", at);
 }
 template <class Store>
 void expect_no_access(Store& store, std::uint64_t seed,
                       const std::source_location& at = std::source_location::current()) {
-    expect(!has_access(store, seed, false, at), "the access token lets nobody in", at);
+    expect(!has_access(store, seed, false, at), "the access token is not found", at);
 }
 
 /// Whether the refresh token is valid, tested without creating an access token.

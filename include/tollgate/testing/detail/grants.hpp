@@ -65,7 +65,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         expect(given.scopes == made.scopes, "a code is for its own scopes, not for all that are granted");
     });
 
-    add("grant: where nobody was asked, a code is made of what is granted, and of no more", [](auto& store) {
+    add("grant: without consent, a code is made of granted scopes only", [](auto& store) {
         const auto application = create_sample_application(store);
         const auto unasked = [&](std::uint64_t seed, const char* scopes) {
             auto made = sample_code(seed, application);
@@ -85,7 +85,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         expect_code(store, unasked(3, "a"), code_result::created);
         expect_code(store, unasked(3, "a"), code_result::waiting);
         expect_code(store, unasked(4, "a b"), code_result::created);
-        expect(value_of(store.granted_scopes(user_id{7}, application)) == asked.scopes, "what is granted stays so");
+        expect(value_of(store.granted_scopes(user_id{7}, application)) == asked.scopes, "granted scopes remain granted");
         const auto given = value_of(store.redeem_code(sample_redemption(3, application)));
         expect(given.scopes == sample_scopes("a"), "the code is for its own scopes");
 
@@ -101,7 +101,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         expect_code(store, made, code_result::created);
         auto more = sample_code(2, application);
         more.scopes = sample_scopes("y z");
-        expect_error(store.create_code(more), error_kind::invalid);
+        expect_error("create_code", store.create_code(more), error_kind::invalid);
         expect(value_of(store.granted_scopes(made.user, application)) == made.scopes, "nothing was granted");
         expect_redemption(store, sample_redemption(2, application), redemption_result::unknown);
         more.scopes = sample_scopes("y");
@@ -162,7 +162,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
                "a new grant has its own scopes");
     });
 
-    add("grant: goes with its application, and so do codes and tokens", [](auto& store) {
+    add("grant: is deleted with its application, and so are codes and tokens", [](auto& store) {
         const auto application = create_sample_application(store);
         const auto other = create_sample_application(store, "tgi_b");
         let_in(store, 1, application);
@@ -180,9 +180,9 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         }
         for (const std::uint64_t code : {1U, 3U, 4U})
             expect_redemption(store, sample_redemption(code, application), redemption_result::unknown);
-        expect(!value_of(store.granted_scopes(user_id{7}, application)), "nothing is granted to nobody");
-        expect(value_of(store.grants_of(user_id{8})).empty(), "nothing is granted to nobody");
-        expect_error(store.create_code(sample_code(5, application)), error_kind::not_found);
+        expect(!value_of(store.granted_scopes(user_id{7}, application)), "others have no grant");
+        expect(value_of(store.grants_of(user_id{8})).empty(), "others have no grant");
+        expect_error("create_code", store.create_code(sample_code(5, application)), error_kind::not_found);
         expect_access(store, 2);
         expect(value_of(store.grants_of(user_id{7})).size() == 1, "what was granted to others is granted");
 
@@ -263,13 +263,13 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
                     const std::uint64_t seed = first + i * 10 + n;
                     const auto made = store.create_code(sample_code(seed, application));
                     if (!made) {
-                        expect_error(made, error_kind::not_found);
+                        expect_error("create_code", made, error_kind::not_found);
                         continue;
                     }
                     value_of(store.redeem_code(sample_redemption(seed, application)));
                 }
             });
-            expect(value_of(store.grants_of(user_id{7})).empty(), "nothing is granted to nobody");
+            expect(value_of(store.grants_of(user_id{7})).empty(), "others have no grant");
             for (std::uint64_t n = 0; n < thread_count * 10; ++n) expect_no_access(store, first + n);
         }
     });
@@ -293,7 +293,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         expect(sweep(noon + seconds{60} - moment, 100) == 0, "nothing is over");
         expect(sweep(noon + seconds{60}, 0) == 0, "nothing is swept where nothing may be");
         expect(good(1) == code_result::waiting, "the code was not swept");
-        expect(sweep(noon + seconds{60}, 100) == 1, "the code that nobody redeemed is over");
+        expect(sweep(noon + seconds{60}, 100) == 1, "the unredeemed code has expired");
         expect(good(2) == code_result::spent, "a spent code is remembered");
         expect(sweep(noon + seconds{100} - moment, 100) == 0, "the access token is good");
         expect_access(store, 2);

@@ -86,7 +86,7 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect(!value_of(store.account_of_hook(account.service, hook_id{(std::numeric_limits<std::int64_t>::max)()})),
                "there is no such hook");
         expect(value_of(store.delete_hook(account, id)), "there was such a hook");
-        expect(!value_of(store.account_of_hook(account.service, id)), "a deleted hook belongs to nobody");
+        expect(!value_of(store.account_of_hook(account.service, id)), "a deleted hook has no account");
     });
 
     add("hook: deleted once, and the others live on", [](auto& store) {
@@ -116,16 +116,16 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         const auto made = sample_hook(sample_account());
         std::optional<hook_id> last;
         for (std::size_t i = 0; i < hooks_max; ++i) last = value_of(store.create_hook(made, hooks_max));
-        expect_error(store.create_hook(made, hooks_max), error_kind::invalid);
+        expect_error("create_hook", store.create_hook(made, hooks_max), error_kind::invalid);
         expect(value_of(store.hooks_of(made.account)).size() == hooks_max, "a refused hook is not there");
         value_of(store.create_hook(sample_hook(made.account, "site.created"), hooks_max));
         value_of(store.create_hook(sample_hook(sample_account("sitesmaker", 43)), hooks_max));
         value_of(store.create_hook(sample_hook(sample_account("itemplatform", 42)), hooks_max));
-        expect_error(store.create_hook(made, hooks_max), error_kind::invalid);
+        expect_error("create_hook", store.create_hook(made, hooks_max), error_kind::invalid);
         value_of(store.create_hook(made, hooks_max + 1));
         value_of(store.delete_hook(made.account, *last));
-        expect_error(store.create_hook(made, hooks_max), error_kind::invalid);
-        expect_error(store.create_hook(sample_hook(sample_account("sitesmaker", 44)), 0), error_kind::invalid);
+        expect_error("create_hook", store.create_hook(made, hooks_max), error_kind::invalid);
+        expect_error("create_hook", store.create_hook(sample_hook(sample_account("sitesmaker", 44)), 0), error_kind::invalid);
         value_of(store.create_hook(made, (std::numeric_limits<std::size_t>::max)()));
     });
 
@@ -133,13 +133,13 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         const auto made = sample_hook(sample_account());
         const auto first = value_of(store.create_hook(made, 2));
         value_of(store.create_hook(made, 2));
-        expect_error(store.create_hook(made, 2), error_kind::invalid);
+        expect_error("create_hook", store.create_hook(made, 2), error_kind::invalid);
         value_of(store.delete_hook(made.account, first));
         value_of(store.create_hook(made, 2));
-        expect_error(store.create_hook(made, 2), error_kind::invalid);
+        expect_error("create_hook", store.create_hook(made, 2), error_kind::invalid);
     });
 
-    add("hook: text comes back byte for byte", [](auto& store) {
+    add("hook: text is returned byte for byte", [](auto& store) {
         std::int64_t count = 0;
         const auto next = [&](const std::string& text) {
             auto made = sample_hook(sample_account("sitesmaker", ++count), text);
@@ -208,10 +208,10 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
                     if (id)
                         ++won;
                     else
-                        expect_error(id, error_kind::invalid);
+                        expect_error("create_hook", id, error_kind::invalid);
                 }
             });
-            expect(won == hooks_max, "as many are created as the bound lets, no more and no fewer");
+            expect(won == hooks_max, "exactly as many are created as the bound permits");
             expect(value_of(store.hooks_of(made.account)).size() == hooks_max, "as many are there as were created");
         }
     });
@@ -235,7 +235,7 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
             const auto account = sample_account("sitesmaker", static_cast<std::int64_t>(i) + 1);
             for (std::size_t n = 0; n < each_max; ++n) {
                 ids[i].push_back(value_of(store.create_hook(sample_hook(account), hooks_max)).value());
-                expect(value_of(store.hooks_of(account)).size() == n + 1, "whoever created a hook sees it");
+                expect(value_of(store.hooks_of(account)).size() == n + 1, "the creator of a hook sees it");
             }
         });
         std::vector<std::int64_t> all;
@@ -258,11 +258,11 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
             auto again = source->reopen();
             auto& store = store_of(again);
             const auto listed = value_of(store.hooks_of(made.account));
-            expect(listed.size() == 1, "what was created is there, what was deleted is not");
+            expect(listed.size() == 1, "the created hook exists, the deleted one does not");
             expect_hook_listed(listed[0], *kept, made);
             const auto next = value_of(store.create_hook(made, 2));
             expect(next != *kept && next != *lost, "ids are never used again, not even by the next process");
-            expect_error(store.create_hook(made, 2), error_kind::invalid);
+            expect_error("create_hook", store.create_hook(made, 2), error_kind::invalid);
         });
 }
 

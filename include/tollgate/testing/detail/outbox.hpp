@@ -230,10 +230,10 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         expect(claim_one(store, noon).lease.delivery == claimed[1].lease.delivery, "and nothing of it is lost");
     });
 
-    add("complete: results are in order, whatever else is among them", [](auto& store) {
+    add("complete: results are in order, also with unknown ones among them", [](auto& store) {
         const auto account = sample_account();
         listen(store, account);
-        expect(value_of(store.complete({}, noon)).empty(), "of nothing nothing comes");
+        expect(value_of(store.complete({}, noon)).empty(), "no results without attempts");
         report(store, account, 2);
         const auto claimed = claim_at(store, noon);
         auto unknown = completed(claimed.at(0), delivered);
@@ -269,10 +269,10 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         expect(secrets_at(noon + seconds{61}) == all{third, second}, "nor does it come back");
         const std::string fourth = "whsec_Zm91cnRo";
         value_of(store.replace_hook_secret(account, hook, fourth, noon + seconds{240}));
-        expect(secrets_at(noon + seconds{62}) == all{fourth, third, second}, "the last to be replaced comes first");
+        expect(secrets_at(noon + seconds{62}) == all{fourth, third, second}, "the most recently replaced secret comes first");
         expect(secrets_at(noon + seconds{179}) == all{fourth, third, second}, "each to its own last moment");
         expect(secrets_at(noon + seconds{180}) == all{fourth, third}, "and no longer");
-        expect(secrets_at(noon + seconds{240}) == all{fourth}, "whatever the others' moments are");
+        expect(secrets_at(noon + seconds{240}) == all{fourth}, "regardless of the other times");
 
         all newest{fourth};
         for (std::size_t i = 0; i < limits::previous_secrets_max + 2; ++i) {
@@ -286,7 +286,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         expect(secrets_at(noon + seconds{301}) == newest, "who replaces nothing");
     });
 
-    add("hook: a deleted one's deliveries go with it, and nobody else's", [](auto& store) {
+    add("hook: only the deliveries of a deleted one are deleted with it", [](auto& store) {
         const auto account = sample_account();
         const auto lost = listen(store, account), kept = listen(store, account);
         report(store, account, 3);
@@ -345,7 +345,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         std::set<delivery_id> all;
         for (const auto& each : claimed)
             for (const due_delivery& one : each)
-                expect(all.insert(one.lease.delivery).second, "nobody has what another has");
+                expect(all.insert(one.lease.delivery).second, "no delivery is leased twice");
         expect(all.size() == hook_count * event_count, "and all is claimed in the end");
     });
 

@@ -121,7 +121,7 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
         expect(claim_one(store, noon).hook == other, "the other hook does");
     });
 
-    add("hook: a disabled one holds its deliveries until somebody enables it", [](auto& store) {
+    add("hook: a disabled one holds its deliveries until it is enabled", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account);
         report(store, account, 5);
@@ -141,8 +141,8 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
             if (!ended) ++held;
         }
         expect(held == 4, "waiting, to be sent again, or being sent");
-        expect_error(store.resend(account, sent[0].lease.delivery, noon), error_kind::conflict);
-        expect_error(store.resend(account, sent[1].lease.delivery, noon), error_kind::conflict);
+        expect_error("resend", store.resend(account, sent[0].lease.delivery, noon), error_kind::conflict);
+        expect_error("resend", store.resend(account, sent[1].lease.delivery, noon), error_kind::conflict);
 
         const instant later = noon + seconds{2 * 86'400};
         expect(!value_of(store.enable_hook(sample_account("sitesmaker", 43), hook, later)), "it is another account's");
@@ -159,7 +159,7 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
         expect(value_of(store.append_event(sample_event(account), sample_seed(9), later)) == 1, "events come again");
     });
 
-    add("hook: enabled, what waits for its time goes on waiting", [](auto& store) {
+    add("hook: after it is enabled, later retries keep their time", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account);
         report(store, account, 2);

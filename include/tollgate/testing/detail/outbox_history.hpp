@@ -39,12 +39,12 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             expect(each.state == delivery_state::waiting && each.attempts_made == 0, "none was sent");
             expect(each.next_attempt_at == each.created_at, "and is due since it was reported");
         }
-        const auto some = value_of(store.deliveries_of(account, hook, 2, std::nullopt));
+        const auto some = value_of(store.deliveries_of(account, hook, 2, std::nullopt, std::nullopt));
         expect(some.size() == 2 && some[0].id == listed[0].id && some[1].id == listed[1].id, "not more than asked for");
-        expect(value_of(store.deliveries_of(account, hook, 0, std::nullopt)).empty(), "not even one");
+        expect(value_of(store.deliveries_of(account, hook, 0, std::nullopt, std::nullopt)).empty(), "not even one");
         const auto before = [&](delivery_id which, std::size_t rows_max) {
             std::vector<delivery_id> ids;
-            for (const delivery& each : value_of(store.deliveries_of(account, hook, rows_max, which)))
+            for (const delivery& each : value_of(store.deliveries_of(account, hook, rows_max, which, std::nullopt)))
                 ids.push_back(each.id);
             return ids;
         };
@@ -90,6 +90,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             attempt one{.at = noon - milliseconds{number}, .duration = milliseconds{number * 2000}, .end = end};
             one.status = end == answered ? 599 : 0;
             one.answer = bytes.substr(0, end == answered ? bytes.size() : number);
+            one.request = bytes.substr(number, end == answered ? bytes.size() : number);
             made.push_back({sent.lease.delivery, sample_event(account).name, sent.message_id, one});
             ended.push_back(completed(sent, retry));  // all but two of them are too late
             ended.back().made = one;
@@ -109,6 +110,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             expect(listed[i].made.end == kept.made.end && listed[i].made.status == kept.made.status,
                    "and how it ended");
             expect(listed[i].made.answer == kept.made.answer, "and the answer, byte for byte");
+            expect(listed[i].made.request == kept.made.request, "and the request, byte for byte");
         }
         const auto some = value_of(store.attempts_of(account, hook, 3, std::nullopt));
         expect(some.size() == 3 && some[2].made == listed[2].made, "not more than asked for");
@@ -157,7 +159,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             expect(listed[i].made.duration == milliseconds{made - i}, "the last first, and none is missing");
     });
 
-    add("resend: due at once, whatever it was, under the same name", [](auto& store) {
+    add("resend: due at once in any state, with the same message id", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account);
         report(store, account, 4);
@@ -182,10 +184,10 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             expect_completed(store, completed(*before, delivered), completion::too_late);
         }
         expect_completed(store, completed(sent[3], delivered), completion::done, noon + seconds{2});
-        expect(value_of(store.attempts_of(account, hook, 100, std::nullopt)).size() == 7, "what was on record stays on record");
+        expect(value_of(store.attempts_of(account, hook, 100, std::nullopt)).size() == 7, "recorded attempts are kept");
         const auto once_more = claim_one(store, noon + seconds{2});
         expect(once_more.lease.delivery == sent[3].lease.delivery && once_more.attempts_made == 0,
-               "what was being sent is sent once more, whatever came of it");
+               "a delivery in flight is sent once more, with any outcome");
         expect_completed(store, completed(once_more, delivered), completion::done, noon + seconds{2});
 
         expect(!value_of(store.resend(sample_account("sitesmaker", 43), sent[0].lease.delivery, noon)),
@@ -202,7 +204,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         expect_completed(store, completed(due[0], delivered), completion::too_late);
     });
 
-    add("resend: asked for while it is being sent, it follows the attempt, whatever its end", [](auto& store) {
+    add("resend: requested during an attempt, it follows the attempt, with any outcome", [](auto& store) {
         const auto account = sample_account(), dying = sample_account("sitesmaker", 43);
         const auto hook = listen(store, account), dying_hook = listen_at(store, dying, "https://dying.example/");
         const auto ask = [&](const account_ref& of, const due_delivery& each, instant now) {
@@ -247,7 +249,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         expect_completed(store, completed(both.at(0), gone), completion::hook_disabled, noon + seconds{second});
         expect_completed(store, completed(both.at(1), delivered), completion::done, noon + seconds{second});
         for (const delivery& each : deliveries(store, dying, dying_hook))
-            expect(each.state == delivery_state::held && !each.next_attempt_at, "held until somebody enables it");
+            expect(each.state == delivery_state::held && !each.next_attempt_at, "held until the hook is enabled");
         expect(value_of(store.enable_hook(dying, dying_hook, noon + seconds{second})), "there is such a hook");
         expect(claim_at(store, noon + seconds{second}).size() == 2, "and sent then");
     });
@@ -290,7 +292,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         expect(sweep(7, 100) == 2, "one was given up, one held");
         expect(sweep(8, 100) == 1, "one more was held");
         left = deliveries(store, account, hook);
-        expect(left.size() == 1 && left[0].id == sent[5].lease.delivery, "what is being sent stays");
+        expect(left.size() == 1 && left[0].id == sent[5].lease.delivery, "deliveries in flight are kept");
         expect(deliveries(store, account, lasting).size() == 6, "the other hook's are as they were");
         for (const due_delivery& each : claim_at(store, noon + seconds{60}))
             expect(each.what->data == sample_event(account).data, "and so are their events");
@@ -323,7 +325,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             expect(value_of(store.attempts_of(account, *failing, 9, std::nullopt)).size() == 2, "and attempts");
             expect_none_due(store, noon + seconds{29});
             const auto claimed = claim_one(store, noon + seconds{30});
-            expect(claimed.lease.delivery == lent->lease.delivery, "a dead worker's delivery comes back");
+            expect(claimed.lease.delivery == lent->lease.delivery, "a dead worker's delivery is due again");
             expect_completed(store, completed(*lent, delivered), completion::too_late);
             expect(claim_at(store, noon + seconds{60}).size() == 3, "and what waits is due at its time");
         });

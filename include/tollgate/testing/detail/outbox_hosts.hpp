@@ -33,7 +33,7 @@ void add_host_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
     using counts = std::map<std::string, std::size_t>;
     using ids = std::vector<hook_id>;
 
-    add("lease: not more than requested, and what is due first comes first", [](auto& store) {
+    add("lease: not more than requested, and in the order in which they became due", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account);
         for (const int second : {3, 1, 2}) report(store, account, 1, noon + seconds{second});
@@ -98,7 +98,7 @@ void add_host_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         terms.host_leases_max = 1;
         const auto claimed = by_target(claim(store, terms));
         expect(claimed.size() == 4, "two hooks share a host, and the others have one each");
-        for (const auto& [target, count] : claimed) expect(count == 1, "each host has what it may have");
+        for (const auto& [target, count] : claimed) expect(count == 1, "each host has as many as it may have");
         expect(!(claimed.contains("https://example.com/one") && claimed.contains("https://EXAMPLE.com:443/two?three")),
                "a host is its scheme, name and port, however they are spelled");
     });
@@ -166,7 +166,7 @@ void add_host_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         }
     });
 
-    add("due: hooks take turns: one that was served goes behind those that wait", [](auto& store) {
+    add("due: hooks take turns: one that was served comes after those that wait", [](auto& store) {
         std::vector<hook_id> hooks;
         for (int i = 0; i < 3; ++i) {
             const auto account = sample_account("sitesmaker", i + 1);
@@ -182,10 +182,10 @@ void add_host_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
             expect(lease_of(store, {due[0], 1, 1000, terms.now}, terms).size() == 1, "it has something due");
         }
         for (std::size_t i = 0; i < served.size(); ++i)
-            expect(served[i] == hooks[i % 3], "each has its turn, whatever backlog another has");
+            expect(served[i] == hooks[i % 3], "each has its turn, regardless of the backlog of others");
     });
 
-    add("due: a hook whose host is full waits until the request's time, and keeps nobody back", [](auto& store) {
+    add("due: a hook whose host is full waits until the request's time, and delays no other", [](auto& store) {
         const auto account = sample_account("sitesmaker", 1), other = sample_account("sitesmaker", 2);
         std::vector<hook_id> hanging;
         for (int i = 0; i < 50; ++i) hanging.push_back(listen_at(store, account, "https://shared.example/" + std::to_string(i)));

@@ -86,8 +86,8 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         const auto id = value_of(store.create_personal_token(first, tokens_max));
         auto second = sample_personal_token("tgu_a", user_id{8});
         second.secret_digest = sample_digest(99);
-        expect_error(store.create_personal_token(second, tokens_max), error_kind::conflict);
-        expect_error(store.create_personal_token(first, tokens_max), error_kind::conflict);
+        expect_error("create_personal_token", store.create_personal_token(second, tokens_max), error_kind::conflict);
+        expect_error("create_personal_token", store.create_personal_token(first, tokens_max), error_kind::conflict);
         expect_token_found(store, first);
         expect(value_of(store.personal_tokens_of(second.user)).empty(), "a refused token is not listed");
         const auto listed = value_of(store.personal_tokens_of(first.user));
@@ -110,12 +110,12 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         expect(listed.size() == made.size(), "a user's tokens are listed, all of them and no other");
         for (std::size_t i = 0; i < listed.size(); ++i) {
             expect_token_listed(listed[i], ids[i], made[i]);
-            expect(!listed[i].last_used_at, "a token that nobody used has no time of last use");
+            expect(!listed[i].last_used_at, "an unused token has no time of last use");
         }
         expect(value_of(store.personal_tokens_of(user_id{9})).empty(), "a user without tokens has an empty list");
     });
 
-    add("personal token: revoked, it lets nobody in", [](auto& store) {
+    add("personal token: a revoked one is not found", [](auto& store) {
         const auto kept = sample_personal_token("tgu_kept");
         const auto lost = sample_personal_token("tgu_lost");
         const auto kept_id = value_of(store.create_personal_token(kept, tokens_max));
@@ -212,7 +212,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
                 auto made = sample_personal_token(username);
                 made.secret_digest = sample_digest(i);
                 const auto id = store.create_personal_token(made, tokens_max);
-                if (!id) return expect_error(id, error_kind::conflict);
+                if (!id) return expect_error("create_personal_token", id, error_kind::conflict);
                 ++won;
                 winner = i;
             });
@@ -226,15 +226,15 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         const auto create = [&](std::string_view username, user_id user, std::size_t max) {
             return store.create_personal_token(sample_personal_token(username, user), max);
         };
-        expect_error(create("tgu_0", user_id{7}, 0), error_kind::invalid);
+        expect_error("create_personal_token", create("tgu_0", user_id{7}, 0), error_kind::invalid);
         const auto first = value_of(create("tgu_1", user_id{7}, 2));
         value_of(create("tgu_2", user_id{7}, 2));
-        expect_error(create("tgu_3", user_id{7}, 2), error_kind::invalid);
+        expect_error("create_personal_token", create("tgu_3", user_id{7}, 2), error_kind::invalid);
         expect_token_unknown(store, "tgu_3");
         value_of(create("tgu_4", user_id{8}, 1));
         value_of(create("tgu_5", user_id{7}, 3));
         value_of(store.revoke_personal_token(first));
-        expect_error(create("tgu_6", user_id{7}, 2), error_kind::invalid);
+        expect_error("create_personal_token", create("tgu_6", user_id{7}, 2), error_kind::invalid);
         value_of(create("tgu_6", user_id{7}, 3));
         value_of(create("tgu_7", user_id{7}, (std::numeric_limits<std::size_t>::max)()));
         expect(value_of(store.personal_tokens_of(user_id{7})).size() == 4, "as many are there as were created");
@@ -253,7 +253,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         }
     });
 
-    add("personal token: its user gives it another secret, and nobody else", [](auto& store) {
+    add("personal token: only its user gives it another secret", [](auto& store) {
         auto made = sample_personal_token("tgu_a");
         const auto other = sample_personal_token("tgu_b");
         const auto id = value_of(store.create_personal_token(made, tokens_max));
@@ -285,10 +285,10 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
                     if (id)
                         ++won;
                     else
-                        expect_error(id, error_kind::invalid);
+                        expect_error("create_personal_token", id, error_kind::invalid);
                 }
             });
-            expect(won == bound, "as many are created as the bound lets, no more and no fewer");
+            expect(won == bound, "exactly as many are created as the bound permits");
             expect(value_of(store.personal_tokens_of(user_id{round})).size() == bound, "as many are there as won");
         }
     });
@@ -300,7 +300,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
             value_of(store.create_personal_token(idle, tokens_max));
             value_of(store.record_personal_token_use("tgu_unknown", noon, "192.0.2.0/24"));
             expect_token_unknown(store, "tgu_unknown");
-            expect(!found_of(store.find_personal_token("tgu_used")).last_used_at, "a token that nobody used says so");
+            expect(!found_of(store.find_personal_token("tgu_used")).last_used_at, "an unused token has no time of last use");
             for (const instant at : {noon + seconds{5}, noon + seconds{9}, noon}) {
                 const std::string from =
                     at == noon ? "" : "2001:db8:" + std::to_string(to_unix_milliseconds(at) % 9) + "::/48";
@@ -314,7 +314,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
             expect_token_found(store, used);
         });
 
-    add("personal token: whoever reads while others create and revoke sees whole tokens", [](auto& store) {
+    add("personal token: readers see whole tokens while others create and revoke them", [](auto& store) {
         constexpr int rounds = 40;
         in_parallel([&](std::size_t i) {
             const std::string own = "tgu_" + std::to_string(i);
@@ -328,7 +328,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
                     expect(seen->secret_digest == sample_personal_token(neighbours).secret_digest &&
                                seen->scopes == made.scopes,
                            "a token is seen whole or not at all");
-                expect(value_of(store.revoke_personal_token(id)), "a token is revoked by whoever made it");
+                expect(value_of(store.revoke_personal_token(id)), "a token is revoked by its creator");
                 expect_token_unknown(store, own);
             }
         });

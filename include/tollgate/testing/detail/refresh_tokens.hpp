@@ -19,7 +19,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
     using enum refresh_result;
     const auto add = adder_of_cases(to, source);
 
-    add("refresh token: gives another access token, and stays good", [](auto& store) {
+    add("refresh token: gives another access token, and stays valid", [](auto& store) {
         const auto application = create_sample_application(store);
         auto made = sample_code(1, application);
         made.scopes = sample_scopes("b a c");
@@ -32,7 +32,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
             expect(given.scopes == made.scopes, "as many scopes as were granted, in their order");
             if constexpr (credential_source<std::remove_reference_t<decltype(store)>>) {
                 const auto found = value_of(store.find_access_token(shown.access_digest));
-                expect(found.has_value(), "the access token lets its holder in");
+                expect(found.has_value(), "the access token is found");
                 expect(found->user == made.user, "the access token has its user");
                 expect(found->scopes == made.scopes, "the access token has its scopes, in their order");
                 expect(found->application == application, "the access token has its application");
@@ -66,7 +66,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
                 expect_no_access(store, access);
                 continue;
             }
-            expect(given.scopes == *shown.narrowed, "the scopes that were asked for, in their order");
+            expect(given.scopes == *shown.narrowed, "the requested scopes, in their order");
             if constexpr (credential_source<std::remove_reference_t<decltype(store)>>)
                 expect(found_of(store.find_access_token(shown.access_digest)).scopes == *shown.narrowed,
                        "the access token has the scopes that were asked for");
@@ -126,11 +126,11 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         expect(refresh(3, noon + seconds{50} - moment) == refreshed, "it is good until then");
     });
 
-    add("refresh token: where the access token's digest is there already nothing happened", [](auto& store) {
+    add("refresh token: if the access token's digest already exists, nothing changes", [](auto& store) {
         const auto application = create_sample_application(store);
         let_in(store, 1, application);
         let_in(store, 2, application);
-        expect_error(store.refresh_access_token(sample_refresh(1, 2, application)), error_kind::conflict);
+        expect_error("refresh_access_token", store.refresh_access_token(sample_refresh(1, 2, application)), error_kind::conflict);
         value_of(store.revoke_oauth_token(application, sample_refresh_digest(1)));
         expect_access(store, 2);  // still the other's
         expect_refresh(store, sample_refresh(2, 12, application), refreshed);
@@ -148,7 +148,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
             }
         });
         for (std::uint64_t n = 0; n < thread_count * each_times; ++n) expect_access(store, 100 + n);
-        expect(is_refreshable(store, 1, application), "the refresh token stays good");
+        expect(is_refreshable(store, 1, application), "the refresh token stays valid");
     });
 
     // Of the token with seed 1, which is replaced by 2, 3, ...
@@ -199,7 +199,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         expect(given.result == refreshed, "the token before is good for the time of grace");
         expect(given.successor_seed == sample_rotation(1, 2).successor_seed, "the successor stays the same");
         expect_access(store, 12);
-        expect(is_refreshable(store, 2, application), "the successor stays good");
+        expect(is_refreshable(store, 2, application), "the successor stays valid");
 
         auto wide = replacing(1, 13, application, at);
         wide.narrowed = sample_scopes("nobody:granted:this");
@@ -244,20 +244,20 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
             expect(!value_of(store.granted_scopes(user_id{7}, application)).has_value(), "and the grant");
             expect_refresh(store, stolen, unknown);
             expect_access(store, base + 60);
-            expect(is_refreshable(store, base + 60, other), "what another application has stays good");
+            expect(is_refreshable(store, base + 60, other), "tokens of another application stay valid");
         }
     });
 
-    add("rotation: where a digest is there already nothing happened", [replacing](auto& store) {
+    add("rotation: if a digest already exists, nothing changes", [replacing](auto& store) {
         const auto application = create_sample_application(store);
         let_in(store, 1, application);
         let_in(store, 7, application);
         auto taken = replacing(1, 11, application);
         taken.rotation->successor_digest = sample_refresh_digest(7);
-        expect_error(store.refresh_access_token(taken), error_kind::conflict);
+        expect_error("refresh_access_token", store.refresh_access_token(taken), error_kind::conflict);
         expect_no_access(store, 11);
-        expect_error(store.refresh_access_token(replacing(1, 7, application)), error_kind::conflict);
-        expect(is_refreshable(store, 1, application), "a token that could not be replaced stays good");
+        expect_error("refresh_access_token", store.refresh_access_token(replacing(1, 7, application)), error_kind::conflict);
+        expect(is_refreshable(store, 1, application), "a token that could not be replaced stays valid");
         expect_refresh(store, replacing(1, 12, application), refreshed);
     });
 
@@ -321,7 +321,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
             value_of(store.revoke_oauth_token(application, sample_refresh_digest(1)));
     });
 
-    add("revocation: what is another application's, or nobody's, stays as it is", [](auto& store) {
+    add("revocation: tokens of other applications, and unknown ones, are not changed", [](auto& store) {
         const auto application = create_sample_application(store);
         const auto other = create_sample_application(store, "tgi_b");
         let_in(store, 1, application);

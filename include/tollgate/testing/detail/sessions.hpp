@@ -25,6 +25,8 @@ void expect_session_found(Store& store, const stored_session& made,
     expect(found->login == made.login, "a found session has its login, byte for byte", at);
     expect(found->created_at == made.created_at, "a found session has its beginning, to the millisecond", at);
     expect(found->last_seen_at == made.last_seen_at, "a found session has its last use, to the millisecond", at);
+    expect(found->signed_in_from == made.signed_in_from, "a found session has the network of its sign-in", at);
+    expect(found->user_agent == made.user_agent, "a found session has the User-Agent of its sign-in", at);
 }
 
 template <class Store>
@@ -59,9 +61,9 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         value_of(store.create_session(first));
         auto second = sample_session(1, user_id{8});
         second.login = "bob@example.com";
-        expect_error(store.create_session(second), error_kind::conflict);
+        expect_error("create_session", store.create_session(second), error_kind::conflict);
         expect_session_found(store, first);
-        value_of(store.end_sessions_of(second.user));
+        value_of(store.end_sessions_of(second.user, std::nullopt));
         expect_session_found(store, first);
     });
 
@@ -98,7 +100,7 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         }
     });
 
-    add("session: ended, it lets nobody in", [](auto& store) {
+    add("session: an ended one is not found", [](auto& store) {
         const auto kept = sample_session(1), lost = sample_session(2);
         expect(!value_of(store.end_session(lost.cookie_digest)), "there was no such session");
         value_of(store.create_session(kept));
@@ -111,20 +113,73 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         expect_session_found(store, kept);
     });
 
-    add("session: all of one user's are ended, and nobody else's", [](auto& store) {
-        value_of(store.end_sessions_of(user_id{7}));
+    add("session: all sessions of one user are ended, and no others", [](auto& store) {
+        value_of(store.end_sessions_of(user_id{7}, std::nullopt));
         for (std::uint64_t seed = 1; seed <= 3; ++seed) {
             value_of(store.create_session(sample_session(seed)));
             value_of(store.create_session(sample_session(10 + seed, user_id{8})));
         }
         value_of(store.touch_session(sample_session(2).cookie_digest, noon + seconds{100}));
-        value_of(store.end_sessions_of(user_id{7}));
+        value_of(store.end_sessions_of(user_id{7}, std::nullopt));
         for (std::uint64_t seed = 1; seed <= 3; ++seed) {
             expect_session_unknown(store, sample_session(seed));
             expect_session_found(store, sample_session(10 + seed, user_id{8}));
         }
         value_of(store.create_session(sample_session(1)));
         expect_session_found(store, sample_session(1));
+    });
+
+    add("session: all of one user's are ended but one", [](auto& store) {
+        for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+            value_of(store.create_session(sample_session(seed)));
+            value_of(store.create_session(sample_session(10 + seed, user_id{8})));
+        }
+        value_of(store.end_sessions_of(user_id{7}, sample_session(2).cookie_digest));
+        expect_session_found(store, sample_session(2));
+        for (const std::uint64_t seed : {1U, 3U}) expect_session_unknown(store, sample_session(seed));
+        for (std::uint64_t seed = 11; seed <= 13; ++seed) expect_session_found(store, sample_session(seed, user_id{8}));
+        // The one that is left out may be the only one, may be somebody else's, or may not exist.
+        value_of(store.end_sessions_of(user_id{7}, sample_session(2).cookie_digest));
+        expect_session_found(store, sample_session(2));
+        value_of(store.end_sessions_of(user_id{7}, sample_session(11).cookie_digest));
+        expect_session_unknown(store, sample_session(2));
+        value_of(store.end_sessions_of(user_id{8}, sample_session(99).cookie_digest));
+        expect_session_unknown(store, sample_session(11));
+    });
+
+    add("session: a user's are listed, the last used first", [](auto& store) {
+        expect(value_of(store.sessions_of(user_id{7})).empty(), "a user without sessions has none");
+        std::vector<stored_session> made;
+        for (std::uint64_t seed = 0; seed < 3; ++seed) {
+            auto each = sample_session(seed);
+            each.last_seen_at = noon + seconds{static_cast<std::int64_t>(seed)};
+            each.signed_in_from = seed == 0 ? "" : "203.0.113.0/24";
+            each.user_agent = "Browser/" + std::to_string(seed);
+            value_of(store.create_session(each));
+            made.push_back(each);
+        }
+        value_of(store.create_session(sample_session(10, user_id{8})));
+        const auto expect_listed = [&](const std::vector<std::size_t>& order) {
+            const auto listed = value_of(store.sessions_of(user_id{7}));
+            expect(listed.size() == order.size(), "all of the user's sessions are listed, and no others");
+            for (std::size_t i = 0; i < order.size(); ++i) {
+                const stored_session& is = listed[i];
+                const stored_session& should_be = made[order[i]];
+                expect(is.cookie_digest == should_be.cookie_digest, "sessions are listed by their last use");
+                expect(is.user == should_be.user && is.login == should_be.login && is.created_at == should_be.created_at &&
+                           is.last_seen_at == should_be.last_seen_at && is.signed_in_from == should_be.signed_in_from &&
+                           is.user_agent == should_be.user_agent,
+                       "a listed session has all that was stored");
+            }
+        };
+        expect_listed({2, 1, 0});
+        made[0].last_seen_at = noon + seconds{9};
+        value_of(store.touch_session(made[0].cookie_digest, made[0].last_seen_at));
+        expect_listed({0, 2, 1});
+        value_of(store.end_session(made[2].cookie_digest));
+        expect_listed({0, 1});
+        value_of(store.end_sessions_of(user_id{7}, std::nullopt));
+        expect_listed({});
     });
 
     add("session: swept when it began or was used before the moment, not at it", [](auto& store) {
@@ -152,7 +207,7 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         for (const auto& each : {fresh, used}) expect_session_found(store, each);
     });
 
-    add("session: of parallel ends exactly one was in time, and none comes back", [](auto& store) {
+    add("session: of parallel ends exactly one ends it, and it is not found again", [](auto& store) {
         for (std::uint64_t round = 0; round < 5; ++round) {
             const auto made = sample_session(round);
             value_of(store.create_session(made));

@@ -20,9 +20,10 @@
 
 namespace tollgate::inline v0::testing {
 
-/// The result of a case. `message` is empty if it passed; otherwise it begins with `file:line: `.
+/// The result of a case. `message` says why it failed, usually beginning with `file:line: `. Of a case that passed it is empty, except
+/// that `contract: ...` says whether the store has that contract.
 struct case_result {
-    std::string_view name;
+    std::string name;
     bool passed;
     std::string message;
 };
@@ -30,14 +31,20 @@ struct case_result {
 /// One rule of the contract. `run` creates a new store and may be called repeatedly.
 class test_case {
 public:
-    test_case(std::string_view name, std::function<void()> body) : name_{name}, body_{std::move(body)} {}
+    /// `body` throws `failed`, or returns nothing or the message of a case that passed.
+    template <class Body>
+    test_case(std::string name, Body body) : name_{std::move(name)} {
+        if constexpr (std::is_void_v<std::invoke_result_t<Body&>>)
+            body_ = [body = std::move(body)]() mutable { return body(), std::string{}; };
+        else
+            body_ = std::move(body);
+    }
 
-    [[nodiscard]] std::string_view name() const noexcept { return name_; }
+    [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
     [[nodiscard]] case_result run() const {
         try {
-            body_();
-            return {name_, true, {}};
+            return {name_, true, body_()};
         } catch (const failed& why) {
             return {name_, false, why.message};
         } catch (const std::exception& thrown) {
@@ -48,8 +55,8 @@ public:
     }
 
 private:
-    std::string_view name_;
-    std::function<void()> body_;
+    std::string name_;
+    std::function<std::string()> body_;
 };
 
 /// Creates the stores for the cases: `Given` is a store, or a pointer of any kind to one.
@@ -79,7 +86,7 @@ using store_given_as = std::remove_reference_t<decltype(store_of(std::declval<Gi
 template <class Given>
 [[nodiscard]] auto adder_of_cases(std::vector<test_case>& to, const std::shared_ptr<const store_source<Given>>& source) {
     return [&to, source](std::string_view name, auto body) {
-        to.emplace_back(name, [source, body] {
+        to.emplace_back(std::string{name}, [source, body] {
             auto made = source->make();
             body(store_of(made));
         });

@@ -2,7 +2,7 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/time.hpp>
-#include <tollgate/contract/random_source.hpp>
+#include <tollgate/contract/sources.hpp>
 #include <tollgate/http/detail/form_body.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
@@ -87,6 +87,13 @@ public:
     [[nodiscard]] bool empty() const noexcept { return faults_.empty(); }
     [[nodiscard]] const std::vector<fault>& all() const noexcept { return faults_; }
 
+    /// Whether a field has an error. The others are about the whole form.
+    [[nodiscard]] bool has_fields() const noexcept {
+        for (const fault& each : faults_)
+            if (!each.field.empty()) return true;
+        return false;
+    }
+
     /// Null for a field without errors.
     [[nodiscard]] const fault* find(std::string_view field) const noexcept {
         for (const fault& each : faults_)
@@ -146,12 +153,14 @@ struct form_target {
     std::vector<std::pair<std::string_view, std::string>> hidden = {};
 };
 
-/// A button that asks for confirmation before it submits, without a script.
+/// A button that asks for confirmation before it submits: a popover of HTML, which Escape and a button close without a script.
+/// Browsers without popovers show it from the start.
 struct confirmation {
     std::string_view label;   ///< of the button that opens the confirmation
     std::string_view about;   ///< the affected object, for screen readers
     std::string warning;      ///< what will happen
     std::string_view button;  ///< of the button that submits
+    bool is_removal = false;  ///< nothing replaces what the action ends
     std::string_view typed_name = {};  ///< the field that the user must fill in; omitted if empty
     std::string typed_label = {};
 };
@@ -173,15 +182,16 @@ TOLLGATE_DECL void write_checkboxes(html_writer& html, const choice_field& field
 TOLLGATE_DECL void write_select(html_writer& html, const choice_field& field, std::span<const choice_group> groups,
                                 const form_faults& faults, const form_texts& texts);
 
-TOLLGATE_DECL void write_confirmation(html_writer& html, const confirmation& action, const form_target& to);
+/// The hidden fields of `to` tell it from all others of the page.
+TOLLGATE_DECL void write_confirmation(html_writer& html, const confirmation& action, const form_target& to, const form_texts& texts);
 
-/// A read-only text to copy.
+/// A read-only text to copy. The button to copy it is hidden until the script of the page shows it.
 struct copyable_text {
     std::string_view name;  ///< unique on the page
     std::string_view label;
     std::string_view text;
 };
-TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& text);
+TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& text, const form_texts& texts);
 
 /// The status to refuse a posted form with by its head alone, whether its body has arrived or not: 413 and 415 as `read_form`.
 [[nodiscard]] TOLLGATE_DECL std::optional<http::status> check_form_head(const http::request& request) noexcept;

@@ -184,24 +184,32 @@ TOLLGATE_DECL void write_select(html_writer& html, const choice_field& field, st
     html.add("</select>\n</div>\n");
 }
 
-TOLLGATE_DECL void write_confirmation(html_writer& html, const confirmation& action, const form_target& to) {
-    // Browsers keep only one of the elements with the same name open.
-    html.add(
-        "<details class=\"confirm\" name=\"confirm\"><summary>{}<span class=\"unseen\"> "
-        "{}</span></summary>\n<div><p>{}</p>\n",
-        action.label, action.about, action.warning);
+TOLLGATE_DECL void write_confirmation(html_writer& html, const confirmation& action, const form_target& to, const form_texts& texts) {
+    std::string id{"confirm"};
+    for (const auto& [name, value] : to.hidden) id.append("-").append(value);
+    html.add("<button type=\"button\" class=\"{}\" popovertarget=\"{}\">{}<span class=\"unseen\"> {}</span></button>\n",
+             action.is_removal ? "quiet removal" : "quiet", id, action.label, action.about);
+    html.add("<div class=\"confirm\" id=\"{}\" popover role=\"dialog\" aria-label=\"{}\">\n<p>{}</p>\n", id, action.button,
+             action.warning);
     begin_form(html, to);
     if (!action.typed_name.empty())
         html.add("<p><label>{}<input name=\"{}\" required autocomplete=\"off\"></label></p>\n", action.typed_label,
                  action.typed_name);
-    html.add("<button class=\"danger\">{}</button>\n</form></div></details>\n", action.button);
+    html.add(
+        "<p class=\"buttons\"><button class=\"danger\">{}</button>\n<button type=\"button\" class=\"quiet\" popovertarget=\"{}\" "
+        "popovertargetaction=\"hide\">{}</button></p>\n</form></div>\n",
+        action.button, id, texts.cancel);
 }
 
-TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& text) {
-    html.add("<div class=\"field\">\n<label for=\"{}\">{}</label>\n", text.name, text.label);
+TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& text, const form_texts& texts) {
+    html.add("<div class=\"field\">\n<label for=\"{}\">{}</label>\n<div class=\"copyable\">", text.name, text.label);
+    constexpr std::size_t line_max = 32;  // what fits a line of a telephone
+    html.add("<textarea class=\"copied{}\" rows=\"1\" readonly autocomplete=\"off\" spellcheck=\"false\" id=\"{}\">{}</textarea>\n",
+             text.text.size() > line_max ? " long" : "", text.name, text.text);
     html.add(
-        "<input class=\"copied\" id=\"{}\" value=\"{}\" readonly autocomplete=\"off\" spellcheck=\"false\">\n</div>\n",
-        text.name, text.text);
+        "<button type=\"button\" class=\"quiet\" data-copies=\"{}\" data-copied=\"{}\" hidden>{}<span class=\"unseen\"> "
+        "{}</span></button></div>\n</div>\n",
+        text.name, texts.copied, texts.copy, text.label);
 }
 
 TOLLGATE_DECL std::optional<http::status> check_form_head(const http::request& request) noexcept {

@@ -3,7 +3,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/aes_gcm.hpp>
 #include <tollgate/base/time.hpp>
-#include <tollgate/contract/random_source.hpp>
+#include <tollgate/contract/sources.hpp>
 #include <tollgate/model/detail/session.hpp>
 
 #include <array>

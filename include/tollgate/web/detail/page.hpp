@@ -5,14 +5,19 @@
 #include <tollgate/base/time.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
+#include <tollgate/model/scope.hpp>
 #include <tollgate/policy/detail/policy_set.hpp>
 #include <tollgate/web/detail/html_writer.hpp>
+#include <tollgate/web/detail/language.hpp>
 #include <tollgate/web/page_theme.hpp>
 #include <tollgate/web/plain_theme.hpp>
 #include <tollgate/web/texts.hpp>
 
+#include <algorithm>
+#include <concepts>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -22,20 +27,31 @@
 
 namespace tollgate::inline v0::web {
 
+/// A file that pages load.
+struct page_asset {
+    std::string path;
+    std::string_view field_lines;  ///< its header fields, each with its line end
+    std::string body;
+};
+
 /// What all pages below one `auth_url` share.
 struct page_site {
-    std::string root;       ///< the URL's path without a trailing slash: empty, or such as `/account`
-    std::string origin;     ///< `https://example.com`, as browsers send it
-    bool secure = true;     ///< whether it is https
-    std::string style_url;  ///< the style sheet's path; it changes with the content, so browsers may cache it forever
-    std::string style_sheet;
+    std::string root;    ///< the URL's path without a trailing slash: empty, or such as `/account`
+    std::string origin;  ///< `https://example.com`, as browsers send it
+    bool secure = true;  ///< whether it is https
+    // Paths that change with the content, so that browsers may cache it forever.
+    std::string style_url;
+    std::string icon_url;
+    std::string script_url;
+    std::vector<page_asset> assets;  ///< these, and the icon where browsers look for it: `/favicon.ico`
+    std::string authority;  ///< `example.com`, with a port if it is not the default one
 
-    /// Empty if `auth_url` is not an absolute http or https URL, or has a query, fragment or user info.
-    [[nodiscard]] static TOLLGATE_DECL std::optional<page_site> make(std::string_view auth_url,
-                                                                     std::string style_sheet);
+    /// `icon`: an SVG document. Empty if `auth_url` is not an absolute http or https URL, or has a query, fragment or user info.
+    [[nodiscard]] static TOLLGATE_DECL std::optional<page_site> make(std::string_view auth_url, std::string style_sheet,
+                                                                     std::string icon = {});
 
-    /// Answers a request for the style sheet; false for any other path.
-    [[nodiscard]] TOLLGATE_DECL bool answer_style_sheet(const http::request& request, http::response& response) const;
+    /// Answers a request for an asset; false for any other path.
+    [[nodiscard]] TOLLGATE_DECL bool answer_asset(const http::request& request, http::response& response) const;
 };
 
 /// Whether a browser sent this on behalf of another site: by `Sec-Fetch-Site` (Fetch Metadata), or, if that is missing,
@@ -55,8 +71,10 @@ enum class page_reach : std::uint8_t {
 /// Pages that lead to other sites omit `form-action`, because browsers apply it to all redirects after a form, and
 /// `Cross-Origin-Opener-Policy`, because it would cut the connection to the window of the application that opened the
 /// page.
+///
+/// A page with a script allows scripts of this site.
 TOLLGATE_DECL void add_page_fields(http::response& response, const page_site& site,
-                                   page_reach reach = page_reach::this_site);
+                                   page_reach reach = page_reach::this_site, bool has_script = false);
 
 /// 303 to a path of this site or a URL of another one. An internal error, and no response, if the URL cannot be in a
 /// header field.
@@ -94,13 +112,20 @@ private:
 
 TOLLGATE_DECL void write_message(html_writer& html, const message_texts& message);
 
-/// A date for readers and programs: `<time datetime="2026-11-21T14:05:00Z">21 Nov 2026</time>`.
-TOLLGATE_DECL void write_day(html_writer& html, instant at);
+/// A date for readers and programs, the time in a tooltip:
+/// `<time datetime="2026-11-21T14:05:00Z" title="21 Nov 2026, 14:05:00 UTC">21 Nov 2026</time>`.
+TOLLGATE_DECL void write_day(html_writer& html, instant at, const date_texts& texts);
 
 /// `21 Nov 2026, 14:05:09 UTC`
-[[nodiscard]] TOLLGATE_DECL std::string moment_text(instant at);
+[[nodiscard]] TOLLGATE_DECL std::string moment_text(instant at, const date_texts& texts);
 /// The same in a `<time>`.
-TOLLGATE_DECL void write_moment(html_writer& html, instant at);
+TOLLGATE_DECL void write_moment(html_writer& html, instant at, const date_texts& texts);
+
+/// `3 hours ago`, in a `<time>` with the time as a tooltip; the date after 30 days.
+TOLLGATE_DECL void write_age(html_writer& html, instant at, instant now, const date_texts& texts);
+
+/// What scopes permit, each with its name.
+TOLLGATE_DECL void write_scopes(html_writer& html, const scope_set& scopes, const scope_text_list& texts);
 
 /// `Theme` if it satisfies `page_theme`; otherwise a default, so that the static_assert of the handler is the only
 /// error message.
@@ -113,40 +138,171 @@ template <class Theme>
     else return {};
 }
 
-/// Renders the pages of one site in one theme. Immutable after construction: any thread.
+/// The theme's icon, or the default one.
+template <class Theme>
+[[nodiscard]] std::string icon_of(const Theme& theme) {
+    if constexpr (requires { { theme.icon() } -> std::same_as<std::string>; }) return theme.icon();
+    else return plain_theme{}.icon();
+}
+
+/// The pages in one language.
+struct page_language {
+    const page_texts* texts;  ///< the theme's
+    scope_text_list scopes;
+    std::string root;  ///< of its pages: `/account/de`
+};
+
+/// Where a path leads.
+struct page_place {
+    const page_language* language;  ///< null if the path names none
+    std::string_view path;          ///< below the language's root, or the site's
+};
+
+template <class Theme>
+class localized_pages;
+
+/// The pages of one site in one theme and its languages. Immutable after construction: any thread.
 template <class Theme>
     requires page_theme<policy_type<Theme>>
 class page_renderer {
 public:
-    /// `reach` applies to all pages for which no other is given. Throws std::invalid_argument if auth_url is not an
-    /// absolute http or https URL.
+    /// `reach` applies to all pages for which no other is given; `documentation_url` is where all pages link to, unless it is
+    /// empty. Throws std::invalid_argument if auth_url is not an absolute http or https URL.
     page_renderer(std::string_view auth_url, const service_catalog& services, Theme theme,
-                  page_reach reach = page_reach::this_site)
-        : theme_{std::move(theme)}, site_{make_site(auth_url)}, scopes_{list_scopes(services)}, reach_{reach} {}
+                  page_reach reach = page_reach::this_site, std::string documentation_url = {})
+        : theme_{std::move(theme)},
+          site_{make_site(auth_url)},
+          reach_{reach},
+          documentation_url_{std::move(documentation_url)} {
+        add_languages(services);
+    }
+
+    // Its languages refer to its theme.
+    page_renderer(const page_renderer&) = delete;
+    page_renderer& operator=(const page_renderer&) = delete;
 
     [[nodiscard]] const page_site& site() const noexcept { return site_; }
-    [[nodiscard]] const page_texts& texts() const noexcept { return policy(theme_).texts(); }
-    [[nodiscard]] const scope_text_list& scopes() const noexcept { return scopes_; }
+    [[nodiscard]] const policy_type<Theme>& theme() const noexcept { return policy(theme_); }
+    [[nodiscard]] page_reach reach() const noexcept { return reach_; }
+
+    [[nodiscard]] std::string_view documentation_url() const noexcept { return documentation_url_; }
+
+    /// At least one; the first is for readers who prefer no other.
+    [[nodiscard]] const std::vector<page_language>& languages() const noexcept { return languages_; }
+    /// Their tags, in the same order.
+    [[nodiscard]] std::span<const std::string_view> language_tags() const noexcept { return tags_; }
+
+    /// Empty for a path outside of the site.
+    [[nodiscard]] std::optional<page_place> find(std::string_view path) const noexcept {
+        for (const page_language& each : languages_)
+            if (is_below(path, each.root)) return page_place{&each, path.substr(each.root.size())};
+        if (!is_below(path, site_.root)) return std::nullopt;
+        return page_place{nullptr, path.substr(site_.root.size())};
+    }
+
+    /// The language that the path names, or else the one that the reader's browser prefers.
+    [[nodiscard]] const page_language& language_of(const http::request& request) const noexcept {
+        if (const auto at = find(request.target.path); at && at->language != nullptr) return *at->language;
+        return languages_[accepted_language(request.fields.find("Accept-Language"), tags_).value_or(0)];
+    }
+
+    [[nodiscard]] localized_pages<Theme> in(const page_language& language) const noexcept { return {*this, language}; }
+
+private:
+    page_site make_site(std::string_view auth_url) const {
+        auto made = page_site::make(auth_url, policy(theme_).style_sheet(), icon_of(policy(theme_)));
+        if (!made)
+            throw std::invalid_argument{"tollgate: '" + std::string{auth_url} +
+                                        "' is not an absolute http or https URL"};
+        return std::move(*made);
+    }
+
+    void add_languages(const service_catalog& services) {
+        for (const page_texts& texts : theme().texts()) {
+            const auto tag = texts.frame.language;
+            if (!is_language_tag(tag) || std::find(tags_.begin(), tags_.end(), tag) != tags_.end())
+                throw std::invalid_argument{"tollgate: a theme has texts for the language '" + std::string{tag} +
+                                            "', which is no language tag, or twice there"};
+            tags_.push_back(tag);
+            languages_.push_back({&texts, {}, std::string{site_.root}.append("/").append(tag)});
+            for (auto& scope : services.scopes()) {
+                auto text = theme().scope_text(scope, services, texts);
+                languages_.back().scopes.add(std::move(scope), std::move(text));
+            }
+        }
+        if (languages_.empty()) throw std::invalid_argument{"tollgate: a theme has no texts"};
+    }
+
+    [[nodiscard]] static bool is_below(std::string_view path, std::string_view root) noexcept {
+        return path.starts_with(root) && (path.size() == root.size() || path[root.size()] == '/');
+    }
+
+    Theme theme_;
+    page_site site_;
+    std::vector<page_language> languages_;
+    std::vector<std::string_view> tags_;
+    page_reach reach_;
+    std::string documentation_url_;
+};
+
+/// Renders the pages in one language: what answers one request. Refers to the renderer.
+template <class Theme>
+class localized_pages {
+public:
+    localized_pages(const page_renderer<Theme>& renderer, const page_language& language) noexcept
+        : renderer_{&renderer}, language_{&language} {}
+
+    [[nodiscard]] const page_site& site() const noexcept { return renderer_->site(); }
+    [[nodiscard]] const page_texts& texts() const noexcept { return *language_->texts; }
+    [[nodiscard]] const scope_text_list& scopes() const noexcept { return language_->scopes; }
+
+    /// Who runs the site.
+    [[nodiscard]] std::string_view operator_name() const noexcept {
+        const auto named = texts().frame.operator_name;
+        return named.empty() ? std::string_view{site().authority} : named;
+    }
+
+    /// The path of a page: `/account/de/user/settings/tokens/` of `/user/settings/tokens/`.
+    [[nodiscard]] std::string url(std::string_view path) const { return std::string{language_->root}.append(path); }
+
+    /// A path of this site, with its query, in this language; any other text as it is.
+    [[nodiscard]] std::string translate(std::string_view target) const {
+        const auto end = target.find('?');
+        const auto at = renderer_->find(target.substr(0, end));
+        if (!at || at->language == nullptr) return std::string{target};
+        auto made = url(at->path);
+        return end == std::string_view::npos ? made : made.append(target.substr(end));
+    }
+
+    /// The other way round: what is below the language of a path in this language.
+    [[nodiscard]] std::string path_of(std::string_view url) const { return std::string{url.substr(language_->root.size())}; }
 
     /// A whole page: `write(html)` writes the content between the parts of the theme.
     template <class Write>
     void answer(http::response& response, page_frame frame, Write&& write) const {
-        answer(response, frame, std::forward<Write>(write), reach_);
+        answer(response, frame, std::forward<Write>(write), renderer_->reach());
     }
     template <class Write>
     void answer(http::response& response, page_frame frame, Write&& write, page_reach reach) const {
-        const auto home_url = site_.root + "/";
-        frame.style_url = site_.style_url;
+        const auto home_url = url("/");
+        const auto urls = urls_in_other_languages(frame.path);
+        const auto links = links_to(urls);
+        frame.texts = &texts().frame;
+        frame.style_url = site().style_url;
+        frame.icon_url = site().icon_url;
         frame.home_url = home_url;
+        frame.documentation_url = renderer_->documentation_url();
+        frame.languages = links;
         // Without TLS browsers omit Sec-Fetch-Site, and with no-referrer their Origin is `null`, so that forms of this
         // site could not be told from those of others.
-        if (!site_.secure) frame.referrer_policy = "same-origin";
-        add_page_fields(response, site_, reach);
+        if (!site().secure) frame.referrer_policy = "same-origin";
+        if (frame.has_secret) frame.script_url = site().script_url;
+        add_page_fields(response, site(), reach, frame.has_secret);
         response.body().clear();
         html_writer html{response.body()};
-        policy(theme_).begin_page(html, frame);
+        renderer_->theme().begin_page(html, frame);
         write(html);
-        policy(theme_).end_page(html, frame);
+        renderer_->theme().end_page(html, frame);
     }
 
     /// An error page. The frame, except for the title and shape, is the caller's.
@@ -157,7 +313,7 @@ public:
         response.set_status(status);
         answer(response, frame, [&](html_writer& html) {
             write_message(html, message);
-            html.add("<p><a href=\"{}/\">{}</a></p>\n", site_.root, texts().errors.home);
+            html.add("<p><a href=\"{}\">{}</a></p>\n", url("/"), texts().errors.home);
         });
     }
 
@@ -167,27 +323,24 @@ public:
     }
 
 private:
-    page_site make_site(std::string_view auth_url) const {
-        auto made = page_site::make(auth_url, policy(theme_).style_sheet());
-        if (!made)
-            throw std::invalid_argument{"tollgate: '" + std::string{auth_url} +
-                                        "' is not an absolute http or https URL"};
-        return std::move(*made);
+    /// One for each language; empty if the page has no path.
+    [[nodiscard]] std::vector<std::string> urls_in_other_languages(std::string_view path) const {
+        std::vector<std::string> urls;
+        if (path.empty() || renderer_->languages().size() < 2) return urls;
+        for (const page_language& each : renderer_->languages()) urls.push_back(std::string{each.root}.append(path));
+        return urls;
     }
-
-    scope_text_list list_scopes(const service_catalog& services) const {
-        scope_text_list made;
-        for (auto& scope : services.scopes()) {
-            auto text = policy(theme_).scope_text(scope, services);
-            made.add(std::move(scope), std::move(text));
+    [[nodiscard]] std::vector<page_link> links_to(const std::vector<std::string>& urls) const {
+        std::vector<page_link> links;
+        for (std::size_t i = 0; i < urls.size(); ++i) {
+            const page_language& to = renderer_->languages()[i];
+            links.push_back({urls[i], to.texts->frame.language_name, &to == language_, to.texts->frame.language});
         }
-        return made;
+        return links;
     }
 
-    Theme theme_;
-    page_site site_;
-    scope_text_list scopes_;
-    page_reach reach_;
+    const page_renderer<Theme>* renderer_;
+    const page_language* language_;
 };
 
 }  // namespace tollgate::web

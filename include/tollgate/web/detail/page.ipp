@@ -5,33 +5,95 @@
 #include <tollgate/http/url.hpp>
 #include <tollgate/web/detail/page.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
+#include <string>
 #include <utility>
 
 namespace tollgate::inline v0::web {
 
-TOLLGATE_DECL std::optional<page_site> page_site::make(std::string_view auth_url, std::string style_sheet) {
+namespace detail {
+
+inline constexpr std::string_view style_field_lines =
+    "Content-Type: text/css; charset=utf-8\r\n"
+    "Cache-Control: public, max-age=31536000, immutable\r\n"
+    "X-Content-Type-Options: nosniff\r\n";
+
+inline constexpr std::string_view script_field_lines =
+    "Content-Type: text/javascript; charset=utf-8\r\n"
+    "Cache-Control: public, max-age=31536000, immutable\r\n"
+    "X-Content-Type-Options: nosniff\r\n";
+
+/// Shows the buttons that copy a text. Without a secure context there is no clipboard, only the older command.
+inline constexpr std::string_view copy_script = R"("use strict";
+for (const button of document.querySelectorAll("button[data-copies]")) {
+  const field = document.getElementById(button.dataset.copies);
+  const label = button.firstChild;
+  const text = label.data;
+  const status = document.createElement("span");
+  let timer;
+  status.className = "unseen";
+  status.setAttribute("role", "status");
+  button.after(status);
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(field.value);
+    } catch {
+      field.select();
+      if (!document.execCommand("copy")) return;
+    }
+    label.data = status.textContent = button.dataset.copied;
+    clearTimeout(timer);
+    timer = setTimeout(() => { label.data = text; status.textContent = ""; }, 3000);
+  });
+}
+)";
+
+// An SVG document that is opened by itself is a page: it may load and run nothing.
+inline constexpr std::string_view icon_field_lines =
+    "Content-Type: image/svg+xml\r\n"
+    "Cache-Control: public, max-age=31536000, immutable\r\n"
+    "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'\r\n"
+    "X-Content-Type-Options: nosniff\r\n";
+inline constexpr std::string_view fixed_icon_field_lines =
+    "Content-Type: image/svg+xml\r\n"
+    "Cache-Control: public, max-age=86400\r\n"
+    "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'\r\n"
+    "X-Content-Type-Options: nosniff\r\n";
+
+/// A version number of a file's content; no security depends on its length.
+[[nodiscard]] inline std::string version_of(std::string_view content) { return hex_encode(sha256(content).raw().substr(0, 8)); }
+
+}  // namespace detail
+
+TOLLGATE_DECL std::optional<page_site> page_site::make(std::string_view auth_url, std::string style_sheet, std::string icon) {
     const auto url = http::url::parse(auth_url);
     if (!url || url->has_query || url->has_fragment || url->has_user_info) return std::nullopt;
     page_site made;
     made.root = url->path;
     while (made.root.ends_with('/')) made.root.pop_back();
     made.origin = url->origin();
+    made.authority = made.origin.substr(made.origin.find("://") + 3);
     made.secure = url->scheme == http::url_scheme::https;
-    // A version number; no security depends on its length.
-    made.style_url = made.root + "/en/style-" + hex_encode(sha256(style_sheet).raw().substr(0, 8)) + ".css";
-    made.style_sheet = std::move(style_sheet);
+    made.style_url = made.root + "/en/style-" + detail::version_of(style_sheet) + ".css";
+    made.icon_url = made.root + "/en/icon-" + detail::version_of(icon) + ".svg";
+    made.script_url = made.root + "/en/copy-" + detail::version_of(detail::copy_script) + ".js";
+    made.assets.push_back({made.script_url, detail::script_field_lines, std::string{detail::copy_script}});
+    made.assets.push_back({made.style_url, detail::style_field_lines, std::move(style_sheet)});
+    made.assets.push_back({made.icon_url, detail::icon_field_lines, icon});
+    made.assets.push_back({made.root + "/favicon.ico", detail::fixed_icon_field_lines, std::move(icon)});
     return made;
 }
 
-TOLLGATE_DECL bool page_site::answer_style_sheet(const http::request& request, http::response& response) const {
-    if (request.target.path != style_url) return false;
+TOLLGATE_DECL bool page_site::answer_asset(const http::request& request, http::response& response) const {
+    const auto found =
+        std::find_if(assets.begin(), assets.end(), [&](const page_asset& each) { return each.path == request.target.path; });
+    if (found == assets.end()) return false;
     if (request.method == http::method::get || request.method == http::method::head) {
-        response.add_prepared_lines(
-            "Content-Type: text/css; charset=utf-8\r\n"
-            "Cache-Control: public, max-age=31536000, immutable\r\n"
-            "X-Content-Type-Options: nosniff\r\n");
-        response.body() = style_sheet;
+        response.add_prepared_lines(found->field_lines);
+        response.body() = found->body;
         return true;
     }
     response.set_status(request.method == http::method::options ? http::status::no_content
@@ -53,22 +115,19 @@ TOLLGATE_DECL bool is_cross_site(const http::request& request, const page_site& 
     return false;
 }
 
-TOLLGATE_DECL void add_page_fields(http::response& response, const page_site& site, page_reach reach) {
+TOLLGATE_DECL void add_page_fields(http::response& response, const page_site& site, page_reach reach, bool has_script) {
     response.add_prepared_lines(
         "Content-Type: text/html; charset=utf-8\r\n"
         "Cache-Control: no-store\r\n"
         "X-Frame-Options: DENY\r\n"
         "X-Content-Type-Options: nosniff\r\n"
         "Referrer-Policy: no-referrer\r\n");
-    if (reach == page_reach::this_site)
-        response.add_prepared_lines(
-            "Content-Security-Policy: default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; "
-            "base-uri 'none'; frame-ancestors 'none'\r\n"
-            "Cross-Origin-Opener-Policy: same-origin\r\n");
-    else
-        response.add_prepared_lines(
-            "Content-Security-Policy: default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; "
-            "frame-ancestors 'none'\r\n");
+    std::string policy = "default-src 'none'; style-src 'self'; img-src 'self' data:; ";
+    if (has_script) policy.append("script-src 'self'; ");
+    if (reach == page_reach::this_site) policy.append("form-action 'self'; ");
+    policy.append("base-uri 'none'; frame-ancestors 'none'");
+    response.add("Content-Security-Policy", *http::field_value::from(policy));
+    if (reach == page_reach::this_site) response.add_prepared_lines("Cross-Origin-Opener-Policy: same-origin\r\n");
     if (site.secure) response.add("Strict-Transport-Security", "max-age=31536000");
 }
 
@@ -117,27 +176,56 @@ TOLLGATE_DECL void write_message(html_writer& html, const message_texts& message
 
 namespace detail {
 
-[[nodiscard]] inline std::string day_text(instant at) {
-    constexpr std::string_view months = "JanFebMarAprMayJunJulAugSepOctNovDec";
+[[nodiscard]] inline std::string day_text(instant at, const date_texts& texts) {
     const auto civil = tollgate::detail::to_civil(at);
-    const auto month = months.substr(static_cast<std::size_t>(civil.month - 1) * 3, 3);
-    return std::to_string(civil.day).append(" ").append(month).append(" ").append(std::to_string(civil.year));
+    const auto month = texts.months[static_cast<std::size_t>(civil.month - 1)];
+    return fill_in(fill_in(fill_in(texts.day, std::to_string(civil.day)), month), std::to_string(civil.year));
+}
+
+/// Rounded down. A day is 24 hours, so that none of it depends on a time zone.
+template <class Duration>
+[[nodiscard]] std::string age_text(Duration age, const date_texts& texts) {
+    const auto in_units = [](auto count, std::string_view one, std::string_view many) {
+        return count == 1 ? std::string{one} : fill_in(many, std::to_string(count));
+    };
+    if (age < std::chrono::minutes{1}) return std::string{texts.just_now};
+    if (age < std::chrono::hours{1})
+        return in_units(std::chrono::floor<std::chrono::minutes>(age).count(), texts.minute_ago, texts.minutes_ago);
+    if (age < std::chrono::days{1})
+        return in_units(std::chrono::floor<std::chrono::hours>(age).count(), texts.hour_ago, texts.hours_ago);
+    return in_units(std::chrono::floor<std::chrono::days>(age).count(), texts.day_ago, texts.days_ago);
 }
 
 }  // namespace detail
 
-TOLLGATE_DECL void write_day(html_writer& html, instant at) {
-    html.add("<time datetime=\"{}\">{}</time>", to_iso8601(at).view(), detail::day_text(at));
-}
-
-TOLLGATE_DECL std::string moment_text(instant at) {
+TOLLGATE_DECL std::string moment_text(instant at, const date_texts& texts) {
     // 2026-11-21T14:05:09Z
     const auto written = to_iso8601(at);
-    return detail::day_text(at).append(", ").append(written.view().substr(11, 8)).append(" UTC");
+    return detail::day_text(at, texts).append(", ").append(written.view().substr(11, 8)).append(" UTC");
 }
 
-TOLLGATE_DECL void write_moment(html_writer& html, instant at) {
-    html.add("<time datetime=\"{}\">{}</time>", to_iso8601(at).view(), moment_text(at));
+TOLLGATE_DECL void write_day(html_writer& html, instant at, const date_texts& texts) {
+    html.add("<time datetime=\"{}\" title=\"{}\">{}</time>", to_iso8601(at).view(), moment_text(at, texts),
+             detail::day_text(at, texts));
+}
+
+TOLLGATE_DECL void write_age(html_writer& html, instant at, instant now, const date_texts& texts) {
+    if (at > now || now - at > std::chrono::days{30}) return write_day(html, at, texts);
+    html.add("<time datetime=\"{}\" title=\"{}\">{}</time>", to_iso8601(at).view(), moment_text(at, texts),
+             detail::age_text(now - at, texts));
+}
+
+TOLLGATE_DECL void write_scopes(html_writer& html, const scope_set& scopes, const scope_text_list& texts) {
+    html.add("<ul class=\"scopes\">\n");
+    scopes.for_each([&](std::string_view scope) {
+        html.add("<li>{} <code>{}</code></li>\n", texts.find(scope), scope);
+        return true;
+    });
+    html.add("</ul>\n");
+}
+
+TOLLGATE_DECL void write_moment(html_writer& html, instant at, const date_texts& texts) {
+    html.add("<time datetime=\"{}\">{}</time>", to_iso8601(at).view(), moment_text(at, texts));
 }
 
 }  // namespace tollgate::web

@@ -13,6 +13,7 @@ inline constexpr std::string_view plain_style_sheet = R"(:root {
   --danger: #a61b29; --danger-deep: #82131f; --on-danger: #ffffff; --danger-paper: #fdf3f3;
   --good: #0b6b46; --good-paper: #eff8f3; --care: #805300; --care-paper: #fdf7e9;
   --shadow: 0 .5rem 1.5rem rgb(20 30 40 / 16%);
+  --mono: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
 }
 @media (prefers-color-scheme: dark) {
   :root {
@@ -24,6 +25,7 @@ inline constexpr std::string_view plain_style_sheet = R"(:root {
   }
 }
 *, ::before, ::after { box-sizing: border-box; }
+[hidden] { display: none !important; }
 html { -webkit-text-size-adjust: 100%; scroll-padding-top: 1.5rem; }
 body { margin: 0; background: var(--paper); color: var(--ink); overflow-wrap: break-word;
   font: 1rem/1.6 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; }
@@ -34,7 +36,7 @@ p { margin: 0 0 1rem; max-width: 42rem; text-wrap: pretty; }
 a { color: var(--accent); text-decoration-thickness: 1px; text-underline-offset: .18em; }
 a:hover { text-decoration-thickness: 2px; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: .25rem; }
-code { font-family: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: .875em;
+code { font-family: var(--mono); font-size: .875em;
   overflow-wrap: anywhere; }
 .skip { position: absolute; left: -100rem; }
 .skip:focus { left: 1rem; top: 1rem; padding: .5rem 1rem; background: var(--paper); z-index: 2; }
@@ -45,22 +47,30 @@ body > header { background: var(--panel); border-bottom: 1px solid var(--line); 
 .bar, body > nav, main { max-width: 66rem; margin-inline: auto; padding-inline: 1.5rem; }
 .bar { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: .5rem 1.5rem; min-height: 3.75rem;
   padding-block: .6rem; }
+.logo { height: 1.5em; width: auto; max-width: 8rem; vertical-align: -.4em; margin-right: .5rem; }
 .name { color: var(--ink); font-weight: 650; letter-spacing: -.01em; text-decoration: none; padding-block: .2rem; }
 .name:hover { text-decoration: underline; }
 .who { display: flex; flex-wrap: wrap; align-items: center; gap: .35rem 1rem; font-size: .925rem; color: var(--quiet); min-width: 0; }
+.who > a { padding-block: .1rem; }
 .who > span { overflow-wrap: anywhere; }
 .who form { margin: 0; }
-body > nav { padding-block: 1rem 0; }
-body > nav ul { display: flex; flex-wrap: wrap; gap: .25rem; list-style: none; margin: 0 -.8rem; padding: 0; }
-body > nav a { display: block; padding: .4rem .8rem; border-radius: .5rem; color: var(--ink); text-decoration: none; }
-body > nav a:hover { background: var(--panel); }
-body > nav a[aria-current] { background: var(--panel); color: var(--accent); font-weight: 600; }
-main { padding-block: 2.25rem 5rem; }
-.narrow main { max-width: 30rem; padding-block: clamp(2rem, 8vh, 6rem) 5rem; }
+body > nav { border-bottom: 1px solid var(--line); max-width: none; padding-inline: max(1.5rem, (100% - 63rem) / 2); }
+body > nav ul { display: flex; flex-wrap: wrap; gap: 0 .25rem; list-style: none; margin: 0 -.8rem; padding: 0; }
+body > nav a { display: block; padding: .8rem; color: var(--quiet); text-decoration: none; white-space: nowrap; }
+body > nav a:hover { color: var(--ink); }
+body > nav a:focus-visible { outline-offset: -3px; }
+body > nav a[aria-current] { color: var(--ink); font-weight: 600; box-shadow: inset 0 -3px var(--accent); }
+body > footer { border-top: 1px solid var(--line); }
+.languages { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; list-style: none; max-width: 66rem; margin: 0 auto;
+  padding: 1rem 1.5rem 2rem; font-size: .925rem; }
+.languages a { display: block; padding-block: .25rem; color: var(--quiet); }
+.languages a[aria-current] { color: var(--ink); text-decoration: none; font-weight: 600; }
+main { padding-block: 2.25rem 4rem; min-height: 60vh; }
+.narrow main { max-width: 33rem; padding-block: clamp(2rem, 8vh, 6rem) 4rem; }
 
 .heading { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: .5rem 1.5rem;
   margin-bottom: .6rem; }
-.heading h1 { margin: 0; }
+.heading h1, .heading h2 { margin: 0; }
 .lead { color: var(--quiet); margin-bottom: 2rem; }
 .nothing { border: 1px dashed var(--edge); border-radius: .6rem; padding: 1.5rem; color: var(--quiet); max-width: none;
   margin-bottom: 2.5rem; }
@@ -69,15 +79,22 @@ main { padding-block: 2.25rem 5rem; }
 .faults { border-color: var(--danger); background: var(--danger-paper); }
 .faults h2 { font-size: 1.05rem; margin: 0 0 .25rem; }
 .faults ul { margin: 0; padding: 0; list-style: none; }
-.faults a { color: var(--danger); }
+.faults a { display: inline-block; color: var(--danger); }
 .caution { border-color: var(--care); background: var(--care-paper); }
+.hint + .caution { margin-top: 1.25rem; }
 
-button, .button, summary { display: inline-block; font: inherit; font-weight: 600; line-height: 1.4; text-decoration: none; cursor: pointer;
-  border: 1px solid transparent; border-radius: .5rem; padding: .55rem 1.1rem; background: var(--accent); color: var(--on-accent); }
+button, .button { display: inline-block; font: inherit; font-weight: 600; line-height: 1.4; text-decoration: none; cursor: pointer;
+  border: 1px solid transparent; border-radius: .5rem; padding: .55rem 1.1rem; background: var(--accent); color: var(--on-accent);
+  max-width: 100%; overflow-wrap: anywhere; }
 button:hover, .button:hover { background: var(--accent-deep); }
-button.quiet, .heading .button, summary { background: transparent; border-color: var(--edge); color: var(--ink); font-weight: 500; }
-button.quiet:hover, .heading .button:hover, summary:hover { background: var(--panel); border-color: var(--ink); }
+button.quiet, .button.quiet { background: var(--paper); border-color: var(--edge); color: var(--ink); font-weight: 500; }
+button.quiet:hover, .button.quiet:hover { background: var(--panel); border-color: var(--ink); }
+button.link { padding: .1rem .2rem; border: 0; background: none; color: var(--accent); font-weight: 400; text-decoration: underline;
+  text-decoration-thickness: 1px; text-underline-offset: .18em; }
+button.link:hover { text-decoration-thickness: 2px; }
 header button.quiet { padding: .25rem .75rem; font-size: .925rem; }
+button.quiet.removal { color: var(--danger); }
+button.quiet.removal:hover { border-color: var(--danger); background: var(--danger-paper); }
 button.danger { background: var(--danger); color: var(--on-danger); }
 button.danger:hover { background: var(--danger-deep); }
 
@@ -96,50 +113,76 @@ input:focus-visible, select:focus-visible, textarea:focus-visible { outline-offs
 .choice { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .75rem; align-items: start; padding: .35rem 0; }
 .choice input { width: 1.5rem; height: 1.5rem; margin: 0; accent-color: var(--accent); }
 .choice code { display: block; color: var(--quiet); }
-input.copied:not([type=checkbox]) { font-family: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
+.copyable { display: flex; gap: .6rem; align-items: start; }
+.copyable > textarea { flex: 1; }
+textarea.copied { field-sizing: content; resize: none; overflow-wrap: anywhere;
+  font-family: var(--mono);
   font-size: .925rem; user-select: all; }
 .chooser { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: end; margin-bottom: 2rem; }
 .chooser p, .chooser label { width: 100%; margin: 0; }
 .chooser label { font-weight: 600; }
 .chooser select { width: auto; max-width: 100%; }
 
-.narrow main > ul { margin: 0 0 1.25rem; padding-left: 1.25rem; }
-.narrow li + li { margin-top: .5rem; }
-.narrow li code { display: block; color: var(--quiet); }
+.scopes { list-style: none; margin: 0; padding: 0; }
+.scopes li { padding-left: 1.5rem; position: relative; }
+.scopes li::before { content: ""; position: absolute; left: .2rem; top: .35em; width: .35rem; height: .65rem; border: solid var(--good);
+  border-width: 0 2px 2px 0; transform: rotate(45deg); }
+.scopes li + li { margin-top: .2rem; }
+.scopes code { color: var(--quiet); margin-left: .35rem; }
+main > .scopes { margin: 0 0 1.25rem; }
+main > .scopes li + li { margin-top: .5rem; }
+main > .scopes code { display: block; margin: 0; }
 .narrow form h2 { margin-top: 2rem; }
-.buttons { display: flex; flex-wrap: wrap; gap: .6rem; margin: 1.75rem 0 1rem; }
+.buttons { display: flex; flex-wrap: wrap; gap: .6rem; margin: 1.5rem 0 1rem; }
+strong.code { display: block; font: 600 1.5rem/1.6 var(--mono); letter-spacing: .08em; }
+.as { margin: 1.5rem 0 0; padding-top: 1.25rem; border-top: 1px solid var(--line); }
 blockquote { margin: 0 0 1rem; padding: .1rem 0 .1rem 1rem; border-left: .2rem solid var(--line); color: var(--quiet);
   overflow-wrap: anywhere; }
 
+.balance { color: var(--ink); font-size: 1.35rem; letter-spacing: -.01em; }
+.links { display: flex; flex-wrap: wrap; gap: .35rem 1.5rem; margin: -1.25rem 0 2.5rem; }
+.nothing + .links { margin-top: -1.5rem; }
 .account { font-size: 1.1rem; margin: 2.25rem 0 .75rem; }
 table { width: 100%; border-collapse: collapse; margin-bottom: 2.5rem; font-size: .95rem; line-height: 1.5; }
-th, td { text-align: left; vertical-align: top; padding: .85rem 1.25rem .85rem 0; border-bottom: 1px solid var(--line); }
+th, td { text-align: left; vertical-align: top; padding: .75rem 1.25rem .75rem 0; border-bottom: 1px solid var(--line); }
 thead th { color: var(--quiet); font-size: .85rem; font-weight: 600; padding-block: 0 .5rem; white-space: nowrap; }
-tbody th { font-weight: 600; min-width: 10rem; overflow-wrap: anywhere; }
-tbody th p { font-weight: 400; font-size: .95rem; margin: .15rem 0 0; color: var(--quiet); }
-td { min-width: 5.5rem; overflow-wrap: anywhere; }
-.whole, .codes code { overflow-wrap: break-word; }
-td ul { margin: 0; padding: 0; list-style: none; }
-.texts li + li { margin-top: .35rem; }
-time { white-space: nowrap; }
-.actions { padding-right: 0; white-space: nowrap; overflow-wrap: normal; text-align: right; }
-.confirm { display: inline-block; position: relative; white-space: normal; text-align: left; }
-.confirm + .confirm { margin-left: .4rem; }
-summary { list-style: none; padding: .2rem .7rem; font-size: .9rem; white-space: nowrap; }
-summary::-webkit-details-marker { display: none; }
-.confirm[open] > summary { border-color: var(--ink); background: var(--panel); }
-.confirm > div { position: absolute; right: 0; top: calc(100% + .4rem); z-index: 1; width: 21rem; max-width: 80vw; padding: 1.1rem 1.2rem;
-  background: var(--paper); border: 1px solid var(--edge); border-radius: .6rem; box-shadow: var(--shadow); overflow-wrap: anywhere; }
+tbody th { font-weight: 600; overflow-wrap: anywhere; min-width: 10rem; }
+td { overflow-wrap: break-word; }
+td.actions { padding-block: .5rem; padding-right: 0; text-align: right; white-space: nowrap; }
+td.actions a { display: inline-block; padding-block: .25rem; }
+table + .quiet { margin: -1.75rem 0 2.5rem; }
+time { white-space: nowrap; text-decoration: none; }
+
+.items { list-style: none; margin: 0 0 2.5rem; padding: 0; border: 1px solid var(--line); border-radius: .75rem; }
+.items > li { padding: 1.1rem 1.25rem 1.2rem; }
+.items > li + li { border-top: 1px solid var(--line); }
+.top { display: flex; flex-wrap: wrap; justify-content: space-between; align-items: start; gap: .6rem 1.5rem; }
+.what { flex: 1 1 18rem; min-width: 0; overflow-wrap: anywhere; }
+.what h2, .what h3 { font-size: 1.05rem; line-height: 1.4; margin: 0; letter-spacing: 0; }
+.what p { margin: .15rem 0 0; font-size: .925rem; color: var(--quiet); }
+div.actions { display: flex; flex-wrap: wrap; gap: .4rem; }
+div.actions > button, .actions > .button, td.actions button, dd > form button,
+.heading form button { padding: .25rem .75rem; font-size: .9rem; }
+dl { display: flex; flex-wrap: wrap; gap: .75rem 2.25rem; margin: .9rem 0 0; font-size: .925rem; }
+dl > div { min-width: 0; max-width: 100%; }
+dl > .long { flex-basis: 100%; }
+dt { color: var(--quiet); font-size: .85rem; line-height: 1.4; margin-bottom: .1rem; }
+dd { margin: 0; overflow-wrap: anywhere; }
+dd ul { margin: 0; padding: 0; list-style: none; }
+dd form { display: inline-block; margin: 0 0 0 .5rem; }
+.confirm { width: 26rem; max-width: calc(100vw - 2rem); padding: 1.4rem 1.5rem 1.2rem; color: var(--ink); background: var(--paper);
+  border: 1px solid var(--edge); border-radius: .75rem; box-shadow: var(--shadow); overflow-wrap: anywhere; }
+.confirm::backdrop { background: rgb(10 20 30 / 45%); }
 .confirm form { margin: 0; }
+.confirm .buttons { margin: 1.25rem 0 0; }
 
 .state { display: inline-block; font-size: .85rem; font-weight: 600; line-height: 1.4; white-space: nowrap; border-radius: 1rem;
   padding: .1rem .65rem; border: 1px solid var(--edge); color: var(--quiet); }
 .state.good { border-color: var(--good); color: var(--good); background: var(--good-paper); }
 .state.care { border-color: var(--care); color: var(--care); background: var(--care-paper); }
 .state.bad { border-color: var(--danger); color: var(--danger); background: var(--danger-paper); }
-.standing { display: flex; flex-direction: column; align-items: flex-start; gap: .35rem .75rem; }
-.standing form, .caution form, .deliveries form { margin: 0; }
-.standing button, .deliveries button { padding: .2rem .7rem; font-size: .9rem; white-space: nowrap; }
+.caution form, .heading form { margin: 0; }
+summary { cursor: pointer; }
 .deliveries time { white-space: normal; }
 .caution.bad { border-color: var(--danger); background: var(--danger-paper); }
 .caution.bad > :last-child, .faults > p { margin: 0; }
@@ -153,48 +196,78 @@ summary::-webkit-details-marker { display: none; }
 .attempts li { padding: .45rem 0; border-bottom: 1px solid var(--line); font-size: .95rem; }
 .attempts li:last-child { border-bottom: 0; padding-bottom: 0; }
 .attempts li > p { font-size: inherit; padding-left: 1.25rem; }
-.attempt > summary { display: list-item; list-style: disclosure-closed outside; margin-left: 1.25rem; padding: 0;
-  border: 0; border-radius: 0; font-size: inherit; font-weight: 400; line-height: 1.6; white-space: normal; background: none; }
-.attempt > summary:hover { background: none; text-decoration: underline; }
+.attempt > summary { list-style: disclosure-closed outside; margin-left: 1.25rem; }
+.attempt > summary:hover { text-decoration: underline; }
 .attempt[open] > summary { list-style-type: disclosure-open; }
-.attempt > summary::-webkit-details-marker { display: revert; }
 .ending { font-weight: 600; }
 .attempt > .hint { margin: .5rem 0 .3rem 1.25rem; }
-pre { font-family: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
+.hook-actions, .hook-actions form, .filter ul { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem 1rem; margin: 0; }
+.hook-actions { justify-content: space-between; margin-bottom: 1.5rem; }
+.hook-actions form { gap: .5rem; }
+.hook-actions select { width: auto; padding: .2rem .5rem; font-size: .9rem; }
+.hook-actions label, .hook-actions button { font-size: .9rem; }
+.hook-actions button { padding: .2rem .7rem; }
+.filter ul { list-style: none; padding: 0; margin-bottom: 1rem; }
+.filter a { display: block; min-width: 1.5rem; padding: .25rem .1rem; text-align: center; }
+.filter a[aria-current] { color: var(--ink); font-weight: 600; text-decoration: none; border-bottom: 2px solid var(--accent); }
+.exchange { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(22rem, 100%), 1fr)); gap: 0 1rem; }
+.exchange > div { min-width: 0; }
+.exchange .hint { margin: .5rem 0 .3rem 1.25rem; }
+pre { font-family: var(--mono);
   font-size: .85rem; line-height: 1.5; margin: 0 0 .5rem 1.25rem; padding: .75rem 1rem; border-radius: .5rem;
   background: var(--panel); white-space: pre-wrap;
   overflow-wrap: anywhere; }
 
-@media (max-width: 56rem) {
+@media (min-width: 60rem) {
+  td { min-width: 8rem; }
+}
+@media (max-width: 44rem) {
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   table, tbody, tr, th, td { display: block; }
-  tr { border: 1px solid var(--line); border-radius: .75rem; padding: 1rem 1.1rem; margin-bottom: 1rem; }
-  th, td { border: 0; padding: .3rem 0; min-width: 0; }
-  tbody th { font-size: 1.05rem; padding-top: 0; }
-  td[data-label] { display: grid; grid-template-columns: 8rem minmax(0, 1fr); gap: .75rem; }
+  tr { border: 1px solid var(--line); border-radius: .75rem; padding: .9rem 1.1rem; margin-bottom: .75rem; }
+  th, td { border: 0; padding: .15rem 0; min-width: 0; }
+  tbody th { padding-top: 0; }
+  td[data-label] { display: grid; grid-template-columns: 6rem minmax(0, 1fr); gap: .75rem; }
   td[data-label]::before { content: attr(data-label); color: var(--quiet); }
-  .standing { flex-flow: row wrap; align-items: center; }
-  .actions { text-align: left; white-space: normal; padding: .6rem 0 0; }
-  .confirm[open] { display: block; margin: .5rem 0; }
-  .confirm[open] + .confirm { margin-left: 0; }
-  .confirm > div { position: static; width: auto; max-width: none; margin-top: .6rem; box-shadow: none; }
+  td.actions { text-align: left; padding-top: .4rem; }
+  td time { white-space: normal; }
+  td:empty { display: none; }
 }
 @media (max-width: 30rem) {
-  .bar, body > nav, main { padding-inline: 1.1rem; }
+  h1 { font-size: 1.6rem; }
+  main { padding-block: 1.5rem 3rem; }
+  .bar, main, .languages { padding-inline: 1.1rem; }
+  .bar { gap: .1rem .75rem; }
+  .name { flex: 1; }
+  .who { display: contents; }
+  .who > span { flex: 1 1 50%; }
+  body > nav { padding: .5rem 1.1rem; }
+  body > nav ul { margin-inline: -.7rem; }
+  body > nav a { padding: .3rem .7rem; border-radius: .5rem; }
+  body > nav a[aria-current] { background: var(--panel); box-shadow: none; color: var(--accent); }
   .form { padding: 1.25rem 1.1rem; }
-  td[data-label] { grid-template-columns: 6.5rem minmax(0, 1fr); }
+  .items > li { padding-inline: 1.1rem; }
+  .copyable { flex-direction: column; }
+  .copyable > textarea { flex: none; }
+  .copied.long { min-height: 4.2rem; }
+  .buttons > * { flex: 1 1 auto; text-align: center; }
 }
 @media (max-width: 23rem) {
   td[data-label] { grid-template-columns: 1fr; gap: 0; }
 }
+@media (forced-colors: active) {
+  body > nav a[aria-current] { text-decoration: underline; text-decoration-thickness: 3px; }
+  .scopes li::before { border-color: CanvasText; }
+  .faulty, .notice, .faults, .caution { border-left-color: CanvasText; }
+}
 @media print {
-  nav, .skip, .actions, .form, header form { display: none; }
+  nav, .skip, div.actions, td.actions, .form, .heading .button, .heading form, .hook-actions, header form, footer { display: none; }
 }
 )";
 
-/// An inline icon: otherwise browsers request /favicon.ico.
+/// The default icon.
 inline constexpr std::string_view plain_icon =
-    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' "
-    "fill='%230a5a9c'/%3E%3Cpath d='M4 4h8v2H9v6H7V6H4z' fill='%23fff'/%3E%3C/svg%3E";
+    "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><rect width='16' height='16' rx='4' fill='#0a5a9c'/>"
+    "<path d='M4 4h8v2H9v6H7V6H4z' fill='#fff'/></svg>";
 
 }  // namespace tollgate::detail

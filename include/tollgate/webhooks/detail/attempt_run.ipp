@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/limits.hpp>
 #include <tollgate/webhooks/detail/attempt_run.hpp>
 #include <tollgate/webhooks/detail/hook_client.hpp>
 
@@ -189,6 +190,7 @@ TOLLGATE_DECL void attempt_run::start_tls() {
 /// Reads while it writes: a receiver may refuse a request before it has received all of it.
 TOLLGATE_DECL void attempt_run::send() {
     last_fault_ = "no response to the request";
+    result_.front().request.assign(message_, 0, limits::attempt_request_bytes_max);
     allow(client_->settings_.attempt_timeout);
     parser_.start();
     written_ = in_body_ = false;
@@ -239,8 +241,8 @@ TOLLGATE_DECL void attempt_run::on_lost(std::string why) {
     connect();
 }
 
-/// Once the head is complete the receiver has responded, whatever happens to the body: many send one without a length
-/// and leave the connection open.
+/// Once the head is complete, the receiver has responded, even if the body is cut off: many receivers send a body without a
+/// length and leave the connection open.
 TOLLGATE_DECL void attempt_run::end_as(attempt_end how, std::string why) noexcept {
     ended_attempt& made = result_.front();
     made.end = parser_.head_complete() ? attempt_end::answered : how;

@@ -39,6 +39,7 @@ struct ended_attempt {
     attempt_end end = attempt_end::answered;
     unsigned status = 0;
     std::string answer{};
+    std::string request{};  ///< the beginning of what was sent
     std::string retry_after{};
     std::string why{};  ///< for the operator
     milliseconds duration{};
@@ -115,6 +116,7 @@ struct scheduler_actions {
 /// deliveries in flight there, so accounts that share a host do not wait for each other's hooks.
 /// - A hook's deliveries start in the order in which they became due, several at once; retries come later. A receiver
 /// must not depend on the order.
+/// - A hook gets at most `per_hook_minute_max` attempts in a minute; from then on it is listed again when the minute is over.
 /// - A due hook whose host is full is remembered and served when a slot becomes free. Beyond the bounds of that memory
 /// it is listed again after `full_host_retry_time()`.
 /// - Store failures and resource shortages of this machine cause growing pauses; results are kept until their lease has
@@ -164,6 +166,11 @@ private:
         std::vector<remembered_hook> due{};  // the next to be served first
     };
     using hosts = std::unordered_map<std::string, host_state>;
+    /// The attempts of a hook in the current minute.
+    struct hook_minute {
+        clock::time_point over;
+        std::size_t attempts = 0;
+    };
     struct requested_lease {
         hosts::value_type* at;
         std::size_t deliveries_max;
@@ -178,7 +185,10 @@ private:
     TOLLGATE_DECL bool renew_lease(const due_delivery& again) noexcept;
     TOLLGATE_DECL void take_page(result<due_hook_page> from, scheduler_time now, scheduler_actions& into);
     TOLLGATE_DECL bool remember(const due_hook& each);
-    TOLLGATE_DECL void choose_at(hosts::value_type& at, std::size_t& rows_left, instant retry_at, scheduler_actions& into);
+    TOLLGATE_DECL void choose_at(hosts::value_type& at, std::size_t& rows_left, scheduler_time now, scheduler_actions& into);
+    TOLLGATE_DECL void park_limited(host_state& here, scheduler_time now, scheduler_actions& into);
+    TOLLGATE_DECL void count_attempt(hook_id of);
+    [[nodiscard]] TOLLGATE_DECL std::size_t attempts_left(hook_id of, clock::time_point now) const noexcept;
     TOLLGATE_DECL void plan_next_claim(bool leased_some, bool some_request_was_vain, scheduler_time now) noexcept;
     TOLLGATE_DECL void claim_failed(const error& why, scheduler_time now, scheduler_actions& into);
     TOLLGATE_DECL void rest_from_shortage(std::string_view why, scheduler_time now, scheduler_actions& into);
@@ -213,6 +223,8 @@ private:
     bool parked_some_ = false;
     bool was_limited_ = false;  // by slots or bytes: the next completion allows a claim
     std::optional<instant> listed_next_at_;
+    std::unordered_map<hook_id, hook_minute> minutes_;  // if hooks have a bound
+    std::optional<instant> next_minute_at_;             // when the first hook that used up its minute is due again
 
     clock::time_point next_claim_{}, next_look_{}, next_judge_{}, next_complete_{}, next_sweep_{}, no_claim_before_{};
     milliseconds store_pause_{0};     // after failures of the store
@@ -225,10 +237,13 @@ private:
     static constexpr milliseconds sweep_interval = seconds{60}, sweep_pause{100};
     static constexpr std::size_t remembered_per_host_max = 64, remembered_per_account_max = 8, remembered_max = 16'384;
     static constexpr std::size_t known_hosts_max = 16'384;
+    static constexpr milliseconds minute = seconds{60};
+    static constexpr std::size_t known_minutes_max = 65'536;  // hooks beyond have no bound; 4 MB
 };
 
 }  // namespace tollgate::webhooks
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/webhooks/detail/delivery_choice.ipp>
 #include <tollgate/webhooks/detail/delivery_scheduler.ipp>
 #endif

@@ -174,7 +174,7 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
     if (found == in_flight_.end()) return;
     in_flight_delivery& one = found->second;
     attempt made{.at = one.began, .duration = each.duration, .end = each.end, .status = each.status,
-                 .answer = std::move(each.answer)};
+                 .answer = std::move(each.answer), .request = std::move(each.request)};
     attempt_result judged =
         judge_attempt(settings_.retry, one.sent, {std::move(made), each.retry_after}, now.wall, each.chance);
     if (each.unsendable) {
@@ -216,6 +216,7 @@ TOLLGATE_DECL void delivery_scheduler::take_page(result<due_hook_page> from, sch
     requested_.clear();
     slow_requested_ = 0;
     parked_some_ = was_limited_ = false;
+    if (next_minute_at_ && *next_minute_at_ <= now.wall) next_minute_at_.reset();
     page_was_full_ = from->hooks.size() >= settings_.claim_max;
     listed_next_at_ = from->next_at;
     claimed_wall_ = now.wall;
@@ -242,80 +243,11 @@ TOLLGATE_DECL void delivery_scheduler::take_page(result<due_hook_page> from, sch
             break;
         }
         const std::size_t rows_before = rows_left;
-        choose_at(at, rows_left, retry_at, into);
+        choose_at(at, rows_left, now, into);
         if (rows_left != rows_before) due_hosts_.splice(due_hosts_.end(), due_hosts_, here);
     }
     into.leased_for = {now.wall, now.wall + settings_.client.attempt_timeout + settings_.lease_margin};
     if (into.lease.empty()) plan_next_claim(false, false, now);
-}
-
-/// False if the memory is full.
-TOLLGATE_DECL bool delivery_scheduler::remember(const due_hook& each) {
-    hosts::value_type& at = *hosts_.try_emplace(delivery_host(each.target_url)).first;
-    std::vector<remembered_hook>& due = at.second.due;
-    std::size_t of_account = 0;
-    for (remembered_hook& known : due) {
-        if (known.hook == each.hook) {
-            known.listed_by = last_claim_;
-            return true;
-        }
-        if (known.account == each.account) ++of_account;
-    }
-    if (due.size() >= remembered_per_host_max || of_account >= remembered_per_account_max || remembered_ >= remembered_max)
-        return false;
-    if (!at.second.is_queued) {
-        due_hosts_.push_back(&at);
-        at.second.is_queued = true;
-    }
-    due.push_back({each.hook, each.account, 0, last_claim_});
-    ++remembered_;
-    return true;
-}
-
-/// Assigns the host's free slots to its due hooks, each to the account with the fewest deliveries there.
-TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::size_t& rows_left, instant retry_at,
-                                                 scheduler_actions& into) {
-    host_state& here = at.second;
-    const auto load_of = [&](const account_ref& account) -> account_load& {
-        for (account_load& each : here.accounts)
-            if (each.account == account) return each;
-        return here.accounts.emplace_back(account_load{account});
-    };
-    for (remembered_hook& each : here.due) {
-        each.requested = 0;
-        load_of(each.account);
-    }
-    for (account_load& each : here.accounts) each.requested = 0;
-    const std::size_t free = free_places(here);
-    const std::size_t places = (std::min)(free, rows_left);
-    for (std::size_t given = 0; given < places; ++given) {
-        remembered_hook* best = nullptr;
-        account_load* best_load = nullptr;
-        for (remembered_hook& each : here.due) {
-            account_load& load = load_of(each.account);
-            const auto rank = [](const account_load& of, const remembered_hook& hook) {
-                return std::pair{of.in_flight + of.requested, hook.requested};
-            };
-            if (best != nullptr && rank(load, each) >= rank(*best_load, *best)) continue;
-            best = &each;
-            best_load = &load;
-        }
-        ++best->requested;
-        ++best_load->requested;
-    }
-    for (const remembered_hook& each : here.due) {
-        if (each.requested != 0) {
-            into.lease.push_back({each.hook, each.requested, leases_max(here), retry_at});
-            requested_.emplace(each.hook, requested_lease{&at, each.requested});
-        } else if (each.listed_by == last_claim_ && places == free) {
-            // The host is full. The hook is remembered here, so the store need not list it for a while.
-            into.lease.push_back({each.hook, 0, 0, retry_at});
-            parked_some_ = true;
-        }
-    }
-    std::erase_if(here.accounts, [](const account_load& each) { return each.in_flight == 0 && each.requested == 0; });
-    rows_left -= places;
-    if (here.slow) slow_requested_ += places;
 }
 
 TOLLGATE_DECL void delivery_scheduler::take_leased(result<std::vector<due_delivery>> from, scheduler_time now,
@@ -368,6 +300,7 @@ TOLLGATE_DECL void delivery_scheduler::start(due_delivery next, hosts::value_typ
     }
     const auto lease_over = claimed_at_ + settings_.client.attempt_timeout + settings_.lease_margin;
     const bool slow = at.second.slow;
+    count_attempt(next.hook);
     const auto named = numbers_.emplace(id, number).first;
     try {
         const auto& one =
@@ -414,9 +347,10 @@ TOLLGATE_DECL void delivery_scheduler::plan_next_claim(bool leased_some, bool so
         next_claim_ = now.steady + (leased_some || parked_some_ ? milliseconds{0} : empty_claim_pause);
         return;
     }
-    // Also from time to time whatever was predicted, because clocks may be set.
+    // Also check from time to time regardless of the prediction, because clocks may be set.
     milliseconds wait = (tells_changes_ ? 10 : 1) * settings_.claim_interval;
     if (listed_next_at_) wait = (std::min)(wait, std::chrono::ceil<milliseconds>(*listed_next_at_ - now.wall));
+    if (next_minute_at_) wait = (std::min)(wait, std::chrono::ceil<milliseconds>(*next_minute_at_ - now.wall));
     if (parked_some_) wait = (std::min)(wait, full_host_retry_time());
     if (some_request_was_vain) wait = (std::min)(wait, empty_claim_pause);
     next_claim_ = now.steady + wait;

@@ -11,7 +11,7 @@
 namespace tollgate::inline v0::webhooks {
 
 /// The trace and span of one attempt (W3C Trace Context), as hexadecimal digits. They follow from the `webhook-id` and the lease, so
-/// that they need not be stored: all attempts of a delivery, on whatever node, are in one trace, and each has its own span.
+/// that they need not be stored: all attempts of a delivery, on any node, are in one trace, and each has its own span.
 struct delivery_trace {
     std::string trace_id;  ///< 32 digits
     std::string span_id;   ///< 16 digits

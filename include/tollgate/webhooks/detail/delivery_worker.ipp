@@ -311,7 +311,7 @@ TOLLGATE_DECL std::optional<outgoing_request> delivery_worker::impl::prepare(
     if (!each.what->unreadable_secret.empty()) {
         environment_.on_problem(unavailable(each.what->unreadable_secret));
         instead.tried = false;
-        instead.why = "the secret that signs it cannot be read";
+        instead.why = "the signing secret cannot be read";
         return std::nullopt;
     }
     fields_.clear();

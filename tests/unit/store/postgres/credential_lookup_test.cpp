@@ -2,6 +2,7 @@
 
 #include <tollgate/account/issue_personal_token.hpp>
 #include <tollgate/api/account_api.hpp>
+#include <tollgate/api/routes.hpp>
 #include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/system_sources.hpp>
 #include <tollgate/store/detail/postgres/statement.hpp>
@@ -129,7 +130,7 @@ TEST_CASE("a balance request takes two round trips, whatever the credential", "[
     const auto through = proxy.connection_string(schema_of(where));
     shop_directory users{through};
     postgres_store store{through, with_quota()};
-    account_api api{shop_settings(), users, store};
+    account_api api{shop_settings(), users, store, account_routes()};
     const bool over_basic = GENERATE(true, false);
     for (const auto& [user, limit] : {std::pair{ann, "1000"}, std::pair{bob, "7"}}) {
         const auto credential = over_basic ? basic_of(store, user) : bearer_of(store, user);
@@ -154,7 +155,7 @@ TEST_CASE("no quota is returned for a deleted owner, and the directory reports i
     postgres_server::run(where, tables);
     shop_directory users{where};
     postgres_store store{where, with_quota()};
-    account_api api{shop_settings(), users, store};
+    account_api api{shop_settings(), users, store, account_routes()};
     CHECK(balance_with(api, basic_of(store, gone)).status() == http::status::unauthorized);
     CHECK(balance_with(api, bearer_of(store, gone)).status() == http::status::unauthorized);
     CHECK(users.asked_for_quota == 2);

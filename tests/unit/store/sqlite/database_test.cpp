@@ -103,7 +103,7 @@ TEST_CASE("a file system without shared memory is refused, because the log needs
     const auto opened = sqlite::database::open(directory.file("test.db"), {.vfs = vfs.name()});
     REQUIRE_FALSE(opened);
     CHECK(opened.error().kind == error_kind::unavailable);
-    CHECK_THAT(opened.error().cause, Catch::Contains("no write-ahead log is possible"));
+    CHECK_THAT(opened.error().cause, Catch::Contains("a write-ahead log is not possible"));
 }
 
 TEST_CASE("a read-only database can be read and not changed") {

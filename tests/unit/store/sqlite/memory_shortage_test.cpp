@@ -8,11 +8,12 @@
 
 #include <catch2/catch.hpp>
 
+#include <sqlite3.h>
+
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <vector>
-
-#if !defined(TOLLGATE_TEST_NEW_IS_TAKEN)
 
 using namespace tollgate;
 using namespace tollgate::testing;
@@ -31,40 +32,77 @@ std::optional<error_kind> failure_of(const auto& returned) noexcept {
     return returned.error().kind;
 }
 
-}  // namespace
+/// A store with verbs that read, write, and write in a transaction.
+struct small_store {
+    small_store() { value_of(store.create_access_token(token)); }
 
-TEST_CASE("a store that runs out of memory says so, and keeps its connections") {
-    tollgate_test::temporary_directory directory;
-    sqlite_settings settings;
-    settings.readers_max = 1;  // a place that is lost would be the last one
-    settings.busy_wait_max = milliseconds{50};
-    settings.cached_credentials_max = 0;
-    sqlite_store store{directory.file("test.db"), settings};
-    const auto token = sample_access_token(1);
-    value_of(store.create_access_token(token));
-    const auto account = sample_account();
-    const auto hook = sample_hook(account);
-    const std::vector<verb> verbs{
-        {"find_access_token", [&](sqlite_store& in) { return failure_of(in.find_access_token(token.token_digest)); }},
-        {"record_access_token_use", [&](sqlite_store& in) { return failure_of(in.record_access_token_use(token.token_digest, noon)); }},
-        {"create_hook", [&](sqlite_store& in) { return failure_of(in.create_hook(hook, 1000)); }},
-        {"hooks_of", [&](sqlite_store& in) { return failure_of(in.hooks_of(account)); }},
-    };
-    const auto still_works = [&] {
+    static sqlite_settings settings() {
+        sqlite_settings made;
+        made.readers_max = 1;  // a connection that is lost would be the last one
+        made.busy_wait_max = milliseconds{50};
+        made.cached_credentials_max = 0;
+        return made;
+    }
+    void check_that_it_works() {
         CHECK(value_of(store.find_access_token(token.token_digest)));
         value_of(store.record_access_token_use(token.token_digest, noon));
+        const auto id = value_of(store.create_hook(hook, 1000));
+        CHECK(value_of(other.account_of_hook(account.service, id)));  // what was acknowledged is on disk
+        CHECK(value_of(store.delete_hook(account, id)));
+    }
+
+    tollgate_test::temporary_directory directory;
+    sqlite_store store{directory.file("test.db"), settings()};
+    sqlite_store other{directory.file("test.db")};
+    const new_access_token token = sample_access_token(1);
+    const account_ref account = sample_account();
+    const new_hook hook = sample_hook(account);
+    const std::vector<verb> verbs{
+        {"find_access_token", [this](sqlite_store& in) { return failure_of(in.find_access_token(token.token_digest)); }},
+        {"record_access_token_use",
+         [this](sqlite_store& in) { return failure_of(in.record_access_token_use(token.token_digest, noon)); }},
+        {"create_hook", [this](sqlite_store& in) { return failure_of(in.create_hook(hook, 1000)); }},
+        {"hooks_of", [this](sqlite_store& in) { return failure_of(in.hooks_of(account)); }},
     };
-    for (const verb& each : verbs) {
+};
+
+}  // namespace
+
+TEST_CASE("a store for which SQLite has no memory works again afterwards, in a new transaction") {
+    small_store small;
+    for (const verb& each : small.verbs) {
+        CAPTURE(each.name);
+        int failures = 0;
+        for (std::int64_t left = 0; left < 32'768; left += 1024) {
+            CAPTURE(left);
+            sqlite3_hard_heap_limit64(sqlite3_memory_used() + left);
+            const auto failed = each.run(small.store);
+            sqlite3_hard_heap_limit64(0);
+            if (failed) {
+                CHECK(*failed == error_kind::unavailable);
+                ++failures;
+            }
+            small.check_that_it_works();
+        }
+        CHECK(failures > 0);
+    }
+}
+
+#if !defined(TOLLGATE_TEST_NEW_IS_TAKEN)
+
+TEST_CASE("a store that runs out of memory says so, and keeps its connections") {
+    small_store small;
+    for (const verb& each : small.verbs) {
         CAPTURE(each.name);
         bool was_whole = false;
         for (long n = 0; n < 500 && !was_whole; ++n) {
             CAPTURE(n);
             allocations_left = n;
-            const auto failed = each.run(store);
+            const auto failed = each.run(small.store);
             allocations_left.reset();
             was_whole = !failed;
             if (failed) CHECK(*failed == error_kind::unavailable);
-            still_works();
+            small.check_that_it_works();
         }
         CHECK(was_whole);
     }

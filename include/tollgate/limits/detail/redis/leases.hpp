@@ -21,7 +21,7 @@ struct lease_settings {
 /// Units that were already counted in Redis and can be used without a round trip, by key.
 ///
 /// A unit is counted before it is used, so all nodes together never admit more than the quota. The cost of a lease is
-/// units that nobody uses. Leases stay small where that could matter: a key starts with one unit, and its next lease is
+/// unused units. Leases stay small where that could matter: a key starts with one unit, and its next lease is
 /// four times larger if the last one was used up within 2 s; the script grants at most an eighth of what remains; a
 /// lease that was not used for 8 s is returned with one of the node's next requests. A lease ends no later than its
 /// window. For a large lease that is used quickly, one thread requests the next one when a quarter is left, sized so

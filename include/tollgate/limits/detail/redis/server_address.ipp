@@ -60,12 +60,12 @@ TOLLGATE_DECL result<server_address> parse_url(std::string_view url) {
     } else if (url.starts_with(plain)) {
         url.remove_prefix(plain.size());
     } else {
-        return invalid("A Redis URL begins with redis:// or rediss://.");
+        return invalid("A Redis URL must begin with redis:// or rediss://.");
     }
     if (std::any_of(url.begin(), url.end(), [](char c) { return c <= ' ' || c > '~'; }))
-        return invalid("A Redis URL holds visible ASCII only; anything else is percent-encoded.");
+        return invalid("A Redis URL may contain visible ASCII only; percent-encode anything else.");
     if (url.find_first_of("?#") != std::string_view::npos)
-        return invalid("A Redis URL has no query and no fragment here; in a password ? and # are %3F and %23.");
+        return invalid("A Redis URL must not have a query or a fragment; in a password, write ? and # as %3F and %23.");
 
     const std::size_t at = url.rfind('@');
     if (at != std::string_view::npos) {
@@ -73,10 +73,10 @@ TOLLGATE_DECL result<server_address> parse_url(std::string_view url) {
         url.remove_prefix(at + 1);
         const std::size_t colon = who.find(':');
         if (colon == std::string_view::npos || colon + 1 == who.size())
-            return invalid("A Redis URL with a user names a password as well: user:password@, or :password@.");
+            return invalid("A Redis URL with a user must have a password too: user:password@, or :password@.");
         auto user = detail::decode_percent(who.substr(0, colon));
         auto password = detail::decode_percent(who.substr(colon + 1));
-        if (!user || !password) return invalid("In a Redis URL's user and password, % begins two hexadecimal digits.");
+        if (!user || !password) return invalid("In the user and password of a Redis URL, % must be followed by two hexadecimal digits.");
         read.user = *std::move(user);
         read.password = *std::move(password);
     }
@@ -85,7 +85,7 @@ TOLLGATE_DECL result<server_address> parse_url(std::string_view url) {
     std::string_view authority = url.substr(0, slash);
     if (slash != std::string_view::npos && slash + 1 < url.size()) {
         const auto database = detail::parse_short_number(url.substr(slash + 1));
-        if (!database) return invalid("A Redis URL's path is the number of a database, such as /0.");
+        if (!database) return invalid("The path of a Redis URL must be the number of a database, such as /0.");
         read.database = *database;
     }
 
@@ -94,23 +94,23 @@ TOLLGATE_DECL result<server_address> parse_url(std::string_view url) {
         const std::size_t end = authority.find(']');
         const auto address = end == std::string_view::npos ? std::nullopt : ip_address::parse(authority.substr(1, end - 1));
         if (!address || authority.substr(1, end - 1).find(':') == std::string_view::npos)
-            return invalid("A Redis URL's brackets hold an IPv6 address, such as [::1].");
+            return invalid("In a Redis URL, brackets must contain an IPv6 address, such as [::1].");
         read.host = authority.substr(1, end - 1);
         authority.remove_prefix(end + 1);
         if (!authority.empty() && authority.front() != ':')
-            return invalid("Behind the host of a Redis URL there is a port, such as :6379, or nothing.");
+            return invalid("The host of a Redis URL may only be followed by a port, such as :6379.");
         port = authority;
     } else {
         const std::size_t colon = authority.find(':');
         const std::string_view host = authority.substr(0, colon);
-        if (!detail::is_host_name(host)) return invalid("A Redis URL names a host; an IPv6 address stands in brackets.");
+        if (!detail::is_host_name(host)) return invalid("A Redis URL must have a host; write an IPv6 address in brackets.");
         read.host = host;
         if (colon != std::string_view::npos) port = authority.substr(colon);
     }
     if (!port.empty()) {
         const auto number = detail::parse_short_number(port.substr(1));
         if (!number || *number == 0 || *number > 65535)
-            return invalid("A Redis URL's port is a number from 1 to 65535; an IPv6 address stands in brackets.");
+            return invalid("The port of a Redis URL must be a number from 1 to 65535; write an IPv6 address in brackets.");
         read.port = static_cast<std::uint16_t>(*number);
     }
     return read;

@@ -6,6 +6,7 @@
 #include <tollgate/model/personal_token.hpp>
 #include <tollgate/store/detail/memory/dated_digest.hpp>
 #include <tollgate/store/detail/memory/sharded_table.hpp>
+#include <tollgate/store/detail/memory/stored_credential.hpp>
 #include <tollgate/store/detail/memory/user_shares.hpp>
 
 #include <cstddef>
@@ -36,7 +37,7 @@ public:
     [[nodiscard]] result<std::optional<token_credential>> find(const digest& token) const {
         using found = result<std::optional<token_credential>>;
         return by_digest_.with(token, [](const row* kept) -> found {
-            return kept == nullptr ? std::nullopt : std::optional{kept->credential};
+            return kept == nullptr ? std::nullopt : kept->credential.get();
         });
     }
 
@@ -61,9 +62,8 @@ public:
     TOLLGATE_DECL std::size_t sweep_expired(instant now, std::size_t rows_max) noexcept;
 
 private:
-    /// The credential as it is returned: copying touches only its used bytes, assembling it would touch all.
     struct row {
-        token_credential credential;
+        stored_credential credential;
         std::optional<refresh_token_id> made_with;
         instant created_at;
     };

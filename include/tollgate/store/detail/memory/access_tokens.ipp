@@ -30,8 +30,10 @@ TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& made,
         if (siblings->second.empty()) between_.erase(siblings);
     }};
     siblings->second.insert(token);
+    std::string scopes{made.scopes.text()};
     by_digest_.insert(made.token_digest,
-                      {{made.user, made.token_digest, made.scopes, made.expires_at, made.application},
+                      {{made.user, made.token_digest, made.expires_at, std::nullopt, std::move(scopes), made.application,
+                        std::nullopt},
                        made_with,
                        made.created_at});
     counted.keep();
@@ -63,8 +65,8 @@ TOLLGATE_DECL bool access_tokens::revoke(const digest& token) noexcept {
 TOLLGATE_DECL std::optional<oauth_token> access_tokens::describe(const digest& token) const noexcept {
     return by_digest_.with(token, [](const row* kept) -> std::optional<oauth_token> {
         if (kept == nullptr) return std::nullopt;
-        const token_credential& is = kept->credential;
-        return oauth_token{false, is.user, *is.application, {}, is.scopes, kept->created_at, *is.expires_at};
+        const stored_credential& is = kept->credential;
+        return oauth_token{false, is.user, *is.application, {}, scope_set::from_text(is.scopes), kept->created_at, *is.expires_at};
     });
 }
 

@@ -13,9 +13,9 @@
 
 namespace tollgate::inline v0::memory {
 
-/// Device codes, in memory. They are few: looked through from end to end.
+/// Device codes, in memory. They are few, so look-ups scan all of them.
 ///
-/// Thread rule: whoever calls holds the lock of the store's OAuth part.
+/// Thread rule: callers hold the lock of the store's OAuth part.
 class device_codes {
 public:
     device_codes(std::size_t codes_max, const applications& known) : codes_max_{codes_max}, applications_{known} {}
@@ -26,7 +26,7 @@ public:
             return error{error_kind::conflict, "This device code exists already.", {}};
         if (rows_.size() >= codes_max_ && sweep_expired(made.created_at, 1) == 0)
             return unavailable("The memory store holds " + std::to_string(codes_max_) +
-                               " device codes, as many as it may (memory_settings::device_codes_max).");
+                               " device codes, the maximum (memory_settings::device_codes_max).");
         rows_.push_back({made, device_code_state::pending});
         const auto is_sibling = [&](const row& each) { return each.made.application == made.application; };
         if (static_cast<std::size_t>(std::count_if(rows_.begin(), rows_.end(), is_sibling)) >

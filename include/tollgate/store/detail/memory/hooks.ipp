@@ -58,6 +58,22 @@ TOLLGATE_DECL bool hooks::replace_secret(const account_ref& account, hook_id id,
     return true;
 }
 
+TOLLGATE_DECL result<bool> hooks::update(const account_ref& account, hook_id id, const hook_change& changed,
+                                         std::size_t hooks_per_event_max) {
+    kept_hook* const found = find(account, id);
+    if (found == nullptr) return false;
+    if (changed.event != found->made.event) {
+        const auto& siblings = of_account_.at(account);
+        const auto same_event = std::count_if(siblings.begin(), siblings.end(),
+                                              [&](hook_id each) { return hooks_.at(each).made.event == changed.event; });
+        if (static_cast<std::size_t>(same_event) >= hooks_per_event_max) return too_many_hooks(hooks_per_event_max);
+    }
+    hook_change copied = changed;  // may throw, so before anything is changed
+    found->made.event = std::move(copied.event);
+    found->made.target_url = std::move(copied.target_url);
+    return true;
+}
+
 TOLLGATE_DECL bool hooks::remove(const account_ref& account, hook_id id) {
     const auto kept = hooks_.find(id);
     if (kept == hooks_.end() || kept->second.made.account != account) return false;

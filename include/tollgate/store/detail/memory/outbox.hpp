@@ -29,20 +29,28 @@ public:
     outbox(std::size_t bytes_max, hooks& listening) : bytes_max_{bytes_max}, hooks_{listening} {}
 
     TOLLGATE_DECL result<std::size_t> append(const event& happened, const message_seed& seed, instant now);
+    TOLLGATE_DECL result<bool> append_to(hook_id to, const event& happened, const message_seed& seed, instant now);
     [[nodiscard]] TOLLGATE_DECL due_hook_page list_due_hooks(instant now, std::size_t rows_max) const;
     [[nodiscard]] TOLLGATE_DECL delivery_backlog backlog(instant now, std::size_t rows_max) const;
     TOLLGATE_DECL std::vector<due_delivery> lease(std::span<const lease_request> requests, const lease_time& time);
     TOLLGATE_DECL std::vector<completion> complete(std::span<const attempt_result> ended, instant now);
     [[nodiscard]] TOLLGATE_DECL std::vector<delivery> deliveries_of(const account_ref& account, hook_id of,
                                                                     std::size_t rows_max,
-                                                                    std::optional<delivery_id> before) const;
+                                                                    std::optional<delivery_id> before,
+                                                                    std::optional<delivery_state> state) const;
     [[nodiscard]] TOLLGATE_DECL std::vector<recorded_attempt> attempts_of(const account_ref& account, hook_id of,
                                                                           std::size_t rows_max,
                                                                           std::optional<delivery_id> made_for) const;
     TOLLGATE_DECL result<bool> resend(const account_ref& account, delivery_id id, instant now);
+    TOLLGATE_DECL result<std::size_t> resend_given_up(const account_ref& account, hook_id of, instant since,
+                                                      std::size_t rows_max, instant now);
     TOLLGATE_DECL bool enable_hook(const account_ref& account, hook_id id, instant now) noexcept;
     TOLLGATE_DECL std::size_t sweep(instant ended_before, std::size_t rows_max) noexcept;
 
+    /// The memory that `retarget` needs; may throw.
+    TOLLGATE_DECL void prepare_target(const std::string& target_url) { host_of(target_url); }
+    /// Moves the deliveries of the hook, if any, to this host. Precondition: `prepare_target` was called for it.
+    TOLLGATE_DECL void retarget(const std::string& to, std::optional<hook_id> changed) noexcept;
     /// Stops deliveries to a deleted hook. If it has many, some are removed now and the rest in sweeps.
     TOLLGATE_DECL void forget(hook_id deleted) noexcept;
 
@@ -114,6 +122,8 @@ private:
         hook_rows* next_deleted = nullptr;
     };
 
+    TOLLGATE_DECL result<std::size_t> append_to(const std::vector<hook_id>& listening, const event& happened,
+                                                const message_seed& seed, instant now);
     TOLLGATE_DECL host& host_of(const std::string& target_url);
     TOLLGATE_DECL hook_rows& rows_of(hook_id id);
     TOLLGATE_DECL void forget_unless_used(hook_id id) noexcept;
@@ -167,5 +177,6 @@ private:
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/store/detail/memory/outbox.ipp>
+#include <tollgate/store/detail/memory/outbox_completion.ipp>
 #include <tollgate/store/detail/memory/outbox_history.ipp>
 #endif

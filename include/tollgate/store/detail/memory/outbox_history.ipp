@@ -10,15 +10,17 @@ namespace tollgate::inline v0::memory {
 
 TOLLGATE_DECL std::vector<delivery> outbox::deliveries_of(const account_ref& account, hook_id of,
                                                           std::size_t rows_max,
-                                                          std::optional<delivery_id> before) const {
+                                                          std::optional<delivery_id> before,
+                                                          std::optional<delivery_state> state) const {
     std::vector<delivery> found;
     const auto history = hook_rows_.find(of);
     if (history == hook_rows_.end() || hooks_.find(account, of) == nullptr) return found;
     const auto& ids = history->second.deliveries;
-    found.reserve((std::min)(rows_max, ids.size()));
+    if (!state) found.reserve((std::min)(rows_max, ids.size()));
     const auto end = before ? ids.lower_bound(before->value()) : ids.end();
     for (auto each = std::make_reverse_iterator(end); each != ids.rend() && found.size() < rows_max; ++each) {
         const row& one = rows_.find(*each)->second;
+        if (state && one.state != *state) continue;
         const bool waits = one.state == delivery_state::waiting;
         found.push_back({.id = delivery_id{*each},
                          .hook = of,
@@ -72,6 +74,24 @@ TOLLGATE_DECL result<bool> outbox::resend(const account_ref& account, delivery_i
         make_due(id.value(), which, now);
     }
     return true;
+}
+
+TOLLGATE_DECL result<std::size_t> outbox::resend_given_up(const account_ref& account, hook_id of, instant since,
+                                                          std::size_t rows_max, instant now) {
+    const kept_hook* const to = hooks_.find(account, of);
+    if (to == nullptr) return std::size_t{0};
+    if (to->disabled) return hook_is_disabled();
+    std::size_t count = 0;
+    const auto history = hook_rows_.find(of);
+    if (history == hook_rows_.end()) return count;
+    for (const std::int64_t id : history->second.deliveries) {
+        if (count == rows_max) break;
+        row& which = rows_.find(id)->second;
+        if (which.state != delivery_state::given_up || which.created_at < since) continue;
+        make_due(id, which, now);
+        ++count;
+    }
+    return count;
 }
 
 TOLLGATE_DECL bool outbox::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {

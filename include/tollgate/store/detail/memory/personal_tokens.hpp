@@ -4,6 +4,7 @@
 #include <tollgate/base/result.hpp>
 #include <tollgate/model/personal_token.hpp>
 #include <tollgate/store/detail/memory/sharded_table.hpp>
+#include <tollgate/store/detail/memory/stored_credential.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +25,7 @@ public:
     [[nodiscard]] result<std::optional<token_credential>> find(std::string_view username) const {
         using found = result<std::optional<token_credential>>;
         return by_username_.with(username, [](const row* kept) -> found {
-            return kept == nullptr ? std::nullopt : std::optional{kept->credential};
+            return kept == nullptr ? std::nullopt : kept->credential.get();
         });
     }
     TOLLGATE_DECL result<token_id> create(const new_personal_token& made, std::size_t tokens_per_user_max);
@@ -41,10 +42,8 @@ public:
     }
 
 private:
-    /// The credential as it is returned: copying touches only its used bytes, assembling it would touch all.
     struct row {
-        token_id id;
-        token_credential credential;
+        stored_credential credential;
         std::string description;
         instant created_at;
         std::string last_used_from = {};

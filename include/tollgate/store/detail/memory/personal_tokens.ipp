@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace tollgate::inline v0::memory {
 
@@ -27,10 +28,10 @@ TOLLGATE_DECL result<token_id> personal_tokens::create(const new_personal_token&
     if (siblings.size() == siblings.capacity()) siblings.reserve((std::max)(siblings.size() * 2, std::size_t{4}));
     usernames_.emplace(id, made.username);
     try {
-        by_username_.insert(made.username, row{id,
-                                               {made.user, made.secret_digest, made.scopes, made.expires_at, std::nullopt,
-                                                std::nullopt, known_quota{}, id},
-                                               made.description,
+        std::string scopes{made.scopes.text()}, description = made.description;
+        by_username_.insert(made.username, row{{made.user, made.secret_digest, made.expires_at, std::nullopt, std::move(scopes),
+                                                std::nullopt, id},
+                                               std::move(description),
                                                made.created_at});
     } catch (...) {
         usernames_.erase(id);
@@ -50,7 +51,7 @@ TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens::of(user_id us
         const token_username& username = usernames_.at(id);
         by_username_.with(username, [&](const row* kept) {
             found.push_back(
-                {id, user, username, kept->description, kept->credential.scopes, kept->created_at,
+                {id, user, username, kept->description, scope_set::from_text(kept->credential.scopes), kept->created_at,
                  kept->credential.last_used_at, kept->credential.expires_at, kept->last_used_from});
         });
     }

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 namespace tollgate::inline v0::memory {
 
@@ -21,7 +22,8 @@ public:
     [[nodiscard]] TOLLGATE_DECL result<std::optional<stored_session>> find(const digest& cookie) const;
     TOLLGATE_DECL result<void> touch(const digest& cookie, instant now);
     TOLLGATE_DECL result<bool> end(const digest& cookie);
-    TOLLGATE_DECL result<void> end_all_of(user_id user);
+    [[nodiscard]] TOLLGATE_DECL result<std::vector<stored_session>> of(user_id user) const;
+    TOLLGATE_DECL result<void> end_all_of(user_id user, const std::optional<digest>& kept);
     TOLLGATE_DECL result<std::size_t> sweep(instant created_before, instant seen_before, std::size_t rows_max);
 
 private:

@@ -4,6 +4,7 @@
 #include <tollgate/store/detail/memory/sessions.hpp>
 #include <tollgate/store/detail/memory/undo.hpp>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -67,17 +68,27 @@ TOLLGATE_DECL result<bool> sessions::end(const digest& cookie) {
     return true;
 }
 
-TOLLGATE_DECL result<void> sessions::end_all_of(user_id user) {
+TOLLGATE_DECL result<std::vector<stored_session>> sessions::of(user_id user) const {
+    const std::scoped_lock lock{mutex_};
+    std::vector<stored_session> found;
+    const auto owned = of_user_.find(user);
+    if (owned == of_user_.end()) return found;
+    for (const auto& each : owned->second) found.push_back(rows_.find(each.of)->second);
+    std::reverse(found.begin(), found.end());  // the last used first
+    return found;
+}
+
+TOLLGATE_DECL result<void> sessions::end_all_of(user_id user, const std::optional<digest>& kept) {
     const std::scoped_lock lock{mutex_};
     const auto owned = of_user_.find(user);
     if (owned == of_user_.end()) return {};
-    for (const dated_digest& each : owned->second) {
-        const auto row = rows_.find(each.of);
-        by_creation_.erase({row->second.created_at, each.of});
-        by_last_sight_.erase(each);
-        rows_.erase(row);
+    // `remove` erases the set with its last session.
+    for (std::size_t left = owned->second.size(); left > 0; --left) {
+        auto next = owned->second.begin();
+        if (kept && next->of == *kept && left > 1) ++next;
+        else if (kept && next->of == *kept) break;
+        remove(digest{next->of});
     }
-    of_user_.erase(owned);
     return {};
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <tollgate/store/detail/keyed_hash.hpp>
+#include <tollgate/base/detail/keyed_hash.hpp>
+#include <tollgate/base/detail/short_mutex.hpp>
 
 #include <array>
 #include <cstddef>
@@ -50,7 +51,7 @@ public:
         shard& in = shards_[index(hash)];
         const std::scoped_lock lock{in.mutex};
         if (in.find(key, hash) != nullptr) return false;
-        auto made = std::make_unique<node>(node{key, hash, std::move(row), nullptr});
+        auto made = std::make_unique<node>(node{hash, nullptr, key, std::move(row)});
         if (in.rows == in.buckets.size()) in.grow();
         in.link(std::move(made));
         ++in.rows;
@@ -76,15 +77,15 @@ private:
     static constexpr std::size_t shard_bits = 6;
     static constexpr std::size_t buckets_min = 8;
 
-    struct node {
-        Key key;
+    struct node {  // what a look-up compares comes first: of large rows, it is in one cache line
         std::size_t hash;
-        Row row;
         std::unique_ptr<node> next;  // in the same bucket, which contains one row on average
+        Key key;
+        Row row;
     };
 
     struct alignas(64) shard {
-        mutable std::mutex mutex;
+        mutable short_mutex mutex;
         std::vector<std::unique_ptr<node>> buckets;  // empty, or a power of two
         std::size_t rows = 0;
 

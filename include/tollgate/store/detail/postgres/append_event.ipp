@@ -20,8 +20,8 @@ TOLLGATE_DECL void append_event(batch& to, const event& happened, const message_
         happened.account.service, happened.account.account, happened.name, happened.data, happened.at, seed, now);
 }
 
-TOLLGATE_DECL result<std::size_t> appended_count(rows& answered) {
-    const auto row = answered.only<std::int64_t>();
+TOLLGATE_DECL result<std::size_t> appended_count(rows& response) {
+    const auto row = response.only<std::int64_t>();
     if (!row) return row.error();
     return static_cast<std::size_t>(std::get<0>(*row));
 }

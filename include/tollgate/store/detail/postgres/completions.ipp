@@ -78,31 +78,31 @@ inline std::vector<hook_id> hooks_with_history_to_trim(const completion_ledger& 
 }
 
 /// Locks and reads the rows, in one round trip that begins the transaction.
-inline result<completion_ledger> open_ledger(batch asked, transaction& on, std::span<const attempt_result> ended) {
+inline result<completion_ledger> open_ledger(batch request, transaction& on, std::span<const attempt_result> ended) {
     std::vector<delivery_id> ids;
     for (const attempt_result& each : ended) ids.push_back(each.lease.delivery);
-    asked.add("BEGIN");
+    request.add("BEGIN");
     // Lock order for all transactions: hosts, hooks, deliveries; within each, by id.
-    asked.add(
+    request.add(
         "SELECT id FROM tollgate_hosts WHERE id = ANY (ARRAY("
         "SELECT host_id FROM tollgate_deliveries WHERE id = ANY ($1))) ORDER BY id FOR NO KEY UPDATE",
         ids);
-    asked.add(
+    request.add(
         "SELECT id, failing_since, last_failure_at, disabled_at, disable_reason FROM tollgate_hooks WHERE id = ANY "
         "(ARRAY("
         "SELECT hook_id FROM tollgate_deliveries WHERE id = ANY ($1))) AND account_id <> 0 ORDER BY id "
         "FOR NO KEY UPDATE",
         ids);
-    asked.add(
+    request.add(
         "SELECT id, hook_id, state, at, is_leased, lease_is_open, lease_number, attempts_made, resend_asked "
         "FROM tollgate_deliveries WHERE id = ANY ($1) ORDER BY id FOR UPDATE",
         ids);
-    auto answered = on.run(asked);
-    if (!answered) return std::move(answered).error();
+    auto response = on.run(request);
+    if (!response) return std::move(response).error();
 
     completion_ledger in;
     for (;;) {
-        const auto row = (*answered)[2]
+        const auto row = (*response)[2]
                              .next<hook_id, std::optional<instant>, std::optional<instant>, std::optional<instant>,
                                    std::optional<disable_reason>>();
         if (!row) return row.error();
@@ -114,7 +114,7 @@ inline result<completion_ledger> open_ledger(batch asked, transaction& on, std::
         if (disabled_at && why) made.disabled = hook_disablement{*disabled_at, *why};
     }
     for (;;) {
-        const auto row = (*answered)[3]
+        const auto row = (*response)[3]
                              .next<delivery_id, hook_id, delivery_state, instant, bool, bool, std::int64_t,
                                    std::int64_t, bool>();
         if (!row) return row.error();
@@ -168,7 +168,7 @@ inline completion complete_one(completion_ledger& in, const attempt_result& ende
 }
 
 /// Writes the results, in one round trip that commits the transaction.
-inline result<void> close_ledger(batch asked, transaction& on, const completion_ledger& in,
+inline result<void> close_ledger(batch request, transaction& on, const completion_ledger& in,
                                  std::span<const attempt_result> ended, instant now) {
     {
         std::vector<delivery_id> deliveries;
@@ -177,7 +177,7 @@ inline result<void> close_ledger(batch asked, transaction& on, const completion_
         std::vector<milliseconds> durations;
         std::vector<attempt_end> ends;
         std::vector<std::int64_t> statuses;
-        std::vector<raw_bytes> answers_of;
+        std::vector<raw_bytes> answers_of, requests_of;
         for (const attempt_result& each : ended) {
             const auto of = in.deliveries.find(each.lease.delivery);
             if (of == in.deliveries.end() || each.outcome == delivery_outcome::not_attempted) continue;
@@ -188,14 +188,16 @@ inline result<void> close_ledger(batch asked, transaction& on, const completion_
             ends.push_back(each.made.end);
             statuses.push_back(each.made.status);
             answers_of.push_back({each.made.answer});
+            requests_of.push_back({each.made.request});
         }
-        asked.add(
-            "INSERT INTO tollgate_attempts (delivery_id, hook_id, at, duration, ended, status, answer) "
-            "SELECT delivery_id, hook_id, at, duration, ended, status, answer FROM unnest($1, $2, $3, $4, $5, $6, $7) "
-            "WITH ORDINALITY AS made (delivery_id, hook_id, at, duration, ended, status, answer, place) ORDER BY place",
-            deliveries, hooks, times, durations, ends, statuses, answers_of);
+        request.add(
+            "INSERT INTO tollgate_attempts (delivery_id, hook_id, at, duration, ended, status, answer, request) "
+            "SELECT delivery_id, hook_id, at, duration, ended, status, answer, request "
+            "FROM unnest($1, $2, $3, $4, $5, $6, $7, $8) WITH ORDINALITY "
+            "AS made (delivery_id, hook_id, at, duration, ended, status, answer, request, place) ORDER BY place",
+            deliveries, hooks, times, durations, ends, statuses, answers_of, requests_of);
         // The last failure of each.
-        asked.add(
+        request.add(
             "DELETE FROM tollgate_attempts WHERE id = ANY (ARRAY(SELECT id FROM ("
             "SELECT id, row_number() OVER (PARTITION BY delivery_id ORDER BY id DESC) AS place FROM tollgate_attempts "
             "WHERE delivery_id = ANY ($1)) AS numbered WHERE place > $2))",
@@ -215,7 +217,7 @@ inline result<void> close_ledger(batch asked, transaction& on, const completion_
             attempts.push_back(each.attempts_made);
             resent.push_back(each.resend_asked);
         }
-        asked.add(
+        request.add(
             "UPDATE tollgate_deliveries AS deliveries SET state = ended.state, at = ended.at, "
             "attempts_made = ended.attempts_made, resend_asked = ended.resend_asked, is_leased = false, "
             "lease_is_open = false FROM unnest($1, $2, $3, $4, $5) "
@@ -236,7 +238,7 @@ inline result<void> close_ledger(batch asked, transaction& on, const completion_
             reasons.push_back(each.disabled ? std::optional{each.disabled->why} : std::nullopt);
         }
         if (!ids.empty())
-            asked.add(
+            request.add(
                 "UPDATE tollgate_hooks AS hooks SET failing_since = ended.failing_since, "
                 "last_failure_at = ended.last_failure_at, disabled_at = ended.disabled_at, "
                 "disable_reason = ended.disable_reason FROM unnest($1, $2, $3, $4, $5) "
@@ -244,12 +246,12 @@ inline result<void> close_ledger(batch asked, transaction& on, const completion_
                 "WHERE hooks.id = ended.id",
                 ids, failing_since, last_failures, disabled_at, reasons);
         if (!disabled.empty()) {
-            asked.add(
+            request.add(
                 "UPDATE tollgate_deliveries SET state = 3, at = $2, lease_is_open = false WHERE id = ANY (ARRAY("
                 "SELECT id FROM tollgate_deliveries WHERE hook_id = ANY ($1) AND state = 0 AND NOT is_leased LIMIT "
                 "$3))",
                 disabled, now, backlog_rows_max);
-            asked.add(
+            request.add(
                 "UPDATE tollgate_hooks AS hooks SET has_backlog = EXISTS ("
                 "SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 0 AND NOT is_leased) "
                 "WHERE id = ANY ($1)",
@@ -265,14 +267,14 @@ inline result<void> close_ledger(batch asked, transaction& on, const completion_
             due_at.push_back(each.at);
         }
         if (!hooks.empty())
-            asked.add(
+            request.add(
                 "UPDATE tollgate_hooks AS hooks SET ready_at = first_at FROM (SELECT hook_id, min(due_at) AS first_at "
                 "FROM unnest($1, $2) AS due (hook_id, due_at) GROUP BY hook_id) AS earliest "
                 "WHERE hooks.id = hook_id AND (ready_at IS NULL OR ready_at > first_at)",
                 hooks, due_at);
     }
-    asked.add("COMMIT");
-    auto done = on.run(asked);
+    request.add("COMMIT");
+    auto done = on.run(request);
     if (!done) return std::move(done).error();
     on.committed();
     return {};

@@ -65,7 +65,7 @@ public:
                                                   server_clock& clock);
 
     /// Sends a batch and waits until the server confirms the commit. After `aftermath::lost` the connection is closed.
-    [[nodiscard]] TOLLGATE_DECL run_result run(const batch& asked);
+    [[nodiscard]] TOLLGATE_DECL run_result run(const batch& request);
 
     /// Runs several statements separated by semicolons, without parameters, in their own transaction: for schemas.
     [[nodiscard]] TOLLGATE_DECL result<void> run_script(std::string_view text);
@@ -100,9 +100,9 @@ private:
     TOLLGATE_DECL result<void> connect(const server_parameters& server);
     TOLLGATE_DECL result<void> set_up();
     /// May throw std::bad_alloc at any point.
-    TOLLGATE_DECL run_result exchange(const batch& asked);
-    TOLLGATE_DECL bool send(const batch& asked, std::vector<command>& commands);
-    TOLLGATE_DECL bool send_statement(const batch& asked, std::size_t index, std::vector<command>& commands);
+    TOLLGATE_DECL run_result exchange(const batch& request);
+    TOLLGATE_DECL bool send(const batch& request, std::vector<command>& commands);
+    TOLLGATE_DECL bool send_statement(const batch& request, std::size_t index, std::vector<command>& commands);
     /// Reads one result; true if it was the last one.
     TOLLGATE_DECL bool take_result(reception& into);
     TOLLGATE_DECL bool take_end_of_command(reception& into);

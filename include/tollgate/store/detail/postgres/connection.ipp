@@ -69,11 +69,11 @@ TOLLGATE_DECL result<void> connection::connect(const server_parameters& server) 
 }
 
 TOLLGATE_DECL result<void> connection::set_up() {
-    batch asked{milliseconds{0}};
+    batch request{milliseconds{0}};
     // READ COMMITTED: a statement that waited for a lock must see what was committed meanwhile. JIT costs more than it
     // saves for statements of a few rows. The last four make the server release the locks of a vanished node within
     // half a minute.
-    asked.add(
+    request.add(
         "SELECT current_setting('server_encoding'), current_setting('server_version_num')::bigint, "
         "(extract(epoch FROM clock_timestamp()) * 1000)::bigint, "
         "set_config('statement_timeout', $1, false), "
@@ -86,10 +86,10 @@ TOLLGATE_DECL result<void> connection::set_up() {
         std::to_string(settings_.answer_wait_max.count() * 3 / 4), std::to_string(settings_.answer_wait_max.count()),
         std::to_string(settings_.lock_wait_max.count()));
     const auto before = tollgate::detail::boot_now();
-    auto answered = run(asked);
+    auto response = run(request);
     const auto after = tollgate::detail::boot_now();
-    if (answered.failed) return std::move(answered.failed->why);
-    auto row = answered.given[0].only<std::string, std::int64_t, instant>();
+    if (response.failed) return std::move(response.failed->why);
+    auto row = response.given[0].only<std::string, std::int64_t, instant>();
     if (!row) return std::move(row).error();
     const auto& [encoding, version, now] = *row;
     if (version < detail::server_version_min)
@@ -134,7 +134,7 @@ TOLLGATE_DECL run_failure connection::lose(std::string_view doing, waited why) {
     if (why == waited::timed_out && settings_.hung_connections)
         settings_.hung_connections->fetch_add(1, std::memory_order_relaxed);
     run_failure made = why == waited::timed_out
-                       ? run_failure{unavailable("PostgreSQL: no answer within " +
+                       ? run_failure{unavailable("PostgreSQL: no response within " +
                                              std::to_string(settings_.answer_wait_max.count()) +
                                              " ms, here or on another connection"),
                                  aftermath::lost, true}
@@ -145,7 +145,7 @@ TOLLGATE_DECL run_failure connection::lose(std::string_view doing, waited why) {
 
 /// What has been received of one batch's results.
 struct connection::reception {
-    const batch& asked;
+    const batch& request;
     const std::vector<command>& commands;
     steady::time_point began_at;
     std::size_t at = 0;         // in commands
@@ -163,59 +163,59 @@ TOLLGATE_DECL run_result connection::lose(reception& into, waited why) {
     return {{}, std::move(lost)};
 }
 
-TOLLGATE_DECL run_result connection::run(const batch& asked) {
-    if (asked.statements().empty()) return {};
+TOLLGATE_DECL run_result connection::run(const batch& request) {
+    if (request.statements().empty()) return {};
     if (handle_ == nullptr) return {{}, run_failure{unavailable("PostgreSQL: the connection is closed"), aftermath::lost}};
     try {
-        return exchange(asked);
+        return exchange(request);
     } catch (...) {
         handle_.reset();  // a late response would be taken for the next call's
         throw;
     }
 }
 
-TOLLGATE_DECL run_result connection::exchange(const batch& asked) {
+TOLLGATE_DECL run_result connection::exchange(const batch& request) {
     const unsigned hung_before = hung_connections();
     const auto began_at = tollgate::detail::boot_now();
-    const auto end = began_at + asked.answer_wait_max().value_or(settings_.answer_wait_max);
+    const auto end = began_at + request.answer_wait_max().value_or(settings_.answer_wait_max);
     std::vector<command> commands;
-    commands.reserve(2 * asked.statements().size() + 3);
-    if (!send(asked, commands)) return {{}, lose(asked.statements().front().text.text(), waited::failed)};
+    commands.reserve(2 * request.statements().size() + 3);
+    if (!send(request, commands)) return {{}, lose(request.statements().front().text.text(), waited::failed)};
 
-    reception into{asked, commands, began_at};
-    into.made.given.reserve(asked.transaction_size());
+    reception into{request, commands, began_at};
+    into.made.given.reserve(request.transaction_size());
     for (;;) {
         const int unsent = PQflush(handle_.get());
         if (unsent < 0) return lose(into, waited::failed);
         while (PQisBusy(handle_.get()) == 0)
             if (take_result(into)) return std::move(into.made);
-        const auto ended = asked.answer_wait_max() ? wait(unsent == 1, end)
+        const auto ended = request.answer_wait_max() ? wait(unsent == 1, end)
                                                    : wait_for_answer(unsent == 1, began_at, end, hung_before);
         if (ended != waited::ready) return lose(into, ended);
         if (PQconsumeInput(handle_.get()) != 1) return lose(into, waited::failed);
     }
 }
 
-TOLLGATE_DECL bool connection::send(const batch& asked, std::vector<command>& commands) {
+TOLLGATE_DECL bool connection::send(const batch& request, std::vector<command>& commands) {
     if (clock_->wants_observation()) {
         if (PQsendQueryParams(handle_.get(), detail::ask_the_time.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 1) !=
             1)
             return false;
         commands.push_back({command_kind::asks_the_time, detail::ask_the_time});
     }
-    const std::size_t count = asked.statements().size();
+    const std::size_t count = request.statements().size();
     for (std::size_t i = 0; i < count; ++i) {
-        if (!send_statement(asked, i, commands)) return false;
-        if (i + 1 != asked.transaction_size() && i + 1 != count) continue;
+        if (!send_statement(request, i, commands)) return false;
+        if (i + 1 != request.transaction_size() && i + 1 != count) continue;
         if (PQpipelineSync(handle_.get()) != 1) return false;
-        commands.push_back({command_kind::ends_transaction, asked.statements()[i].text});
+        commands.push_back({command_kind::ends_transaction, request.statements()[i].text});
     }
     return true;
 }
 
-TOLLGATE_DECL bool connection::send_statement(const batch& asked, std::size_t index, std::vector<command>& commands) {
-    const auto& statement = asked.statements()[index];
-    const wire_values with{asked, statement};
+TOLLGATE_DECL bool connection::send_statement(const batch& request, std::size_t index, std::vector<command>& commands) {
+    const auto& statement = request.statements()[index];
+    const wire_values with{request, statement};
     const auto known = std::find_if(prepared_.begin(), prepared_.end(),
                                     [&](const prepared_statement& each) { return each.text == statement.text.text(); });
     const bool is_new = known == prepared_.end();
@@ -237,7 +237,7 @@ TOLLGATE_DECL bool connection::take_result(reception& into) {
     const command now = into.current();
     pg_result* const result = PQgetResult(handle_.get());
     if (result == nullptr) return take_end_of_command(into);
-    rows owned{result, into.asked.shift(), now.text};
+    rows owned{result, into.request.shift(), now.text};
     into.has_result = true;
     switch (PQresultStatus(result)) {
         case PGRES_PIPELINE_SYNC:

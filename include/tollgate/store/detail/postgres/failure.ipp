@@ -21,7 +21,7 @@ inline error problem_of(std::string_view state, std::string cause) {
         if (state == passing) return unavailable(std::move(cause));
     // the referenced row is missing
     if (state == "23503") return {error_kind::not_found, not_found().message, std::move(cause)};
-    if (of_class == "23") return {error_kind::conflict, "That is there already, or in use.", std::move(cause)};
+    if (of_class == "23") return {error_kind::conflict, "This already exists or is in use.", std::move(cause)};
     if (state == "22021" || state == "22P05")
         return {error_kind::invalid, "A text holds characters that cannot be kept.", std::move(cause)};
     return internal_error(std::move(cause));

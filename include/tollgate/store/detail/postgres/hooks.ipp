@@ -64,6 +64,52 @@ TOLLGATE_DECL result<std::optional<account_ref>> postgres_store::account_of_hook
     });
 }
 
+TOLLGATE_DECL result<bool> postgres_store::update_hook(const account_ref& account, hook_id id, const hook_change& changed,
+                                                       std::size_t hooks_per_event_max) noexcept {
+    return detail::without_exceptions([&]() -> result<bool> {
+        auto batch = impl_->database.make_batch();
+        postgres::lock_for_counting(batch, "hooks " + std::string{account.service.view()} + " " +
+                                     std::to_string(account.account.value()) + " " + changed.event);
+        // Hosts are locked before hooks. The insertion also locks an existing row, so that it is not deleted before the hook
+        // refers to it. Deliveries store the host of their lease, so those that wait need no change.
+        batch.add(
+            "SELECT id FROM tollgate_hosts WHERE name = $1 OR id = (SELECT host_id FROM tollgate_hooks "
+            "WHERE id = $2 AND service = $3 AND account_id = $4) ORDER BY id FOR NO KEY UPDATE",
+            delivery_host(changed.target_url), id, account.service, account.account);
+        batch.add(
+            "INSERT INTO tollgate_hosts AS hosts (name) SELECT $1 WHERE EXISTS ("
+            "SELECT FROM tollgate_hooks WHERE id = $2 AND service = $3 AND account_id = $4) "
+            "ON CONFLICT (name) DO UPDATE SET name = excluded.name",
+            delivery_host(changed.target_url), id, account.service, account.account);
+        batch.add(
+            "SELECT set_config('tollgate.host_before', coalesce((SELECT host_id::text FROM tollgate_hooks "
+            "WHERE id = $1 AND service = $2 AND account_id = $3), ''), true)",
+            id, account.service, account.account);
+        batch.add(
+            "WITH found AS (SELECT id, event = $4 OR $7 > (SELECT count(*) FROM tollgate_hooks WHERE service = $2 "
+            "AND account_id = $3 AND event = $4) AS fits FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id = $3 "
+            "FOR NO KEY UPDATE), "
+            "changed AS (UPDATE tollgate_hooks AS hooks SET event = $4, target_url = $5, "
+            "host_id = (SELECT id FROM tollgate_hosts WHERE name = $6) FROM found WHERE hooks.id = found.id AND fits) "
+            "SELECT fits FROM found",
+            id, account.service, account.account, changed.event, changed.target_url, delivery_host(changed.target_url),
+            hooks_per_event_max);
+        // The host of before, or the new one if the event does not fit.
+        batch.add(
+            "DELETE FROM tollgate_hosts AS hosts WHERE (name = $1 "
+            "OR id = nullif(current_setting('tollgate.host_before', true), '')::bigint) "
+            "AND NOT EXISTS (SELECT FROM tollgate_hooks WHERE host_id = hosts.id)",
+            delivery_host(changed.target_url));
+        auto results = impl_->database.run(batch);
+        if (!results) return std::move(results).error();
+        const auto row = (*results)[results->size() - 2].next<bool>();
+        if (!row) return row.error();
+        if (!*row) return false;
+        if (!std::get<0>(**row)) return too_many_hooks(hooks_per_event_max);
+        return true;
+    });
+}
+
 TOLLGATE_DECL result<bool> postgres_store::replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
                                                                instant old_valid_until) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {

@@ -23,7 +23,7 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<delivery_backlog> postgres_store::backlog(instant now, std::size_t rows_max) noexcept {
     return detail::without_exceptions([&]() -> result<delivery_backlog> {
-        // Of the hooks that may have something due: those that are ready, and those named by a notice that nobody has read.
+        // Of the hooks that may have something due: those that are ready, and those named by an unread notice.
         auto rows = impl_->database.ask(
             "WITH ready AS (SELECT id FROM tollgate_hooks WHERE ready_at <= $1 AND account_id <> 0 "
             "UNION SELECT hooks.id FROM (SELECT hook_id, due_at FROM tollgate_due_notices ORDER BY id LIMIT $2) AS notices "
@@ -43,8 +43,8 @@ TOLLGATE_DECL result<delivery_backlog> postgres_store::backlog(instant now, std:
 
 TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::size_t rows_max) noexcept {
     return detail::without_exceptions([&]() -> result<due_hook_page> {
-        auto asked = impl_->database.make_batch();
-        asked.add(
+        auto request = impl_->database.make_batch();
+        request.add(
             "SELECT hooks.id, service, account_id, target_url FROM (SELECT hook_id, min(due_at) AS due_at FROM ("
             "(SELECT id AS hook_id, ready_at AS due_at FROM tollgate_hooks WHERE ready_at <= $1 "
             "ORDER BY ready_at, id LIMIT $2) UNION ALL "
@@ -52,24 +52,24 @@ TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::
             "WHERE due_at <= $1)) AS listed GROUP BY hook_id) AS due JOIN tollgate_hooks AS hooks ON hooks.id = due.hook_id "
             "WHERE account_id <> 0 ORDER BY due.due_at, hooks.id LIMIT $2",
             now, rows_max, postgres::detail::notices_max);
-        asked.add(
+        request.add(
             "SELECT (SELECT min(ready_at) FROM tollgate_hooks WHERE ready_at > $1), "
             "(SELECT min(due_at) FROM (SELECT due_at FROM tollgate_due_notices ORDER BY id LIMIT $2) AS first "
             "WHERE due_at > $1), "
             "EXISTS (SELECT FROM (SELECT FROM tollgate_due_notices ORDER BY id OFFSET $2 LIMIT 1) AS more), "
             "EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog)",
             now, postgres::detail::notices_max);
-        auto answered = impl_->database.run(asked, postgres::repeat::allowed);
-        if (!answered) return std::move(answered).error();
+        auto response = impl_->database.run(request, postgres::repeat::allowed);
+        if (!response) return std::move(response).error();
         due_hook_page page;
         for (;;) {
-            auto row = answered->front().next<hook_id, service_name, account_id, std::string>();
+            auto row = response->front().next<hook_id, service_name, account_id, std::string>();
             if (!row) return std::move(row).error();
             if (!*row) break;
             auto& [id, service, account, target_url] = **row;
             page.hooks.push_back({id, {service, account}, std::move(target_url)});
         }
-        const auto row = answered->back().only<std::optional<instant>, std::optional<instant>, bool, bool>();
+        const auto row = response->back().only<std::optional<instant>, std::optional<instant>, bool, bool>();
         if (!row) return row.error();
         const auto& [ready_at, notice_at, has_more_notices, has_backlog] = *row;
         if (has_backlog) {
@@ -97,47 +97,48 @@ TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<
             host_leases_max.push_back(static_cast<std::int64_t>(each.host_leases_max));
             retry_at.push_back(each.full_host_retry_at);
         }
-        auto asked = impl_->database.make_batch();
+        auto request = impl_->database.make_batch();
         // The following statements read the locked hosts from a setting of this transaction.
-        asked.add(
+        request.add(
             "SELECT set_config('tollgate.locked_hosts', coalesce(string_agg(id::text, ','), ''), true) FROM ("
             "SELECT id FROM tollgate_hosts WHERE id = ANY (ARRAY(SELECT host_id FROM tollgate_hooks WHERE id = ANY ($1))) "
             "ORDER BY id FOR NO KEY UPDATE SKIP LOCKED) AS locked",
             hooks);
         // Before deliveries are read: a delivery committed after this has a notice that remains.
-        asked.add(
+        request.add(
             "DELETE FROM tollgate_due_notices WHERE id = ANY (ARRAY(SELECT notices.id FROM tollgate_due_notices AS notices "
             "JOIN tollgate_hooks AS hooks ON hooks.id = notices.hook_id WHERE notices.hook_id = ANY ($1) "
             "AND host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[]) LIMIT $2))",
             hooks, postgres::detail::notices_max);
-        asked.add(
+        request.add(
             "UPDATE tollgate_deliveries SET state = 3, at = $2, is_leased = false, lease_is_open = false WHERE id = ANY (ARRAY("
             "SELECT deliveries.id FROM tollgate_hooks AS hooks JOIN tollgate_deliveries AS deliveries ON hook_id = hooks.id "
             "WHERE hooks.id = ANY ($1) AND disabled_at IS NOT NULL AND state = 0 AND at <= $2 "
             "AND hooks.host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[]) LIMIT $3))",
             hooks, lease.now, postgres::backlog_rows_max);
-        asked.add(
-            "WITH asked AS (SELECT hooks.id, host_id, type, target_url, secret, place, deliveries_max, host_leases_max "
+        request.add(
+            "WITH requested AS (SELECT hooks.id, host_id, type, target_url, secret, place, deliveries_max, host_leases_max "
             "FROM unnest($1, $2, $3) WITH ORDINALITY AS requests (hook_id, deliveries_max, host_leases_max, place) "
             "JOIN tollgate_hooks AS hooks ON hooks.id = requests.hook_id WHERE disabled_at IS NULL AND account_id <> 0 "
             "AND host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[])), "
-            "taken AS (SELECT host_id, leases FROM (SELECT DISTINCT host_id FROM asked) AS hosts CROSS JOIN LATERAL ("
+            "taken AS (SELECT host_id, leases FROM (SELECT DISTINCT host_id FROM requested) AS hosts CROSS JOIN LATERAL ("
             "SELECT count(*) AS leases FROM tollgate_deliveries AS deliveries WHERE deliveries.host_id = hosts.host_id "
             "AND state = 0 AND is_leased AND at > $4) AS counted), "
-            "due AS (SELECT pending.id, place, host_leases_max, asked.host_id, row_number() OVER ("
-            "PARTITION BY asked.host_id ORDER BY place, pending.at, pending.id) AS number FROM asked CROSS JOIN LATERAL ("
-            "SELECT id, at FROM tollgate_deliveries WHERE hook_id = asked.id AND state = 0 AND at <= $4 "
+            "due AS (SELECT pending.id, place, host_leases_max, requested.host_id, row_number() OVER ("
+            "PARTITION BY requested.host_id ORDER BY place, pending.at, pending.id) AS number FROM requested CROSS JOIN LATERAL ("
+            "SELECT id, at FROM tollgate_deliveries WHERE hook_id = requested.id AND state = 0 AND at <= $4 "
             "ORDER BY at, id LIMIT deliveries_max) AS pending), "
-            "chosen AS (SELECT id, place, number FROM due JOIN taken ON taken.host_id = due.host_id "
+            "chosen AS (SELECT id, place, number, due.host_id FROM due JOIN taken ON taken.host_id = due.host_id "
             "WHERE number <= host_leases_max - leases), "
             "leased AS (UPDATE tollgate_deliveries AS deliveries SET at = $5, is_leased = true, lease_is_open = true, "
-            "lease_number = lease_number + 1, resend_asked = false FROM chosen WHERE deliveries.id = chosen.id "
+            "lease_number = lease_number + 1, resend_asked = false, host_id = chosen.host_id FROM chosen WHERE deliveries.id = chosen.id "
             "RETURNING deliveries.id, lease_number, hook_id, event_id, attempts_made, chosen.place, chosen.number) "
-            "SELECT leased.id, lease_number, hook_id, event_id, attempts_made, asked.type, target_url, secret, service, "
-            "account_id, name, data, happened_at, seed FROM leased JOIN asked ON asked.id = hook_id AND asked.place = leased.place "
+            "SELECT leased.id, lease_number, hook_id, event_id, attempts_made, requested.type, target_url, secret, service, "
+            "account_id, name, data, happened_at, seed FROM leased "
+            "JOIN requested ON requested.id = hook_id AND requested.place = leased.place "
             "JOIN tollgate_events AS events ON events.id = event_id ORDER BY leased.place, leased.number",
             hooks, deliveries_max, host_leases_max, lease.now, lease.until);
-        asked.add(
+        request.add(
             "UPDATE tollgate_hooks AS hooks SET ready_at = CASE WHEN first_at IS NULL OR first_at > $4 THEN first_at "
             "WHEN leases >= requests.host_leases_max THEN greatest(requests.retry_at, $4) ELSE $4 END "
             "FROM unnest($1, $2, $3) AS requests (hook_id, host_leases_max, retry_at) "
@@ -148,15 +149,15 @@ TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<
             "WHERE hooks.id = old.id AND old.account_id <> 0 "
             "AND old.host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[])",
             hooks, host_leases_max, retry_at, lease.now);
-        asked.add(
+        request.add(
             "SELECT hook_id, secret FROM tollgate_hook_secrets WHERE hook_id = ANY ($1) AND valid_until > $2 "
             "ORDER BY hook_id, id DESC",
             hooks, lease.now);
-        auto answered = impl_->database.run(asked);
-        if (!answered) return std::move(answered).error();
+        auto response = impl_->database.run(request);
+        if (!response) return std::move(response).error();
 
         std::unordered_map<hook_id, std::vector<std::string>> previous_secrets;
-        for (postgres::rows& listed = answered->back();;) {
+        for (postgres::rows& listed = response->back();;) {
             auto row = listed.next<hook_id, std::string>();
             if (!row) return std::move(row).error();
             if (!*row) break;
@@ -167,7 +168,7 @@ TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<
         std::vector<due_delivery> leased;
         std::unordered_map<std::int64_t, std::shared_ptr<const event>> events;
         for (;;) {
-            auto row = (*answered)[leased_rows]
+            auto row = (*response)[leased_rows]
                            .next<delivery_id, std::int64_t, hook_id, std::int64_t, std::int64_t, std::string, std::string,
                                  std::string, service_name, account_id, std::string, std::string, instant, message_seed>();
             if (!row) return std::move(row).error();

@@ -14,7 +14,7 @@
 
 namespace tollgate::inline v0::postgres {
 
-/// Receives notifications (LISTEN) of due deliveries and of changes to cached rows, whoever made them, on its own
+/// Receives notifications (LISTEN) of due deliveries and of changes to cached rows, by any node, on its own
 /// connection and thread. These are started by the first call of `changes_seen`, or at once if rows are cached. A
 /// broken connection is reopened with the back-off of a pool.
 ///

@@ -15,29 +15,29 @@ struct schema_state {
     std::int64_t works_with = 0;  ///< the lowest version of a release that can use these tables
 };
 
-inline result<rows> run_one(connection& on, const batch& asked) {
-    auto answered = on.run(asked);
-    if (answered.failed) return std::move(answered.failed->why);
-    return std::move(answered.given.front());
+inline result<rows> run_one(connection& on, const batch& request) {
+    auto response = on.run(request);
+    if (response.failed) return std::move(response.failed->why);
+    return std::move(response.given.front());
 }
 
 template <class... Values>
 result<rows> ask(connection& on, statement_text text, const Values&... values) {
-    batch asked{milliseconds{0}};
-    asked.add(text, values...);
-    return run_one(on, asked);
+    batch request{milliseconds{0}};
+    request.add(text, values...);
+    return run_one(on, request);
 }
 
 /// Zero for a component, or a database, that has seen no step.
 inline result<schema_state> read_schema_state(connection& of, std::string_view component) {
-    auto asked = ask(of, "SELECT to_regclass('tollgate_schema') IS NOT NULL");
-    if (!asked) return std::move(asked).error();
-    const auto is_there = asked->only<bool>();
+    auto response = ask(of, "SELECT to_regclass('tollgate_schema') IS NOT NULL");
+    if (!response) return std::move(response).error();
+    const auto is_there = response->only<bool>();
     if (!is_there) return is_there.error();
     if (!std::get<0>(*is_there)) return schema_state{};
-    asked = ask(of, "SELECT version, works_with FROM tollgate_schema WHERE component = $1", component);
-    if (!asked) return std::move(asked).error();
-    const auto row = asked->next<std::int64_t, std::int64_t>();
+    response = ask(of, "SELECT version, works_with FROM tollgate_schema WHERE component = $1", component);
+    if (!response) return std::move(response).error();
+    const auto row = response->next<std::int64_t, std::int64_t>();
     if (!row) return row.error();
     if (!*row) return schema_state{};
     return schema_state{std::get<0>(**row), std::get<1>(**row)};
@@ -72,7 +72,7 @@ TOLLGATE_DECL result<void> migrate(connection& on, std::string_view component, s
         if (found.works_with <= newest) return {};
         return internal_error("PostgreSQL: the tables of \"" + std::string{component} + "\" are of version " +
                               std::to_string(found.version) + ", made by a later release, and can be used from " +
-                              std::to_string(found.works_with) + " on; this release knows them up to version " +
+                              std::to_string(found.works_with) + " on; this release supports versions up to " +
                               std::to_string(newest));
     };
 

@@ -13,25 +13,51 @@
 
 namespace tollgate::inline v0 {
 
-// The row of a hook's host is the lock on its deliveries: whoever changes an existing delivery locks it first. New
+// The row of a hook's host is the lock on its deliveries: a statement that changes an existing delivery locks it first. New
 // deliveries do not need it. Other nodes are notified in the same round trip but after the transaction, because
 // transactions with NOTIFY are committed one at a time.
 
 TOLLGATE_DECL result<std::size_t> postgres_store::append_event(const event& happened, const message_seed& seed,
                                                                 instant now) noexcept {
     return detail::without_exceptions([&]() -> result<std::size_t> {
+        auto request = impl_->database.make_batch();
+        postgres::append_event(request, happened, seed, now);
+        request.add_afterthought(postgres::notify_other_nodes);
+        auto response = impl_->database.run(request);
+        if (!response) return std::move(response).error();
+        return postgres::appended_count(response->front());
+    });
+}
+
+TOLLGATE_DECL result<bool> postgres_store::append_event_to(hook_id to, const event& happened, const message_seed& seed,
+                                                           instant now) noexcept {
+    return detail::without_exceptions([&]() -> result<bool> {
         auto asked = impl_->database.make_batch();
-        postgres::append_event(asked, happened, seed, now);
+        asked.add(
+            "WITH found AS (SELECT id, host_id, disabled_at IS NOT NULL AS is_disabled FROM tollgate_hooks "
+            "WHERE id = $1 AND service = $2 AND account_id = $3 FOR KEY SHARE), "
+            "made AS (INSERT INTO tollgate_events (service, account_id, name, data, happened_at, seed) "
+            "SELECT $2, $3, $4, $5, $6, $7 FROM found WHERE NOT is_disabled RETURNING id), "
+            "sent AS (INSERT INTO tollgate_deliveries (event_id, hook_id, host_id, created_at, at) "
+            "SELECT made.id, found.id, host_id, $8, $8 FROM made, found RETURNING hook_id), "
+            "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $8 FROM sent) "
+            "SELECT is_disabled FROM found",
+            to, happened.account.service, happened.account.account, happened.name, happened.data, happened.at, seed, now);
         asked.add_afterthought(postgres::notify_other_nodes);
         auto answered = impl_->database.run(asked);
         if (!answered) return std::move(answered).error();
-        return postgres::appended_count(answered->front());
+        const auto row = answered->front().next<bool>();
+        if (!row) return row.error();
+        if (!*row) return false;
+        if (std::get<0>(**row)) return hook_is_disabled();
+        return true;
     });
 }
 
 TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(const account_ref& account, hook_id of,
                                                                            std::size_t rows_max,
-                                                                           std::optional<delivery_id> before) noexcept {
+                                                                           std::optional<delivery_id> before,
+                                                                           std::optional<delivery_state> state) noexcept {
     return detail::without_exceptions([&]() -> result<std::vector<delivery>> {
         auto listed = impl_->database.ask(
             "SELECT deliveries.id, events.name, seed, deliveries.created_at, shown, attempts_made, "
@@ -40,9 +66,9 @@ TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(const 
             "CROSS JOIN LATERAL (SELECT CASE WHEN state = 0 AND NOT is_leased AND disabled_at IS NOT NULL THEN 3 "
             "WHEN state = 3 AND disabled_at IS NULL THEN 0 ELSE state END AS shown) AS backlog "
             "WHERE hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 AND deliveries.id < $5 "
-            "ORDER BY deliveries.id DESC LIMIT $4",
+            "AND ($6::bigint IS NULL OR shown = $6) ORDER BY deliveries.id DESC LIMIT $4",
             of, account.service, account.account, rows_max,
-            before ? before->value() : (std::numeric_limits<std::int64_t>::max)());
+            before ? before->value() : (std::numeric_limits<std::int64_t>::max)(), state);
         if (!listed) return std::move(listed).error();
         std::vector<delivery> found;
         for (;;) {
@@ -50,13 +76,13 @@ TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(const 
                                     std::optional<instant>>();
             if (!row) return std::move(row).error();
             if (!*row) return found;
-            auto& [id, event, seed, created_at, state, attempts_made, next_attempt_at] = **row;
+            auto& [id, event, seed, created_at, is, attempts_made, next_attempt_at] = **row;
             found.push_back({.id = id,
                              .hook = of,
                              .event = std::move(event),
                              .message_id = message_id_of(seed, of),
                              .created_at = created_at,
-                             .state = state,
+                             .state = is,
                              .attempts_made = static_cast<unsigned>(attempts_made),
                              .next_attempt_at = next_attempt_at});
         }
@@ -68,7 +94,7 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
     return detail::without_exceptions([&]() -> result<std::vector<recorded_attempt>> {
         auto listed = made_for
                           ? impl_->database.ask(
-                                "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer "
+                                "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request "
                                 "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
                                 "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
                                 "JOIN tollgate_hooks AS hooks ON hooks.id = deliveries.hook_id WHERE delivery_id = $5 "
@@ -76,7 +102,7 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
                                 "ORDER BY attempts.id DESC LIMIT $4",
                                 of, account.service, account.account, rows_max, *made_for)
                           : impl_->database.ask(
-                                "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer "
+                                "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request "
                                 "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
                                 "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
                                 "JOIN tollgate_hooks AS hooks ON hooks.id = attempts.hook_id WHERE attempts.hook_id = $1 "
@@ -86,27 +112,28 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
         std::vector<recorded_attempt> found;
         for (;;) {
             auto row = listed->next<delivery_id, std::string, message_seed, instant, milliseconds, attempt_end,
-                                    std::int64_t, postgres::raw_bytes>();
+                                    std::int64_t, postgres::raw_bytes, postgres::raw_bytes>();
             if (!row) return std::move(row).error();
             if (!*row) return found;
-            auto& [id, event, seed, at, duration, end, status, answer] = **row;
+            auto& [id, event, seed, at, duration, end, status, answer, request] = **row;
             found.push_back({.delivery = id,
                              .event = std::move(event),
                              .message_id = message_id_of(seed, of),
-                             .made = {at, duration, end, static_cast<unsigned>(status), std::move(answer.value)}});
+                             .made = {at, duration, end, static_cast<unsigned>(status), std::move(answer.value),
+                                      std::move(request.value)}});
         }
     });
 }
 
 TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
-        auto asked = impl_->database.make_batch();
-        asked.add(
+        auto request = impl_->database.make_batch();
+        request.add(
             "SELECT hosts.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
             "JOIN tollgate_hosts AS hosts ON hosts.id = hooks.host_id WHERE deliveries.id = $1 AND service = $2 "
             "AND account_id = $3 FOR NO KEY UPDATE OF hosts",
             id, account.service, account.account);
-        asked.add(
+        request.add(
             "WITH found AS (SELECT deliveries.id, disabled_at IS NOT NULL AS is_disabled, "
             "state = 0 AND is_leased AND at > $4 AS is_being_sent FROM tollgate_deliveries AS deliveries "
             "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
@@ -120,10 +147,10 @@ TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, de
             "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $4 FROM changed) "
             "SELECT is_disabled FROM found",
             id, account.service, account.account, now);
-        asked.add_afterthought(postgres::notify_other_nodes);
-        auto answered = impl_->database.run(asked);
-        if (!answered) return std::move(answered).error();
-        const auto row = answered->back().next<bool>();
+        request.add_afterthought(postgres::notify_other_nodes);
+        auto response = impl_->database.run(request);
+        if (!response) return std::move(response).error();
+        const auto row = response->back().next<bool>();
         if (!row) return row.error();
         if (!*row) return false;
         if (std::get<0>(**row)) return hook_is_disabled();
@@ -131,14 +158,45 @@ TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, de
     });
 }
 
-TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
+TOLLGATE_DECL result<std::size_t> postgres_store::resend_given_up(const account_ref& account, hook_id of, instant since,
+                                                                  std::size_t rows_max, instant now) noexcept {
+    return detail::without_exceptions([&]() -> result<std::size_t> {
         auto asked = impl_->database.make_batch();
         asked.add(
             "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
             "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE OF hosts",
-            id, account.service, account.account);
+            of, account.service, account.account);
         asked.add(
+            "WITH found AS (SELECT id, disabled_at IS NOT NULL AS is_disabled FROM tollgate_hooks "
+            "WHERE id = $1 AND service = $2 AND account_id = $3), "
+            "due AS (UPDATE tollgate_deliveries SET state = 0, at = $6, is_leased = false, lease_is_open = false, "
+            "attempts_made = 0, resend_asked = false WHERE id = ANY (ARRAY(SELECT deliveries.id "
+            "FROM tollgate_deliveries AS deliveries JOIN found ON hook_id = found.id "
+            "WHERE NOT is_disabled AND state IN (1, 2) AND state = 2 AND created_at >= $4 ORDER BY deliveries.id LIMIT $5)) "
+            "RETURNING hook_id), "
+            "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $6 FROM due) "
+            "SELECT is_disabled, (SELECT count(*) FROM due) FROM found",
+            of, account.service, account.account, since, rows_max, now);
+        asked.add_afterthought(postgres::notify_other_nodes);
+        auto answered = impl_->database.run(asked);
+        if (!answered) return std::move(answered).error();
+        const auto row = answered->back().next<bool, std::int64_t>();
+        if (!row) return row.error();
+        if (!*row) return std::size_t{0};
+        const auto& [is_disabled, count] = **row;
+        if (is_disabled) return hook_is_disabled();
+        return static_cast<std::size_t>(count);
+    });
+}
+
+TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
+    return detail::without_exceptions([&]() -> result<bool> {
+        auto request = impl_->database.make_batch();
+        request.add(
+            "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
+            "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE OF hosts",
+            id, account.service, account.account);
+        request.add(
             "WITH before AS (SELECT id, disabled_at IS NOT NULL AS was_disabled FROM tollgate_hooks "
             "WHERE id = $1 AND service = $2 AND account_id = $3), "
             "enabled AS (UPDATE tollgate_hooks AS hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = "
@@ -155,15 +213,15 @@ TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& accoun
             "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $4 FROM due) "
             "SELECT id FROM before",
             id, account.service, account.account, now, postgres::backlog_rows_max);
-        asked.add(
+        request.add(
             "UPDATE tollgate_hooks AS hooks SET has_backlog = "
             "EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
             "WHERE id = $1 AND service = $2 AND account_id = $3",
             id, account.service, account.account);
-        asked.add_afterthought(postgres::notify_other_nodes);
-        auto answered = impl_->database.run(asked);
-        if (!answered) return std::move(answered).error();
-        return answered->back().touched() > 0;
+        request.add_afterthought(postgres::notify_other_nodes);
+        auto response = impl_->database.run(request);
+        if (!response) return std::move(response).error();
+        return response->back().touched() > 0;
     });
 }
 
@@ -171,12 +229,12 @@ TOLLGATE_DECL result<std::size_t> postgres_store::sweep_deliveries(instant ended
     return detail::without_exceptions([&]() -> result<std::size_t> {
         if (rows_max == 0) return std::size_t{0};
         // Without a transaction first: often there is nothing to do.
-        auto asked = impl_->database.ask(
+        auto response = impl_->database.ask(
             "SELECT EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0), "
             "EXISTS (SELECT FROM tollgate_deliveries WHERE state <> 0 AND at < $1)",
             ended_before);
-        if (!asked) return std::move(asked).error();
-        const auto any = asked->only<bool, bool>();
+        if (!response) return std::move(response).error();
+        const auto any = response->only<bool, bool>();
         if (!any) return any.error();
         const auto [any_deleted, any_ended] = *any;
         std::size_t removed = 0;

@@ -19,7 +19,7 @@ inline constexpr std::array store_steps{
     // A host is the scheme, name and port of hooks' targets. Its row is the lock on all deliveries to it. It is written
     // by each claim and attempt_result, so its page has free space (fillfactor) and is vacuumed early.
     //
-    // A deleted hook belongs to nobody (account 0) until its deliveries are removed. `has_backlog` means that more
+    // A deleted hook belongs to no account (account 0) until its deliveries are removed. `has_backlog` means that more
     // deliveries remain to be removed, held or released than one statement should change: claims and sweeps do the
     // rest, a thousand at a time.
     //
@@ -160,7 +160,7 @@ inline constexpr std::array store_steps{
     // `at` is the time until which a delivery waits (state 0) or is leased, or since when it has been delivered (1),
     // given up (2) or held (3). An expired lease stays open until another worker claims the delivery.
     //
-    // A statement that makes deliveries due inserts a row here, which the next claim finds whatever it saw before.
+    // A statement that makes deliveries due inserts a row here, which the next claim finds in any case.
     // Writing to the host's row instead would make every event of a host wait until the previous one is on disk.
     schema_step{R"(
         CREATE TABLE tollgate_events (
@@ -283,7 +283,7 @@ inline constexpr std::array store_steps{
     // 4: a hook stores when it may have a due delivery (`ready_at`; NULL if nothing waits), instead of its host. The
     // scheduler above the store decides which hooks are served.
     //
-    // Statements that make deliveries due insert a notice, which the next claim reads whatever it saw before. Writing
+    // Statements that make deliveries due insert a notice, which the next claim reads in any case. Writing
     // to the hook's row instead would make every event of a hook wait until the previous one is on disk.
     schema_step{R"(
         ALTER TABLE tollgate_hooks ADD COLUMN ready_at bigint;
@@ -347,6 +347,14 @@ inline constexpr std::array store_steps{
             ADD COLUMN expires_at bigint,
             ADD COLUMN last_used_from text;
     )", true},
+    // 6: from where and with which browser a session began.
+    schema_step{R"(
+        ALTER TABLE tollgate_sessions
+            ADD COLUMN signed_in_from text NOT NULL DEFAULT '',
+            ADD COLUMN user_agent text NOT NULL DEFAULT '';
+    )"},
+    // 7: the beginning of the request of each attempt.
+    schema_step{"ALTER TABLE tollgate_attempts ADD COLUMN request bytea NOT NULL DEFAULT ''"},
 };
 
 }  // namespace tollgate::postgres

@@ -42,9 +42,9 @@ public:
     [[nodiscard]] TOLLGATE_DECL milliseconds shift() const noexcept;
 
     struct observation {
-        steady::time_point asked;
-        steady::time_point answered;
-        instant told;
+        steady::time_point sent_at;
+        steady::time_point received_at;
+        instant server_time;
     };
     TOLLGATE_DECL void observe(const observation& made) noexcept;
     /// True for one caller when an observation is due.

@@ -35,13 +35,13 @@ TOLLGATE_DECL milliseconds server_clock::shift() const noexcept {
 TOLLGATE_DECL void server_clock::observe(const observation& made) noexcept {
     // With a slow response it is unknown when the server read its clock.
     constexpr milliseconds round_trip_max{500};
-    const auto round_trip = made.answered - made.asked;
+    const auto round_trip = made.received_at - made.sent_at;
     if (round_trip > round_trip_max && is_known_.load(std::memory_order_relaxed)) return;
-    const auto then = made.asked + round_trip / 2;
-    ahead_of_steady_.store(to_unix_milliseconds(made.told) - steady_milliseconds(then), std::memory_order_relaxed);
+    const auto then = made.sent_at + round_trip / 2;
+    ahead_of_steady_.store(to_unix_milliseconds(made.server_time) - steady_milliseconds(then), std::memory_order_relaxed);
     is_known_.store(true, std::memory_order_release);
     next_observation_at_.store(
-        steady_milliseconds(made.answered) + std::chrono::duration_cast<milliseconds>(observed_every).count(),
+        steady_milliseconds(made.received_at) + std::chrono::duration_cast<milliseconds>(observed_every).count(),
         std::memory_order_relaxed);
 }
 
@@ -49,7 +49,7 @@ TOLLGATE_DECL bool server_clock::wants_observation() noexcept {
     const std::int64_t at = steady_milliseconds(tollgate::detail::boot_now());
     std::int64_t due = next_observation_at_.load(std::memory_order_relaxed);
     if (at < due) return false;
-    // Whoever changes it observes; if that fails, another caller observes one second later.
+    // The caller that changes it observes; if that fails, another caller observes one second later.
     return next_observation_at_.compare_exchange_strong(due, at + 1000, std::memory_order_relaxed);
 }
 

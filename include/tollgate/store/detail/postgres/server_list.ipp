@@ -62,7 +62,7 @@ TOLLGATE_DECL result<std::vector<server_parameters>> servers_of(const std::strin
     const std::size_t count = (std::max)({hosts.size(), addresses.size(), std::size_t{1}});
     if ((!hosts.empty() && hosts.size() != count) || (!addresses.empty() && addresses.size() != count) ||
         (ports.size() > 1 && ports.size() != count))
-        return invalid("A PostgreSQL connection string names as many hosts as addresses, and one port or as many.");
+        return invalid("A PostgreSQL connection string must name as many addresses as hosts, and one port or as many ports.");
     std::vector<server_parameters> servers(count, common);
     for (std::size_t i = 0; i < count; ++i) {
         if (!hosts.empty()) servers[i].emplace_back("host", hosts[i]);

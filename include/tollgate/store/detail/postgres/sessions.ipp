@@ -9,9 +9,9 @@ TOLLGATE_DECL result<void> postgres_store::create_session(const stored_session& 
     return detail::without_exceptions([&]() -> result<void> {
         auto batch = impl_->database.make_batch();
         batch.add(
-            "INSERT INTO tollgate_sessions (cookie_digest, user_id, login, created_at, last_seen_at) "
-            "VALUES ($1, $2, $3, $4, $5)",
-            made.cookie_digest, made.user, made.login, made.created_at, made.last_seen_at);
+            "INSERT INTO tollgate_sessions (cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent) "
+            "VALUES ($1, $2, $3, $4, $5, $6, $7)",
+            made.cookie_digest, made.user, made.login, made.created_at, made.last_seen_at, made.signed_in_from, made.user_agent);
         batch.add(
             "DELETE FROM tollgate_sessions WHERE cookie_digest = ANY (ARRAY(SELECT cookie_digest FROM tollgate_sessions "
             "WHERE user_id = $1 AND cookie_digest <> $2 ORDER BY last_seen_at DESC OFFSET $3))",
@@ -25,9 +25,11 @@ TOLLGATE_DECL result<void> postgres_store::create_session(const stored_session& 
 TOLLGATE_DECL result<std::optional<stored_session>> postgres_store::find_session(const digest& cookie) noexcept {
     return detail::without_exceptions([&]() -> result<std::optional<stored_session>> {
         auto found = impl_->database.ask(
-            "SELECT user_id, login, created_at, last_seen_at FROM tollgate_sessions WHERE cookie_digest = $1", cookie);
+            "SELECT cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent "
+            "FROM tollgate_sessions WHERE cookie_digest = $1",
+            cookie);
         if (!found) return std::move(found).error();
-        return sql::read_session(*found, cookie);
+        return sql::read_session(*found);
     });
 }
 
@@ -48,9 +50,21 @@ TOLLGATE_DECL result<bool> postgres_store::end_session(const digest& cookie) noe
     });
 }
 
-TOLLGATE_DECL result<void> postgres_store::end_sessions_of(user_id user) noexcept {
+TOLLGATE_DECL result<std::vector<stored_session>> postgres_store::sessions_of(user_id user) noexcept {
+    return detail::without_exceptions([&]() -> result<std::vector<stored_session>> {
+        auto found = impl_->database.ask(
+            "SELECT cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent "
+            "FROM tollgate_sessions WHERE user_id = $1 ORDER BY last_seen_at DESC",
+            user);
+        if (!found) return std::move(found).error();
+        return sql::read_sessions(*found);
+    });
+}
+
+TOLLGATE_DECL result<void> postgres_store::end_sessions_of(user_id user, const std::optional<digest>& kept) noexcept {
     return detail::without_exceptions([&]() -> result<void> {
-        auto done = impl_->database.change("DELETE FROM tollgate_sessions WHERE user_id = $1", user);
+        auto done = impl_->database.change(
+            "DELETE FROM tollgate_sessions WHERE user_id = $1 AND cookie_digest IS DISTINCT FROM $2", user, kept);
         if (!done) return std::move(done).error();
         return {};
     });

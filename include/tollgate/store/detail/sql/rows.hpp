@@ -147,13 +147,20 @@ result<std::vector<hook>> read_hooks(Rows&& from, const account_ref& account) {
         });
 }
 
-/// user, login, created_at, last_seen_at
+/// cookie_digest, user, login, created_at, last_seen_at, signed_in_from, user_agent
+[[nodiscard]] inline stored_session to_session(const digest& cookie, user_id user, std::string& login, instant created_at,
+                                               instant last_seen_at, std::string& signed_in_from, std::string& user_agent) {
+    return {cookie, user, std::move(login), created_at, last_seen_at, std::move(signed_in_from), std::move(user_agent)};
+}
+
 template <class Rows>
-result<std::optional<stored_session>> read_session(Rows&& from, const digest& cookie) {
-    return read_one<user_id, std::string, instant, instant>(
-        from, [&cookie](user_id user, std::string& login, instant created_at, instant last_seen_at) {
-            return stored_session{cookie, user, std::move(login), created_at, last_seen_at};
-        });
+result<std::optional<stored_session>> read_session(Rows&& from) {
+    return read_one<digest, user_id, std::string, instant, instant, std::string, std::string>(from, to_session);
+}
+
+template <class Rows>
+result<std::vector<stored_session>> read_sessions(Rows&& from) {
+    return read_all<digest, user_id, std::string, instant, instant, std::string, std::string>(from, to_session);
 }
 
 }  // namespace tollgate::sql

@@ -6,6 +6,8 @@
 #include <tollgate/store/detail/sqlite/database.hpp>
 
 #include <cstddef>
+#include <string>
+#include <vector>
 
 namespace tollgate::inline v0::sqlite {
 
@@ -14,6 +16,16 @@ namespace tollgate::inline v0::sqlite {
 
 /// Makes a hook listed as due from `ready_at` at the latest. Within the caller's transaction.
 [[nodiscard]] TOLLGATE_DECL result<void> queue_no_later_than(database& on, hook_id which, instant ready_at);
+
+/// A hook that an event is delivered to.
+struct listening_hook {
+    hook_id hook;
+    std::string host;
+};
+
+/// One delivery of the event for each of these hooks. Within the caller's transaction.
+[[nodiscard]] TOLLGATE_DECL result<void> append_event_to(database& on, const std::vector<listening_hook>& listening,
+                                                         const event& happened, const message_seed& seed, instant now);
 
 /// `append_event` of `event_sink`, within the caller's transaction. After an error the caller rolls back.
 [[nodiscard]] TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& happened,

@@ -26,11 +26,7 @@ TOLLGATE_DECL result<void> queue_no_later_than(database& on, hook_id which, inst
 
 TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& happened, const message_seed& seed,
                                                 instant now) {
-    struct listener {
-        hook_id hook;
-        std::string host;
-    };
-    std::vector<listener> listening;
+    std::vector<listening_hook> listening;
     {
         auto rows = on.prepare(
             "SELECT id, target_url FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
@@ -44,14 +40,19 @@ TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& happen
         }
     }
     if (listening.empty()) return std::size_t{0};
+    if (auto done = append_event_to(on, listening, happened, seed, now); !done) return std::move(done).error();
+    return listening.size();
+}
 
+TOLLGATE_DECL result<void> append_event_to(database& on, const std::vector<listening_hook>& listening, const event& happened,
+                                           const message_seed& seed, instant now) {
     if (auto done =
             on.run("INSERT INTO tollgate_events (service, account, name, data, happened_at) VALUES (?, ?, ?, ?, ?)",
                    happened.account.service, happened.account.account, happened.name, happened.data, happened.at);
         !done)
         return std::move(done).error();
     const std::int64_t stored = on.last_insert_id();
-    for (const listener& each : listening) {
+    for (const listening_hook& each : listening) {
         if (auto done = on.run("INSERT INTO tollgate_deliveries (hook, event, host, message_id, created_at, due_at) "
                                "VALUES (?1, ?2, ?3, ?4, ?5, ?5)",
                                each.hook, stored, each.host, message_id_of(seed, each.hook), now);
@@ -59,7 +60,7 @@ TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& happen
             return std::move(done).error();
         if (auto done = queue_no_later_than(on, each.hook, now); !done) return std::move(done).error();
     }
-    return listening.size();
+    return {};
 }
 
 }  // namespace tollgate::sqlite

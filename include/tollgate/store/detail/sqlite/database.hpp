@@ -68,8 +68,9 @@ public:
     /// The number of rows that the last INSERT, UPDATE or DELETE affected.
     [[nodiscard]] TOLLGATE_DECL std::int64_t changes() const noexcept;
 
-    /// A file does not become unavailable as a server does.
-    [[nodiscard]] bool is_sound() const noexcept { return handle_ != nullptr; }
+    /// Whether it is open and in no transaction. Without memory, ROLLBACK fails too; only closing ends the transaction then,
+    /// which would hold the file's lock and swallow later changes.
+    [[nodiscard]] TOLLGATE_DECL bool is_sound() const noexcept;
     /// Sets how long calls wait.
     void set_busy_wait_max(milliseconds wait_max) noexcept { patience_->wait_max = wait_max; }
 

@@ -59,7 +59,7 @@ TOLLGATE_DECL int database::patience::wait(void* self, int waits_before) noexcep
 TOLLGATE_DECL result<database> database::open(const std::string& path, const database_settings& settings) {
     if (path.empty() || path == ":memory:" || path.starts_with("file:") || path.find('\0') != std::string::npos)
         return invalid("A database needs the path of a file, not \"" + path + "\".");
-    if (sqlite3_threadsafe() == 0) return internal_error("SQLite was built for one thread only.");
+    if (sqlite3_threadsafe() == 0) return internal_error("SQLite was built without support for threads.");
     if (!settings.read_only) detail::make_private_file(path);
     database made;
     if (auto done = made.connect(path, settings); !done) return std::move(done).error();
@@ -112,7 +112,7 @@ TOLLGATE_DECL result<void> database::use_write_ahead_log(const std::string& path
         }();
         if (mode && *mode && std::get<0>(**mode) == "wal") return {};
         if (mode)
-            return unavailable("SQLite: no write-ahead log is possible here, for instance on a network file system: " + path);
+            return unavailable("SQLite: a write-ahead log is not possible here, for example on a network file system: " + path);
         const bool busy = (sqlite3_errcode(handle_.get()) & 0xff) == SQLITE_BUSY;
         if (!busy || patience::wait(patience_.get(), waits) == 0) {
             mode.error().cause += ": " + path;
@@ -147,6 +147,10 @@ TOLLGATE_DECL std::int64_t database::last_insert_id() const noexcept {
     return sqlite3_last_insert_rowid(handle_.get());
 }
 
+TOLLGATE_DECL bool database::is_sound() const noexcept {
+    return handle_ != nullptr && sqlite3_get_autocommit(handle_.get()) != 0;
+}
+
 TOLLGATE_DECL std::int64_t database::changes() const noexcept { return sqlite3_changes64(handle_.get()); }
 
 TOLLGATE_DECL result<transaction> transaction::begin(database& on) {
@@ -155,7 +159,8 @@ TOLLGATE_DECL result<transaction> transaction::begin(database& on) {
 }
 
 TOLLGATE_DECL transaction::~transaction() {
-    // A severe failure, such as a full disk, has already rolled back; then there is nothing to do.
+    // A severe failure, such as a full disk, has already rolled back; then there is nothing to do. If this fails, the pool
+    // closes the connection.
     if (on_ != nullptr && sqlite3_get_autocommit(on_->handle()) == 0)
         sqlite3_exec(on_->handle(), "ROLLBACK", nullptr, nullptr, nullptr);
 }

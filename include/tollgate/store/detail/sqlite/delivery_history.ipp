@@ -16,29 +16,31 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const account_ref& account, hook_id of,
                                                                          std::size_t rows_max,
-                                                                         std::optional<delivery_id> before) noexcept {
+                                                                         std::optional<delivery_id> before,
+                                                                         std::optional<delivery_state> state) noexcept {
     return impl_->database.read([&](sqlite::database& on) -> result<std::vector<delivery>> {
         auto rows = on.prepare(
                             "SELECT tollgate_deliveries.id, name, message_id, created_at, state, attempts_made, "
                             "coalesce(due_at, leased_until) FROM tollgate_deliveries "
                             "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event WHERE hook = ?1 "
                             "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
-                            "AND tollgate_deliveries.id < ?5 ORDER BY tollgate_deliveries.id DESC LIMIT ?4",
+                            "AND tollgate_deliveries.id < ?5 AND (?6 IS NULL OR state = ?6) "
+                            "ORDER BY tollgate_deliveries.id DESC LIMIT ?4",
                             of, account.service, account.account, rows_max,
-                            before ? before->value() : (std::numeric_limits<std::int64_t>::max)());
+                            before ? before->value() : (std::numeric_limits<std::int64_t>::max)(), state);
         std::vector<delivery> found;
         for (;;) {
             auto row = rows.next<delivery_id, std::string, public_id, instant, delivery_state, std::int64_t,
                                  std::optional<instant>>();
             if (!row) return std::move(row).error();
             if (!*row) return found;
-            auto& [id, event, message_id, created_at, state, attempts_made, next_attempt_at] = **row;
+            auto& [id, event, message_id, created_at, is, attempts_made, next_attempt_at] = **row;
             found.push_back({.id = id,
                              .hook = of,
                              .event = std::move(event),
                              .message_id = message_id,
                              .created_at = created_at,
-                             .state = state,
+                             .state = is,
                              .attempts_made = static_cast<unsigned>(attempts_made),
                              .next_attempt_at = next_attempt_at});
         }
@@ -52,7 +54,7 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> sqlite_store::attempts_of(co
         // The unary plus keeps SQLite from scanning all of the hook's rows for one delivery.
         auto rows = made_for
                         ? on.prepare(
-                                  "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer "
+                                  "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer, request "
                                   "FROM tollgate_attempts JOIN tollgate_deliveries ON tollgate_deliveries.id = delivery "
                                   "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event "
                                   "WHERE delivery = ?5 AND +tollgate_attempts.hook = ?1 "
@@ -60,7 +62,7 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> sqlite_store::attempts_of(co
                                   "ORDER BY tollgate_attempts.id DESC LIMIT ?4",
                                   of, account.service, account.account, rows_max, *made_for)
                         : on.prepare(
-                            "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer "
+                            "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer, request "
                             "FROM tollgate_attempts JOIN tollgate_deliveries ON tollgate_deliveries.id = delivery "
                             "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event "
                             "WHERE tollgate_attempts.hook = ?1 "
@@ -70,16 +72,17 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> sqlite_store::attempts_of(co
         std::vector<recorded_attempt> found;
         for (;;) {
             auto row = rows.next<delivery_id, std::string, public_id, instant, std::int64_t, attempt_end, std::int64_t,
-                                 sqlite::blob_text>();
+                                 sqlite::blob_text, sqlite::blob_text>();
             if (!row) return std::move(row).error();
             if (!*row) return found;
-            auto& [id, event, message_id, at, duration, end, status, answer] = **row;
+            auto& [id, event, message_id, at, duration, end, status, answer, request] = **row;
             found.push_back({id, std::move(event), message_id,
                              attempt{.at = at,
                                      .duration = milliseconds{duration},
                                      .end = end,
                                      .status = static_cast<unsigned>(status),
-                                     .answer = std::move(answer.bytes)}});
+                                     .answer = std::move(answer.bytes),
+                                     .request = std::move(request.bytes)}});
         }
     });
 }
@@ -110,6 +113,29 @@ TOLLGATE_DECL result<bool> sqlite_store::resend(const account_ref& account, deli
             return std::move(done).error();
         if (auto done = sqlite::queue_no_later_than(on, hook, now); !done) return std::move(done).error();
         return true;
+    });
+}
+
+TOLLGATE_DECL result<std::size_t> sqlite_store::resend_given_up(const account_ref& account, hook_id of, instant since,
+                                                                std::size_t rows_max, instant now) noexcept {
+    return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
+        auto is_disabled = sql::read_value<bool>(
+            on.prepare("SELECT disabled_at IS NOT NULL FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", of,
+                       account.service, account.account));
+        if (!is_disabled) return std::move(is_disabled).error();
+        if (!*is_disabled) return std::size_t{0};
+        if (**is_disabled) return hook_is_disabled();
+        if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?1, leased_until = NULL, "
+                               "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 WHERE id IN "
+                               "(SELECT id FROM tollgate_deliveries WHERE hook = ?2 AND ended_at IS NOT NULL AND state <> 'held' "
+                               "AND state = 'given_up' AND created_at >= ?3 ORDER BY id LIMIT ?4)",
+                               now, of, since, rows_max);
+            !done)
+            return std::move(done).error();
+        const auto count = static_cast<std::size_t>(on.changes());
+        if (count != 0)
+            if (auto done = sqlite::queue_no_later_than(on, of, now); !done) return std::move(done).error();
+        return count;
     });
 }
 

@@ -35,7 +35,7 @@ TOLLGATE_DECL error failure(sqlite3* connection, int code, std::string_view doin
         case SQLITE_INTERRUPT:
             return unavailable(std::move(cause));
         case SQLITE_CONSTRAINT:
-            return {error_kind::conflict, "That is there already, or in use.", std::move(cause)};
+            return {error_kind::conflict, "This already exists or is in use.", std::move(cause)};
         default:
             return internal_error(std::move(cause));
     }

@@ -67,6 +67,30 @@ TOLLGATE_DECL result<bool> sqlite_store::replace_hook_secret(const account_ref& 
     });
 }
 
+TOLLGATE_DECL result<bool> sqlite_store::update_hook(const account_ref& account, hook_id id, const hook_change& changed,
+                                                     std::size_t hooks_per_event_max) noexcept {
+    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
+        auto event = sql::read_value<std::string>(
+            on.prepare("SELECT event FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", id, account.service,
+                       account.account));
+        if (!event) return std::move(event).error();
+        if (!*event) return false;
+        if (**event != changed.event) {
+            auto others = sql::read_value<std::int64_t>(
+                on.prepare("SELECT count(*) FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ?",
+                           account.service, account.account, changed.event));
+            if (!others) return std::move(others).error();
+            if (static_cast<std::size_t>(others->value_or(0)) >= hooks_per_event_max) return too_many_hooks(hooks_per_event_max);
+        }
+        // Deliveries store the host of their lease, so those that wait need no change.
+        if (auto done = on.run("UPDATE tollgate_hooks SET event = ?, target_url = ? WHERE id = ?", changed.event,
+                               changed.target_url, id);
+            !done)
+            return std::move(done).error();
+        return true;
+    });
+}
+
 TOLLGATE_DECL result<bool> sqlite_store::delete_hook(const account_ref& account, hook_id id) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
         auto target = sql::read_value<std::string>(

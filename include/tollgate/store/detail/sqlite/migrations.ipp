@@ -32,7 +32,7 @@ TOLLGATE_DECL result<void> migrate(database& on, std::string_view component, std
         if (version <= newest) return {};
         return internal_error(
             "The tables of \"" + std::string{component} + "\" are of version " + std::to_string(version) +
-            ", made by a later release; this one knows them up to version " + std::to_string(newest) + ".");
+            ", made by a later release; this release supports versions up to " + std::to_string(newest) + ".");
     };
 
     // Without the write lock first: nearly every start finds everything done.

@@ -25,8 +25,8 @@ namespace tollgate::inline v0 {
 ///   the tables. A file of another release is an error (internal).
 /// - A transaction is open; otherwise the call is an error (invalid). Start it with BEGIN IMMEDIATE: one that has read before
 ///   it writes may fail to write (SQLITE_BUSY_SNAPSHOT) and must be restarted.
-/// - Nobody else can write to the file until it ends: keep it short, and do not wait in it. While the store writes, the
-///   connection waits as long as its own busy time-out says.
+/// - No other connection can write to the file until it ends: keep it short, and do not wait in it. While the store writes, the
+///   connection waits for at most its own busy time-out.
 /// - An error undoes what this call has written. On a full disk SQLite itself may have rolled back the whole transaction
 ///   (`sqlite3_get_autocommit` tells). Roll back after any error, unless your change is useful without the event.
 /// - The event is durable when your COMMIT returns, as far as your connection's `synchronous` setting says: FULL also

@@ -272,6 +272,13 @@ inline constexpr std::array store_steps{
         ALTER TABLE tollgate_personal_tokens ADD COLUMN expires_at INTEGER;
         ALTER TABLE tollgate_personal_tokens ADD COLUMN last_used_from TEXT;
     )"},
+    // 7: from where and with which browser a session began.
+    statement_text{R"(
+        ALTER TABLE tollgate_sessions ADD COLUMN signed_in_from TEXT NOT NULL DEFAULT '';
+        ALTER TABLE tollgate_sessions ADD COLUMN user_agent TEXT NOT NULL DEFAULT '';
+    )"},
+    // 8: the beginning of the request of each attempt.
+    statement_text{"ALTER TABLE tollgate_attempts ADD COLUMN request BLOB NOT NULL DEFAULT x''"},
 };
 
 }  // namespace tollgate::sqlite

@@ -8,9 +8,9 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL result<void> sqlite_store::create_session(const stored_session& made) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<void> {
         auto done = on.run(
-            "INSERT INTO tollgate_sessions (cookie_digest, user, login, created_at, last_seen_at) "
-            "VALUES (?, ?, ?, ?, ?)",
-            made.cookie_digest, made.user, made.login, made.created_at, made.last_seen_at);
+            "INSERT INTO tollgate_sessions (cookie_digest, user, login, created_at, last_seen_at, signed_in_from, user_agent) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            made.cookie_digest, made.user, made.login, made.created_at, made.last_seen_at, made.signed_in_from, made.user_agent);
         if (!done) return session_exists(std::move(done).error());
         return on.run(
             "DELETE FROM tollgate_sessions WHERE cookie_digest IN "
@@ -23,9 +23,9 @@ TOLLGATE_DECL result<void> sqlite_store::create_session(const stored_session& ma
 TOLLGATE_DECL result<std::optional<stored_session>> sqlite_store::find_session(const digest& cookie) noexcept {
     return impl_->database.read([&](sqlite::database& on) {
         return sql::read_session(
-            on.prepare("SELECT user, login, created_at, last_seen_at FROM tollgate_sessions WHERE cookie_digest = ?",
-                       cookie),
-            cookie);
+            on.prepare("SELECT cookie_digest, user, login, created_at, last_seen_at, signed_in_from, user_agent "
+                       "FROM tollgate_sessions WHERE cookie_digest = ?",
+                       cookie));
     });
 }
 
@@ -41,9 +41,19 @@ TOLLGATE_DECL result<bool> sqlite_store::end_session(const digest& cookie) noexc
     });
 }
 
-TOLLGATE_DECL result<void> sqlite_store::end_sessions_of(user_id user) noexcept {
-    return impl_->database.write(
-        [&](sqlite::database& on) { return on.run("DELETE FROM tollgate_sessions WHERE user = ?", user); });
+TOLLGATE_DECL result<std::vector<stored_session>> sqlite_store::sessions_of(user_id user) noexcept {
+    return impl_->database.read([&](sqlite::database& on) {
+        return sql::read_sessions(
+            on.prepare("SELECT cookie_digest, user, login, created_at, last_seen_at, signed_in_from, user_agent "
+                       "FROM tollgate_sessions WHERE user = ? ORDER BY last_seen_at DESC",
+                       user));
+    });
+}
+
+TOLLGATE_DECL result<void> sqlite_store::end_sessions_of(user_id user, const std::optional<digest>& kept) noexcept {
+    return impl_->database.write([&](sqlite::database& on) {
+        return on.run("DELETE FROM tollgate_sessions WHERE user = ?1 AND cookie_digest IS NOT ?2", user, kept);
+    });
 }
 
 TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_sessions(instant created_before, instant seen_before,

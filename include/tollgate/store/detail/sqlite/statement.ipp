@@ -73,7 +73,7 @@ TOLLGATE_DECL result<void> statement::finish() {
 }
 
 TOLLGATE_DECL error statement::misread(std::size_t column) const {
-    return internal_error("SQLite: column " + std::to_string(column) + " does not hold what it should: " +
+    return internal_error("SQLite: column " + std::to_string(column) + " has an unexpected value: " +
                           sqlite3_sql(prepared_));
 }
 

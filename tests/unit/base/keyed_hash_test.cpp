@@ -1,4 +1,4 @@
-#include <tollgate/store/detail/keyed_hash.hpp>
+#include <tollgate/base/detail/keyed_hash.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -4,6 +4,7 @@
 #include <tollgate/base/digest.hpp>
 #include <tollgate/base/ids.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -19,14 +20,19 @@ class keyed_hash {
 public:
     /// Draws a key from the system; throws as std::random_device does.
     TOLLGATE_DECL keyed_hash();
+    /// With a key that is random, or fixed in tests.
+    explicit constexpr keyed_hash(const std::array<std::uint64_t, 3>& key) noexcept : keys_{key} {}
 
     [[nodiscard]] std::size_t operator()(std::string_view text) const noexcept {
         std::uint64_t state = keys_[0];
-        const char* next = text.data();
-        std::size_t left = text.size();
-        for (; left > block_bytes; next += block_bytes, left -= block_bytes) state = absorb(state, next);
-        char last[block_bytes]{};
-        if (left != 0) std::memcpy(last, next, left);
+        if (text.size() < block_bytes) {
+            char only[block_bytes]{};
+            if (!text.empty()) std::memcpy(only, text.data(), text.size());
+            return finish(absorb(state, only), text.size());
+        }
+        // The last block ends where the text does, and so may overlap the one before.
+        const char* const last = text.data() + text.size() - block_bytes;
+        for (const char* next = text.data(); next < last; next += block_bytes) state = absorb(state, next);
         return finish(absorb(state, last), text.size());
     }
 
@@ -48,7 +54,7 @@ private:
         return fold(texts[0] ^ keys_[1], texts[1] ^ state);
     }
 
-    /// Adds the size, so that the zero padding of a block differs from zeros in the text.
+    /// Adds the size, so that padding and overlaps differ from such bytes in the text.
     [[nodiscard]] std::size_t finish(std::uint64_t state, std::size_t size_bytes) const noexcept {
         return fold(state ^ keys_[2], keys_[1] ^ size_bytes);
     }
@@ -67,7 +73,7 @@ private:
 #endif
     }
 
-    std::uint64_t keys_[3];
+    std::array<std::uint64_t, 3> keys_{};
 };
 
 inline keyed_hash::keyed_hash() {

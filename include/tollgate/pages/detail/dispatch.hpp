@@ -1,0 +1,75 @@
+#pragma once
+
+#include <tollgate/contract/user_directory.hpp>
+#include <tollgate/pages/detail/activity_page.hpp>
+#include <tollgate/pages/detail/applications_page.hpp>
+#include <tollgate/pages/detail/authorizations_page.hpp>
+#include <tollgate/pages/detail/list_parts.hpp>
+#include <tollgate/pages/detail/overview_page.hpp>
+#include <tollgate/pages/detail/page.hpp>
+#include <tollgate/pages/detail/security_page.hpp>
+#include <tollgate/pages/detail/sign_in_page.hpp>
+#include <tollgate/pages/detail/tokens_page.hpp>
+#include <tollgate/pages/detail/webhooks_page.hpp>
+
+#include <string>
+#include <utility>
+
+namespace tollgate::inline v0::pages {
+
+/// Signs out, or shows the form that does.
+template <class Pages>
+[[nodiscard]] result<void> answer_sign_out(Pages& pages, const page_context& context, http::response& response) {
+    if (context.request.method != http::method::post) {
+        const auto localized = pages.renderer().in(context.language);
+        const auto path = find_path(page::sign_out).path();
+        const auto url = localized.url(path);
+        const auto& texts = localized.texts();
+        localized.answer(response, {.title = texts.sign_in.out_title, .shape = page_shape::narrow, .path = path},
+                         [&](html_writer& html) { write_sign_out(html, {texts, url, context.form_token, context.who.login}); });
+        return {};
+    }
+    if (auto ended = pages.sessions().sign_out(context.request, context.now, response); !ended) return ended;
+    return web::answer_see_other(response, pages.renderer().site(), pages.url_of(page::sign_in, context.language) + "?signed_out=1");
+}
+
+/// Answers a request of a signed-in user, whose form, if any, is theirs.
+template <class Pages>
+[[nodiscard]] result<void> dispatch(Pages& pages, page_context context, http::response& response) {
+    const auto nonce = web::new_form_nonce(policy(pages.policies().random), context.now);
+    if (!nonce || context.who.secret.empty())
+        return internal_error("the session has no secret, or the random source failed");
+    const auto token = web::make_form_token(form_binding_of(context.who), *nonce);
+    context.form_token = token;
+    page_call<Pages> call{pages, context, response};
+    const bool posted = context.request.method == http::method::post;
+    if (!posted && context.query.find(shown_name) != nullptr) {
+        const auto text = call.open_secret();
+        const auto shown = text ? secret_view::parse(*text) : std::nullopt;
+        if (!shown) return call.redirect_to_page();
+        call.page(shown->title, {}, [&](html_writer& html) { write_secret(html, call.view(), *shown); });
+        return {};
+    }
+    switch (context.which) {
+        case page::overview: return show_overview(call);
+        case page::tokens: return posted ? post_to_tokens(call) : show_tokens(call);
+        case page::applications: return posted ? post_to_applications(call) : show_applications(call);
+        case page::authorizations: return posted ? post_to_authorizations(call) : show_authorizations(call);
+        case page::webhooks: return posted ? post_to_hooks(call) : show_hooks(call);
+        case page::activity:
+            if constexpr (shows_activity<page_call<Pages>>) return show_activities(call);
+            break;
+        case page::security:
+            if constexpr (shows_security<decltype(pages.sessions())>) return posted ? post_to_security(call) : show_security(call);
+            break;
+        case page::sign_out:
+            if constexpr (Pages::signs_in) return answer_sign_out(pages, context, response);
+            break;
+        case page::sign_in:
+        case page::start:
+        case page::none: break;
+    }
+    return not_found();
+}
+
+}  // namespace tollgate::pages

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/contract/oauth_store.hpp>
+#include <tollgate/contract/token_store.hpp>
+#include <tollgate/contract/user_directory.hpp>
+#include <tollgate/model/account.hpp>
+#include <tollgate/model/detail/activity.hpp>
+#include <tollgate/pages/detail/activity_page.hpp>
+#include <tollgate/pages/detail/page.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+/// The first page after signing in.
+namespace tollgate::inline v0::pages {
+
+// A page that fits on a screen or two; each part leads to the page with all.
+inline constexpr std::size_t overview_accounts_max = 20;
+inline constexpr std::size_t overview_access_max = 8;
+inline constexpr std::size_t overview_activities_max = 5;
+
+/// A token or an application that can use the account now.
+struct access_holder {
+    std::string name;
+    bool is_token = false;
+    std::optional<instant> last_used_at = {};
+};
+
+struct account_overview {
+    balance owned;
+    std::vector<std::pair<service_name, account>> accounts = {};  ///< by service; the first `overview_accounts_max`
+    std::size_t accounts_count = 0;
+    std::vector<access_holder> access = {};  ///< the last used first; the first `overview_access_max`
+    std::size_t tokens_count = 0, grants_count = 0;
+    bool keeps_activities = false;
+    std::optional<std::vector<activity>> activities = {};  ///< none if they could not be read
+};
+
+TOLLGATE_DECL void write_overview(html_writer& html, const page_view& view, const account_overview& shown);
+
+template <class Call>
+[[nodiscard]] result<void> read_accounts(Call& call, account_overview& into) {
+    for (const service& at : call.settings().services.services()) {
+        auto accounts = call.users().accounts_of(call.who().user, at.name.view());
+        if (!accounts) return std::move(accounts).error();
+        into.accounts_count += accounts->size();
+        for (account& each : *accounts)
+            if (into.accounts.size() < overview_accounts_max) into.accounts.emplace_back(at.name, std::move(each));
+    }
+    return {};
+}
+
+template <class Call>
+[[nodiscard]] result<void> read_access(Call& call, account_overview& into) {
+    auto tokens = call.store().personal_tokens_of(call.who().user);
+    if (!tokens) return std::move(tokens).error();
+    for (personal_token& each : *tokens)
+        if (!each.expires_at || call.now() < *each.expires_at) {
+            into.access.push_back({std::move(each.description), true, each.last_used_at});
+            ++into.tokens_count;
+        }
+    auto grants = call.store().grants_of(call.who().user);
+    if (!grants) return std::move(grants).error();
+    into.grants_count = grants->size();
+    for (grant& each : *grants) into.access.push_back({std::move(each.application_name), false, each.last_used_at});
+    std::stable_sort(into.access.begin(), into.access.end(), [](const access_holder& a, const access_holder& b) {
+        return a.last_used_at && (!b.last_used_at || *a.last_used_at > *b.last_used_at);
+    });
+    if (into.access.size() > overview_access_max) into.access.resize(overview_access_max);
+    return {};
+}
+
+template <class Call>
+[[nodiscard]] result<void> show_overview(Call& call) {
+    const auto owned = call.users().balance_of(call.who().user);
+    if (!owned) return owned.error();
+    account_overview shown{.owned = *owned};
+    if (auto read = read_accounts(call, shown); !read) return read;
+    if (auto read = read_access(call, shown); !read) return read;
+    if constexpr (shows_activity<Call>) {
+        // Without them the rest is as useful; their own page reports the failure.
+        shown.keeps_activities = true;
+        if (auto activities = call.users().activity_of(call.who().user, overview_activities_max))
+            shown.activities = *std::move(activities);
+    }
+    call.page(call.texts().overview.title, {}, [&](html_writer& html) { write_overview(html, call.view(), shown); });
+    return {};
+}
+
+}  // namespace tollgate::pages
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/pages/detail/overview_page.ipp>
+#endif

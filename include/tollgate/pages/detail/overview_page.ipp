@@ -1,0 +1,74 @@
+#pragma once
+
+#include <tollgate/base/detail/encoding.hpp>
+#include <tollgate/pages/detail/deliveries_page.hpp>
+#include <tollgate/pages/detail/list_parts.hpp>
+#include <tollgate/pages/detail/overview_page.hpp>
+
+namespace tollgate::inline v0::pages {
+
+namespace detail {
+
+inline void write_owned_accounts(html_writer& html, const page_view& view, const account_overview& shown) {
+    const overview_texts& texts = view.texts.overview;
+    html.add("<h2>{}</h2>\n", texts.accounts);
+    if (shown.accounts.empty()) return write_empty_list(html, texts.no_accounts);
+    begin_table(html, texts.accounts, {texts.account, texts.service, texts.id, texts.role}, view.texts.forms.actions);
+    for (const auto& [service, each] : shown.accounts) {
+        begin_row(html, texts.account, each.name);
+        begin_cell(html, texts.service);
+        html.add("{}", service.view());
+        next_cell(html, texts.id);
+        html.add("{}", each.id.value());
+        next_cell(html, texts.role);
+        html.add("{}", each.admin ? texts.administrator : texts.member);
+        next_cell(html, {});
+        html.add("<a href=\"{}?{}={}\">{}<span class=\"unseen\"> {}</span></a>", view.url_of(page::webhooks), account_name,
+                 percent_encode(account_text({service, each.id})), texts.webhooks, each.name);
+        end_row(html);
+    }
+    end_table(html);
+    if (shown.accounts_count > shown.accounts.size())
+        html.add("<p class=\"quiet\">{}</p>\n",
+                 fill_in(texts.more_accounts, std::to_string(shown.accounts_count - shown.accounts.size())));
+}
+
+inline void write_access(html_writer& html, const page_view& view, const account_overview& shown) {
+    const overview_texts& texts = view.texts.overview;
+    html.add("<h2>{}</h2>\n", texts.access);
+    if (shown.access.empty()) {
+        write_empty_list(html, texts.no_access);
+    } else {
+        begin_table(html, texts.access, {texts.name, texts.type, view.texts.forms.last_used}, {});
+        for (const access_holder& each : shown.access) {
+            begin_row(html, texts.name, each.name);
+            begin_cell(html, texts.type);
+            html.add("{}", each.is_token ? texts.token : texts.application);
+            next_cell(html, view.texts.forms.last_used);
+            write_last_use(html, view, each.last_used_at);
+            end_row(html);
+        }
+        end_table(html);
+    }
+    html.add("<p class=\"links\"><a href=\"{}\">{}</a> <a href=\"{}\">{}</a></p>\n", view.url_of(page::tokens),
+             fill_in(texts.all_tokens, std::to_string(shown.tokens_count)), view.url_of(page::authorizations),
+             fill_in(texts.all_applications, std::to_string(shown.grants_count)));
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL void write_overview(html_writer& html, const page_view& view, const account_overview& shown) {
+    const overview_texts& texts = view.texts.overview;
+    html.add("<h1>{}</h1>\n<p class=\"lead\">{}: <strong class=\"balance\">{} {}</strong></p>\n", texts.title, texts.balance,
+             shown.owned.amount.text(), shown.owned.currency.view());
+    detail::write_owned_accounts(html, view, shown);
+    detail::write_access(html, view, shown);
+    if (!shown.keeps_activities) return;
+    html.add("<h2>{}</h2>\n", texts.activity);
+    if (!shown.activities) return write_empty_list(html, texts.no_activity);
+    write_activity_table(html, view, *shown.activities);
+    if (!shown.activities->empty())
+        html.add("<p class=\"links\"><a href=\"{}\">{}</a></p>\n", view.url_of(page::activity), texts.all_activity);
+}
+
+}  // namespace tollgate::pages

@@ -1,0 +1,117 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/limits.hpp>
+#include <tollgate/contract/session_source.hpp>
+#include <tollgate/pages/detail/list_parts.hpp>
+#include <tollgate/pages/detail/page.hpp>
+#include <tollgate/web/detail/form.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+/// Where a user is signed in, and their password: each part if the session source has it.
+namespace tollgate::inline v0::pages {
+
+template <class Sessions>
+inline constexpr bool shows_security =
+    session_manager<std::remove_reference_t<Sessions>> || password_changer<std::remove_reference_t<Sessions>>;
+
+inline constexpr std::string_view session_ended_done = "session";
+inline constexpr std::string_view others_ended_done = "others";
+inline constexpr std::string_view password_changed_done = "password";
+
+struct security_view {
+    bool lists_sessions = false;
+    bool changes_password = false;
+    std::string login = {};
+    std::vector<listed_session> sessions = {};
+};
+
+/// `Firefox on Windows`, or `texts.unknown_browser`. A User-Agent says what it likes, so this is for recognition only.
+[[nodiscard]] TOLLGATE_DECL std::string browser_text(std::string_view user_agent, const security_texts& texts);
+
+TOLLGATE_DECL void write_security(html_writer& html, const page_view& view, const security_view& shown,
+                                  const web::form_faults& faults);
+
+/// The errors that show before the current password is checked.
+[[nodiscard]] TOLLGATE_DECL web::form_faults faults_of(const http::form_fields& typed, const page_texts& texts);
+
+template <class Call>
+[[nodiscard]] result<void> show_security(Call& call, const web::form_faults& faults = {},
+                                         http::status refused = http::status::unprocessable_content) {
+    using sessions = std::remove_reference_t<decltype(call.sessions())>;
+    security_view shown{.lists_sessions = session_manager<sessions>,
+                        .changes_password = password_changer<sessions>,
+                        .login = call.who().login};
+    if constexpr (session_manager<sessions>) {
+        auto listed = call.sessions().sessions_of(call.request(), call.who(), call.now());
+        if (!listed) return std::move(listed).error();
+        shown.sessions = *std::move(listed);
+    }
+    call.page_with_status(call.texts().security.title, faults.empty() ? http::status::ok : refused,
+                          [&](html_writer& html) { write_security(html, call.view(), shown, faults); });
+    return {};
+}
+
+template <class Call>
+[[nodiscard]] result<void> end_session(Call& call) {
+    const auto ended = call.sessions().end_session(call.who(), call.form().value_of("session"));
+    if (!ended) return ended.error();
+    if (!*ended) return not_found();
+    call.report(activity_kind::session_ended, {});
+    return call.redirect_to({}, session_ended_done);
+}
+
+template <class Call>
+[[nodiscard]] result<void> end_other_sessions(Call& call) {
+    if (auto ended = call.sessions().end_other_sessions(call.request(), call.who()); !ended) return ended;
+    call.report(activity_kind::other_sessions_ended, {});
+    return call.redirect_to({}, others_ended_done);
+}
+
+template <class Call>
+[[nodiscard]] result<void> change_password(Call& call) {
+    using enum password_change_answer::outcome;
+    const security_texts& texts = call.texts().security;
+    auto faults = faults_of(call.form(), call.texts());
+    if (!faults.empty()) return show_security(call, faults);
+    const password_change wanted{call.form().value_of("current_password"), call.form().value_of("new_password"), call.client()};
+    const auto done = call.sessions().change_password(call.request(), call.who(), wanted, call.now(), call.response());
+    if (!done) return done.error();
+    switch (done->result) {
+        case changed: break;
+        case refused: faults.add("current_password", texts.refused); return show_security(call, faults);
+        case throttled:
+            faults.add("current_password",
+                       fill_in(texts.throttled, web::duration_text(done->retry_after, call.texts().sign_in.durations)));
+            call.response().add("Retry-After", static_cast<std::uint64_t>((std::max)(done->retry_after.count(), seconds::rep{1})));
+            return show_security(call, faults, http::status::too_many_requests);
+    }
+    call.report(activity_kind::password_set, {});
+    return call.redirect_to({}, password_changed_done);
+}
+
+template <class Call>
+[[nodiscard]] result<void> post_to_security(Call& call) {
+    using sessions = std::remove_reference_t<decltype(call.sessions())>;
+    const auto action = call.form().value_of(action_name);
+    if constexpr (session_manager<sessions>) {
+        if (action == "end_session") return end_session(call);
+        if (action == "end_others") return end_other_sessions(call);
+    }
+    if constexpr (password_changer<sessions>)
+        if (action == "change_password") return change_password(call);
+    return not_found();
+}
+
+}  // namespace tollgate::pages
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/pages/detail/security_page.ipp>
+#endif

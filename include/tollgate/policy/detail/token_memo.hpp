@@ -1,0 +1,106 @@
+#pragma once
+
+#include <tollgate/base/detail/keyed_hash.hpp>
+#include <tollgate/base/secret.hpp>
+#include <tollgate/contract/authenticator.hpp>
+
+#include <array>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string_view>
+
+namespace tollgate::inline v0 {
+
+/// Tokens that were lately read from credentials, by the exact text of these: most requests repeat the credentials of the one
+/// before, and to decode them, to check them and to make the digest of the secret costs more than all else that is done for a
+/// request. It decides nothing: a token is looked up in the store each time, so a revoked one is refused at once.
+///
+/// A slot is chosen by a keyed hash, so that a client cannot choose credentials that share a slot with another's. The text itself
+/// is compared, in constant time: the time that this takes reveals nothing about a partly correct guess. So texts, which are
+/// secrets, are kept here, never longer than needed: they are wiped when others take their slot, and at the end.
+///
+/// Fixed size, no heap memory. Not thread-safe.
+class token_memo {
+public:
+    static constexpr std::size_t entries_max = 256;  // 54 KiB: more tokens than one thread serves at a time
+    /// Longer credentials are not kept. 116 bytes are the longest user name and a secret, in base64.
+    static constexpr std::size_t credentials_bytes_max = 128;
+
+    explicit token_memo(const keyed_hash& hash) noexcept : hash_{hash} {}
+    ~token_memo() {
+        for (entry& each : entries_) each.wipe();
+    }
+    token_memo(const token_memo&) = delete;
+    token_memo& operator=(const token_memo&) = delete;
+
+    /// What `read(credentials, into)` reads from credentials of this kind: false if they are malformed. It is called for those
+    /// that are not here, and must return the same for the same text. Throws what it throws.
+    template <class Read>
+    [[nodiscard]] bool read(credential_kind kind, std::string_view credentials, presented_token& into, Read&& read) {
+        if (credentials.empty() || credentials.size() > credentials_bytes_max) return read(credentials, into);
+        entry& kept = entries_[hash_(credentials) % entries_max];
+        if (kept.token.kind == kind && kept.holds(credentials)) {
+            into = kept.token;
+            return true;
+        }
+        if (!read(credentials, into)) return false;
+        assert(into.kind == kind);
+        kept.set(credentials, into);
+        return true;
+    }
+
+    /// Whether `text` occurs anywhere in it. For tests.
+    [[nodiscard]] bool contains(std::string_view text) const noexcept {
+        return std::string_view{reinterpret_cast<const char*>(entries_.data()), sizeof entries_}.find(text) !=
+               std::string_view::npos;
+    }
+
+private:
+    struct entry {
+        static constexpr std::size_t block_bytes = 16;
+
+        std::array<char, credentials_bytes_max> text{};  // zeros after `size`
+        std::size_t size = 0;                            // 0: no entry
+        presented_token token;
+
+        /// In constant time for each size, which is no secret: all bytes are compared, whether or not the first ones differ.
+        [[nodiscard]] bool holds(std::string_view other) const noexcept {
+            if (other.size() != size) return false;
+            std::uint64_t difference = 0;
+            if (size < block_bytes) {
+                for (std::size_t at = 0; at < size; ++at) difference |= static_cast<unsigned char>(text[at] ^ other[at]);
+                return difference == 0;
+            }
+            // The last block ends where the text does, and so may overlap the one before.
+            for (std::size_t at = 0; at < size - block_bytes; at += block_bytes)
+                difference |= differing(text.data() + at, other.data() + at);
+            difference |= differing(text.data() + size - block_bytes, other.data() + size - block_bytes);
+            return difference == 0;
+        }
+        [[nodiscard]] static std::uint64_t differing(const char* block, const char* other) noexcept {
+            std::uint64_t a[2], b[2];
+            std::memcpy(a, block, sizeof a);
+            std::memcpy(b, other, sizeof b);
+            return (a[0] ^ b[0]) | (a[1] ^ b[1]);
+        }
+
+        void set(std::string_view credentials, const presented_token& read) noexcept {
+            wipe();
+            std::memcpy(text.data(), credentials.data(), credentials.size());
+            size = credentials.size();
+            token = read;
+        }
+        void wipe() noexcept {
+            secure_wipe(std::as_writable_bytes(std::span{text.data(), size}));
+            size = 0;
+        }
+    };
+
+    keyed_hash hash_;
+    std::array<entry, entries_max> entries_{};
+};
+
+}  // namespace tollgate

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <tollgate/base/detail/encoding.hpp>
+#include <tollgate/policy/detail/token_memo.hpp>
+#include <tollgate/policy/token_authenticators.hpp>
+
+#include <openssl/rand.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace tollgate::inline v0 {
+namespace detail {
+
+// Longer credentials cannot name a token. The extra bytes are for the decoder, which writes groups of three.
+inline constexpr std::size_t basic_bytes_max = limits::token_username_bytes_max + 1 + limits::secret_text_bytes_max + 4;
+
+inline bool read_basic(std::string_view credentials, presented_token& into) {
+    std::array<char, basic_bytes_max> buffer;
+    const auto decoded_bytes = base64_decode_into(credentials, buffer);
+    if (!decoded_bytes) return false;
+    const std::string_view decoded{buffer.data(), *decoded_bytes};
+    // the first one: a password may contain a colon, a username may not (RFC 7617 section 2)
+    const auto colon = decoded.find(':');
+    if (colon == std::string_view::npos || !into.username.append(decoded.substr(0, colon))) return false;
+    const auto secret = decoded.substr(colon + 1);
+    if (!is_well_formed(secret_kind::personal_token, secret)) return false;
+    into.kind = credential_kind::personal_token;
+    into.secret_digest = digest_of(secret);
+    return true;
+}
+
+inline bool read_bearer(std::string_view credentials, presented_token& into) {
+    if (!is_well_formed(secret_kind::access_token, credentials)) return false;
+    into.kind = credential_kind::access_token;
+    into.secret_digest = digest_of(credentials);
+    return true;
+}
+
+/// Null when there are no random bytes for a key; then nothing is kept.
+inline std::unique_ptr<token_memo> make_token_memo() {
+    std::array<std::uint64_t, 3> key;
+    const bool has_key = RAND_priv_bytes(reinterpret_cast<unsigned char*>(key.data()), sizeof key) == 1;
+    return has_key ? std::make_unique<token_memo>(keyed_hash{key}) : nullptr;
+}
+
+/// One for each thread, because a lock would cost what it saves. On the heap, so that threads that never see a token hold only a
+/// pointer.
+inline bool read_through_memo(credential_kind kind, std::string_view credentials, presented_token& into,
+                              bool (*read)(std::string_view, presented_token&)) {
+    thread_local const std::unique_ptr<token_memo> memo = make_token_memo();
+    return memo ? memo->read(kind, credentials, into, read) : read(credentials, into);
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL bool basic_token::read(std::string_view credentials, presented_token& into) const {
+    return detail::read_through_memo(credential_kind::personal_token, credentials, into, detail::read_basic);
+}
+
+TOLLGATE_DECL bool bearer_token::read(std::string_view credentials, presented_token& into) const {
+    return detail::read_through_memo(credential_kind::access_token, credentials, into, detail::read_bearer);
+}
+
+}  // namespace tollgate

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <tollgate/base/digest.hpp>
+#include <tollgate/base/ids.hpp>
+#include <tollgate/base/time.hpp>
+#include <tollgate/model/personal_token.hpp>
+#include <tollgate/model/scope.hpp>
+
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace tollgate::inline v0::memory {
+
+/// A credential in as few bytes as it has. A `token_credential` has room for the longest scopes: with a hundred thousand of them, a
+/// look-up would wait for memory longer than all else takes.
+struct stored_credential {
+    user_id user;
+    digest secret_digest;
+    std::optional<instant> expires_at;
+    std::optional<instant> last_used_at;
+    std::string scopes;
+    std::optional<application_id> application;
+    std::optional<token_id> token;
+
+    [[nodiscard]] std::optional<token_credential> get() const noexcept {
+        return std::optional<token_credential>{std::in_place, user,         secret_digest, scope_set::from_text(scopes), expires_at,
+                                               application,   last_used_at, known_quota{}, token};
+    }
+};
+
+}  // namespace tollgate::memory

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/contract/token_store.hpp>
+#include <tollgate/store/detail/errors.hpp>
+#include <tollgate/store/detail/memory/access_tokens.hpp>
+#include <tollgate/store/detail/memory/personal_tokens.hpp>
+
+#include <cstddef>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace tollgate::inline v0 {
+
+/// How many rows a `memory_store` or a `memory_token_store` takes before it refuses more with an error (unavailable).
+/// Expired rows are removed first. A row is about 1 to 4 kB. One user may have a quarter of the access tokens, codes and refresh
+/// tokens; other rows are bounded per user by `limits`.
+struct memory_settings {
+    std::size_t personal_tokens_max = 100'000;
+    std::size_t access_tokens_max = 100'000;
+    std::size_t hooks_max = 100'000;
+    std::size_t applications_max = 10'000;
+    std::size_t grants_max = 100'000;
+    std::size_t codes_max = 100'000;
+    std::size_t refresh_tokens_max = 100'000;
+    std::size_t device_codes_max = 10'000;
+    std::size_t sessions_max = 100'000;
+    /// Bytes of events, deliveries and their attempts. Of those not yet delivered, one account may have a quarter, and
+    /// so may one host. An event of an account over its quarter is refused. Deliveries to a host over its quarter are
+    /// given up at once, on record; if these are all deliveries of the event, it is refused.
+    std::size_t outbox_bytes_max = 256 * 1024 * 1024;
+};
+
+/// The tokens in memory, and nothing else: for an API without webhooks and OAuth. It compiles faster than `memory_store`, which has
+/// all contracts.
+///
+/// Thread rule: any thread. Non-blocking: locks are held only to copy a row. `find_...` do not allocate.
+class memory_token_store {
+public:
+    /// No call blocks.
+    static constexpr bool blocking = false;
+
+    /// An empty store. Of the settings, those of personal and access tokens apply.
+    explicit memory_token_store(const memory_settings& settings = {})
+        : access_{settings.access_tokens_max}, personal_{settings.personal_tokens_max} {}
+    memory_token_store(const memory_token_store&) = delete;
+    memory_token_store& operator=(const memory_token_store&) = delete;
+
+    /// See `credential_source`.
+    result<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept {
+        return personal_.find(username);
+    }
+    /// See `token_store`.
+    result<token_id> create_personal_token(const new_personal_token& made, std::size_t tokens_per_user_max) noexcept {
+        return detail::without_exceptions([&] { return personal_.create(made, tokens_per_user_max); });
+    }
+    /// See `token_store`.
+    result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept {
+        return detail::without_exceptions([&] { return personal_.of(user); });
+    }
+    /// See `token_store`.
+    result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed) noexcept {
+        return detail::without_exceptions([&] { return personal_.renew(user, id, renewed); });
+    }
+    /// See `token_store`.
+    result<bool> revoke_personal_token(token_id id) noexcept {
+        return detail::without_exceptions([&] { return personal_.revoke(id); });
+    }
+    /// See `use_recorder`.
+    result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) noexcept {
+        return detail::without_exceptions([&] { return personal_.record_use(username, now, from); });
+    }
+
+    /// See `credential_source`.
+    result<std::optional<token_credential>> find_access_token(const digest& token) noexcept { return access_.find(token); }
+    /// See `token_store`.
+    result<void> create_access_token(const new_access_token& made) noexcept {
+        return in_oauth([&] { return access_.create(made, std::nullopt); });
+    }
+    /// See `token_store`.
+    result<bool> revoke_access_token(const digest& token) noexcept {
+        return in_oauth([&]() -> result<bool> { return access_.revoke(token); });
+    }
+    /// See `use_recorder`.
+    result<void> record_access_token_use(const digest& token, instant now) noexcept {
+        return in_oauth([&]() -> result<void> {
+            (void)access_.record_use(token, now);
+            return {};
+        });
+    }
+
+protected:
+    /// Runs a verb with the lock of the access tokens and, in `memory_store`, all OAuth tables. Reading a credential does not need it.
+    template <class Verb>
+    std::invoke_result_t<Verb&> in_oauth(Verb&& verb) noexcept {
+        return detail::without_exceptions([&] {
+            const std::scoped_lock lock{oauth_mutex_};
+            return verb();
+        });
+    }
+
+    /// For `memory_store`, whose grants own access tokens.
+    memory::access_tokens access_;
+
+private:
+    memory::personal_tokens personal_;
+    std::mutex oauth_mutex_;
+};
+
+static_assert(token_store<memory_token_store> && use_recorder<memory_token_store>);
+
+}  // namespace tollgate

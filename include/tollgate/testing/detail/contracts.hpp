@@ -1,0 +1,135 @@
+#pragma once
+
+#include <tollgate/contract/hook_store.hpp>
+#include <tollgate/contract/oauth_store.hpp>
+#include <tollgate/contract/outbox.hpp>
+#include <tollgate/contract/session_store.hpp>
+#include <tollgate/contract/token_store.hpp>
+#include <tollgate/testing/detail/test_case.hpp>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tollgate::inline v0::testing {
+
+/// The contracts of stores, as template arguments (a concept cannot be one):
+///
+///     run<contracts::token_store, contracts::hook_store>(make, report);
+///
+/// `is_met` says whether a store satisfies the concept, `is_begun` whether it has a member that is only in this contract, and
+/// `require` stops the compiler with the concept's reason.
+namespace contracts {
+
+struct token_store {
+    static constexpr std::string_view name = "token_store";
+    template <class S>
+    static constexpr bool is_met = tollgate::token_store<S>;
+    template <class S>
+    static constexpr bool is_begun = requires { &S::create_personal_token; } || requires { &S::personal_tokens_of; } ||
+                                     requires { &S::create_access_token; };
+    template <class S>
+    static consteval void require() {
+        static_assert(tollgate::token_store<S>, "tollgate: this is no token_store; read tollgate/contract/token_store.hpp");
+    }
+};
+
+struct use_recorder {
+    static constexpr std::string_view name = "use_recorder";
+    template <class S>
+    static constexpr bool is_met = tollgate::use_recorder<S>;
+    template <class S>
+    static constexpr bool is_begun =
+        requires { &S::record_personal_token_use; } || requires { &S::record_access_token_use; };
+    template <class S>
+    static consteval void require() {
+        static_assert(tollgate::use_recorder<S>, "tollgate: this is no use_recorder; read tollgate/contract/token_store.hpp");
+    }
+};
+
+struct hook_store {
+    static constexpr std::string_view name = "hook_store";
+    template <class S>
+    static constexpr bool is_met = tollgate::hook_store<S>;
+    template <class S>
+    static constexpr bool is_begun = requires { &S::create_hook; } || requires { &S::hooks_of; } || requires { &S::delete_hook; };
+    template <class S>
+    static consteval void require() {
+        static_assert(tollgate::hook_store<S>, "tollgate: this is no hook_store; read tollgate/contract/hook_store.hpp");
+    }
+};
+
+struct outbox {
+    static constexpr std::string_view name = "outbox";
+    template <class S>
+    static constexpr bool is_met = tollgate::hook_store<S> && tollgate::outbox<S>;
+    template <class S>
+    static constexpr bool is_begun = requires { &S::due_hooks; } || requires { &S::deliveries_of; } || requires { &S::sweep_deliveries; };
+    template <class S>
+    static consteval void require() {
+        hook_store::require<S>();
+        static_assert(tollgate::outbox<S>, "tollgate: this is no outbox; read tollgate/contract/outbox.hpp");
+    }
+};
+
+struct application_store {
+    static constexpr std::string_view name = "application_store";
+    template <class S>
+    static constexpr bool is_met = tollgate::application_store<S>;
+    template <class S>
+    static constexpr bool is_begun = requires { &S::create_application; } || requires { &S::find_application; };
+    template <class S>
+    static consteval void require() {
+        static_assert(tollgate::application_store<S>, "tollgate: this is no application_store; read tollgate/contract/oauth_store.hpp");
+    }
+};
+
+struct oauth_store {
+    static constexpr std::string_view name = "oauth_store";
+    template <class S>
+    static constexpr bool is_met = tollgate::oauth_store<S>;
+    template <class S>
+    static constexpr bool is_begun = requires { &S::create_code; } || requires { &S::redeem_code; };
+    template <class S>
+    static consteval void require() {
+        static_assert(tollgate::oauth_store<S>, "tollgate: this is no oauth_store; read tollgate/contract/oauth_store.hpp");
+    }
+};
+
+struct session_store {
+    static constexpr std::string_view name = "session_store";
+    template <class S>
+    static constexpr bool is_met = tollgate::session_store<S>;
+    template <class S>
+    static constexpr bool is_begun = requires { &S::create_session; } || requires { &S::find_session; };
+    template <class S>
+    static consteval void require() {
+        static_assert(tollgate::session_store<S>, "tollgate: this is no session_store; read tollgate/contract/session_store.hpp");
+    }
+};
+
+}  // namespace contracts
+
+/// One entry of the report for each contract: found; not found; or a failure, for a store that has some of its members, but not
+/// as the contract has them. Without it a misspelled member would only make the suite shorter.
+template <class Store, class... Contract>
+void add_contract_cases(std::vector<test_case>& to) {
+    const auto add = [&to]<class C>(C) {
+        const std::string contract{C::name};
+        const auto add_one = [&](auto body) { to.push_back(test_case{"contract: " + contract, std::move(body)}); };
+        if constexpr (C::template is_met<Store>) {
+            add_one([] { return std::string{"found"}; });
+        } else if constexpr (C::template is_begun<Store>) {
+            add_one([contract]() -> std::string {
+                throw failed{"the store has members of " + contract + ", but does not satisfy it; static_assert(tollgate::" + contract +
+                             "<your_store>) makes the compiler say why"};
+            });
+        } else {
+            add_one([] { return std::string{"not found: its rules are not tested"}; });
+        }
+    };
+    (add(Contract{}), ...);
+}
+
+}  // namespace tollgate::testing

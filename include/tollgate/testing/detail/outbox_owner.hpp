@@ -1,0 +1,163 @@
+#pragma once
+
+#include <tollgate/testing/detail/delivering.hpp>
+#include <tollgate/testing/detail/samples.hpp>
+#include <tollgate/testing/detail/test_case.hpp>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+/// The rules for what a hook's owner does: edit it, test it, look for failures, send them again.
+namespace tollgate::inline v0::testing {
+
+template <class Given>
+void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<const store_source<Given>>& source) {
+    using namespace detail;
+    using enum delivery_outcome;
+    const auto add = adder_of_cases(to, source);
+
+    add("update: from now on a hook has another event and target", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen_at(store, account, "https://old.example/hook");
+        const auto other = listen_at(store, account, "https://old.example/other");
+        const hook_change changed{"site.created", "https://new.example:8443/hook?a=b"};
+        expect(!value_of(store.update_hook(sample_account("sitesmaker", 43), hook, changed, 100)), "another account's");
+        expect(!value_of(store.update_hook(sample_account("itemplatform"), hook, changed, 100)), "another service's");
+        expect(!value_of(store.update_hook(account, hook_id{hook.value() + 100}, changed, 100)), "there is no such hook");
+        const auto before = listed_hook(store, account, hook);
+        expect(value_of(store.update_hook(account, hook, changed, 100)), "there is such a hook");
+        const auto after = listed_hook(store, account, hook);
+        expect(after.event == changed.event && after.target_url == changed.target_url, "a hook is changed as asked");
+        expect(after.type == before.type && after.source == before.source && after.created_at == before.created_at,
+               "and nothing else of it");
+        expect(listed_hook(store, account, other).target_url == "https://old.example/other", "nor another hook");
+
+        expect(value_of(store.append_event(sample_event(account), sample_seed(1), noon)) == 1, "the old event is not its own");
+        expect(value_of(store.append_event(sample_event(account, "site.created"), sample_seed(2), noon)) == 1, "the new one is");
+        for (const due_delivery& each : claim_at(store, noon))
+            expect(each.target_url == (each.hook == hook ? changed.target_url : "https://old.example/other"), "sent to its target");
+    });
+
+    add("update: what waits is sent to the new target, and counts for its host", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen_at(store, account, "https://old.example/hook");
+        const auto stays = listen_at(store, account, "https://old.example/other");
+        const auto there = listen_at(store, sample_account("sitesmaker", 43), "https://new.example/there");
+        report(store, account, 3);
+        const auto in_flight = lease_of(store, {hook, 1, 10, noon}, sample_terms(noon));
+        expect(in_flight.size() == 1, "one is being sent");
+        expect(value_of(store.update_hook(account, hook, {"site.published", "https://new.example/hook"}, 100)), "changed");
+        expect_completed(store, completed(in_flight[0], delivered), completion::done);
+        const auto moved = lease_of(store, {hook, 1, 1, noon}, sample_terms(noon));
+        expect(moved.size() == 1 && moved[0].target_url == "https://new.example/hook", "the next goes to the new target");
+        report(store, sample_account("sitesmaker", 43));
+        expect(lease_of(store, {there, 1, 1, noon}, sample_terms(noon)).empty(), "the new host is full with it");
+        expect(lease_of(store, {stays, 1, 1, noon}, sample_terms(noon)).size() == 1, "and the old one is not");
+        expect_completed(store, completed(moved[0], delivered), completion::done);
+        expect(lease_of(store, {there, 1, 1, noon}, sample_terms(noon)).size() == 1, "until it is completed");
+        expect(deliveries(store, account, hook).size() == 3, "its history stays");
+    });
+
+    add("update: not more hooks than the bound for one event", [](auto& store) {
+        const auto account = sample_account();
+        const auto made = sample_hook(account);
+        value_of(store.create_hook(made, 2));
+        value_of(store.create_hook(made, 2));
+        const auto other = value_of(store.create_hook(sample_hook(account, "site.created"), 2));
+        expect_error("update_hook", store.update_hook(account, other, {made.event, "https://example.com/full"}, 2), error_kind::invalid);
+        expect(listed_hook(store, account, other).event == "site.created", "a refused change changes nothing");
+        expect(listed_hook(store, account, other).target_url != "https://example.com/full", "not in part either");
+        expect(value_of(store.update_hook(account, other, {"site.created", "https://example.com/same"}, 1)),
+               "a hook that keeps its event takes no other place");
+        expect(value_of(store.update_hook(account, other, {made.event, "https://example.com/fits"}, 3)), "within the bound");
+    });
+
+    add("event: goes to one hook alone, whatever its event", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account), other = listen(store, account);
+        auto ping = sample_event(account, "ping");
+        expect(!value_of(store.append_event_to(hook_id{hook.value() + 100}, ping, sample_seed(1), noon)), "there is no such hook");
+        ping.account = sample_account("sitesmaker", 43);
+        expect(!value_of(store.append_event_to(hook, ping, sample_seed(1), noon)), "the hook is another account's");
+        expect_none_due(store, noon);
+        ping.account = account;
+        expect(value_of(store.append_event_to(hook, ping, sample_seed(1), noon)), "there is such a hook");
+        const auto sent = claim_one(store, noon);
+        expect(sent.hook == hook && sent.what->name == "ping" && sent.what->data == ping.data && sent.what->at == ping.at,
+               "it is the event that was appended");
+        expect(sent.message_id == message_id_of(sample_seed(1), hook), "with its own id");
+        expect(deliveries(store, account, other).empty(), "the other hook gets nothing");
+        expect_completed(store, completed(sent, gone), completion::hook_disabled);
+        expect_error("append_event_to", store.append_event_to(hook, ping, sample_seed(2), noon), error_kind::conflict);
+        expect(deliveries(store, account, hook).size() == 1, "a refused event is not there");
+    });
+
+    add("history: a hook's deliveries in one state", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account);
+        report(store, account, 6);
+        const auto sent = claim_at(store, noon);
+        const std::array ended{completed(sent.at(0), given_up), completed(sent.at(1), delivered), completed(sent.at(2), given_up),
+                               completed(sent.at(3), retry), completed(sent.at(4), given_up)};
+        value_of(store.complete(ended, noon));
+        const auto ids = [&](delivery_state state, std::size_t rows_max = 100, std::optional<delivery_id> before = {}) {
+            std::vector<delivery_id> found;
+            for (const delivery& each : value_of(store.deliveries_of(account, hook, rows_max, before, state))) {
+                expect(each.state == state, "only those that were asked for");
+                found.push_back(each.id);
+            }
+            return found;
+        };
+        const auto id = [&](std::size_t i) { return sent.at(i).lease.delivery; };
+        using all = std::vector<delivery_id>;
+        expect(ids(delivery_state::given_up) == all{id(4), id(2), id(0)}, "newest first");
+        expect(ids(delivery_state::given_up, 2) == all{id(4), id(2)}, "not more than asked for");
+        expect(ids(delivery_state::given_up, 2, id(2)) == all{id(0)}, "those before one");
+        expect(ids(delivery_state::delivered) == all{id(1)}, "what was delivered");
+        expect(ids(delivery_state::waiting) == all{id(5), id(3)}, "what waits, and what is being sent");
+        expect(ids(delivery_state::held).empty(), "none is held");
+        value_of(store.resend(account, id(3), noon));
+        expect_completed(store, completed(claim_one(store, noon), gone), completion::hook_disabled);
+        expect(ids(delivery_state::given_up).size() == 4, "one more was given up");
+        expect_completed(store, completed(sent[5], retry), completion::done);
+        expect(ids(delivery_state::held) == all{id(5)}, "a disabled hook holds what waits");
+    });
+
+    add("resend: what was given up since then, the oldest first, and not more than asked for", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account), other = listen_at(store, account, "https://other.example/");
+        for (int i = 0; i < 5; ++i) report(store, account, 1, noon + seconds{i});
+        const auto sent = claim_at(store, noon + seconds{5});
+        std::vector<attempt_result> ended;
+        std::vector<delivery_id> of_hook;
+        for (const due_delivery& each : sent) {
+            if (each.hook == hook) of_hook.push_back(each.lease.delivery);
+            ended.push_back(completed(each, each.hook == hook && of_hook.size() == 3 ? delivered : given_up));
+        }
+        value_of(store.complete(ended, noon + seconds{5}));
+        const instant now = noon + seconds{60};
+        const auto resend = [&](const account_ref& whose, hook_id which, instant since, std::size_t rows_max) {
+            return value_of(store.resend_given_up(whose, which, since, rows_max, now));
+        };
+        expect(resend(sample_account("sitesmaker", 43), hook, noon, 100) == 0, "the hook is another account's");
+        expect(resend(account, hook_id{hook.value() + 100}, noon, 100) == 0, "there is no such hook");
+        expect(resend(account, hook, noon, 0) == 0, "not even one");
+        expect(resend(account, hook, noon + seconds{5}, 100) == 0, "none was created then");
+        expect_none_due(store, now);
+        expect(resend(account, hook, noon + seconds{1}, 2) == 2, "as many as asked for");
+        const auto due = claim_at(store, now);
+        expect(due.size() == 2, "they are due now");
+        for (const due_delivery& each : due)
+            expect((each.lease.delivery == of_hook.at(1) || each.lease.delivery == of_hook.at(3)) && each.attempts_made == 0,
+                   "the oldest of them, with their schedules from the start");
+        expect(resend(account, hook, noon, 100) == 2, "those that are left, and not those that are being sent");
+        expect(resend(account, hook, noon, 100) == 0, "each once");
+        for (const due_delivery& each : claim_at(store, now)) expect(each.hook != other, "the other hook's stay as they are");
+        expect_completed(store, completed(due[0], gone), completion::hook_disabled);
+        expect_error("resend_given_up", store.resend_given_up(account, hook, noon, 100, now), error_kind::conflict);
+    });
+}
+
+}  // namespace tollgate::testing

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <tollgate/webhooks/detail/delivery_scheduler.hpp>
+
+#include <algorithm>
+#include <limits>
+
+// Which of the due hooks are served now: the part of the scheduler that chooses.
+namespace tollgate::inline v0::webhooks {
+
+/// False if the memory is full.
+TOLLGATE_DECL bool delivery_scheduler::remember(const due_hook& each) {
+    hosts::value_type& at = *hosts_.try_emplace(delivery_host(each.target_url)).first;
+    std::vector<remembered_hook>& due = at.second.due;
+    std::size_t of_account = 0;
+    for (remembered_hook& known : due) {
+        if (known.hook == each.hook) {
+            known.listed_by = last_claim_;
+            return true;
+        }
+        if (known.account == each.account) ++of_account;
+    }
+    if (due.size() >= remembered_per_host_max || of_account >= remembered_per_account_max || remembered_ >= remembered_max)
+        return false;
+    if (!at.second.is_queued) {
+        due_hosts_.push_back(&at);
+        at.second.is_queued = true;
+    }
+    due.push_back({each.hook, each.account, 0, last_claim_});
+    ++remembered_;
+    return true;
+}
+
+/// How many attempts a hook may still have in its minute.
+TOLLGATE_DECL std::size_t delivery_scheduler::attempts_left(hook_id of, clock::time_point now) const noexcept {
+    if (settings_.per_hook_minute_max == 0) return (std::numeric_limits<std::size_t>::max)();
+    const auto known = minutes_.find(of);
+    if (known == minutes_.end() || now >= known->second.over) return settings_.per_hook_minute_max;
+    return settings_.per_hook_minute_max - (std::min)(known->second.attempts, settings_.per_hook_minute_max);
+}
+
+TOLLGATE_DECL void delivery_scheduler::count_attempt(hook_id of) {
+    if (settings_.per_hook_minute_max == 0) return;
+    if (minutes_.size() >= known_minutes_max && !minutes_.contains(of)) {
+        std::erase_if(minutes_, [&](const auto& each) { return claimed_at_ >= each.second.over; });
+        if (minutes_.size() >= known_minutes_max) return;
+    }
+    hook_minute& current = minutes_.try_emplace(of, hook_minute{claimed_at_ + minute}).first->second;
+    if (claimed_at_ >= current.over) current = {claimed_at_ + minute};
+    ++current.attempts;
+}
+
+/// Forgets the host's hooks that have used up their minute. The store lists them again when it is over.
+TOLLGATE_DECL void delivery_scheduler::park_limited(host_state& here, scheduler_time now, scheduler_actions& into) {
+    if (minutes_.empty()) return;
+    const auto kept = std::remove_if(here.due.begin(), here.due.end(), [&](const remembered_hook& each) {
+        if (attempts_left(each.hook, now.steady) != 0) return false;
+        const auto wait = std::chrono::ceil<milliseconds>(minutes_.find(each.hook)->second.over - now.steady);
+        into.lease.push_back({each.hook, 0, 0, now.wall + wait});
+        if (!next_minute_at_ || now.wall + wait < *next_minute_at_) next_minute_at_ = now.wall + wait;
+        --remembered_;
+        return true;
+    });
+    here.due.erase(kept, here.due.end());
+}
+
+/// Assigns the host's free slots to its due hooks, each to the account with the fewest deliveries there.
+TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::size_t& rows_left, scheduler_time now,
+                                                 scheduler_actions& into) {
+    host_state& here = at.second;
+    park_limited(here, now, into);
+    const instant retry_at = now.wall + full_host_retry_time();
+    const auto load_of = [&](const account_ref& account) -> account_load& {
+        for (account_load& each : here.accounts)
+            if (each.account == account) return each;
+        return here.accounts.emplace_back(account_load{account});
+    };
+    for (remembered_hook& each : here.due) {
+        each.requested = 0;
+        load_of(each.account);
+    }
+    for (account_load& each : here.accounts) each.requested = 0;
+    const std::size_t free = free_places(here);
+    const std::size_t places = (std::min)(free, rows_left);
+    std::size_t given = 0;
+    for (; given < places; ++given) {
+        remembered_hook* best = nullptr;
+        account_load* best_load = nullptr;
+        for (remembered_hook& each : here.due) {
+            account_load& load = load_of(each.account);
+            const auto rank = [](const account_load& of, const remembered_hook& hook) {
+                return std::pair{of.in_flight + of.requested, hook.requested};
+            };
+            if (each.requested >= attempts_left(each.hook, now.steady)) continue;
+            if (best != nullptr && rank(load, each) >= rank(*best_load, *best)) continue;
+            best = &each;
+            best_load = &load;
+        }
+        if (best == nullptr) break;
+        ++best->requested;
+        ++best_load->requested;
+    }
+    for (const remembered_hook& each : here.due) {
+        if (each.requested != 0) {
+            into.lease.push_back({each.hook, each.requested, leases_max(here), retry_at});
+            requested_.emplace(each.hook, requested_lease{&at, each.requested});
+        } else if (each.listed_by == last_claim_ && places == free) {
+            // The host is full. The hook is remembered here, so the store need not list it for a while.
+            into.lease.push_back({each.hook, 0, 0, retry_at});
+            parked_some_ = true;
+        }
+    }
+    std::erase_if(here.accounts, [](const account_load& each) { return each.in_flight == 0 && each.requested == 0; });
+    rows_left -= given;
+    if (here.slow) slow_requested_ += given;
+}
+
+}  // namespace tollgate::webhooks

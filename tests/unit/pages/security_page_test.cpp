@@ -1,0 +1,200 @@
+#include <tollgate/pages/detail/security_page.hpp>
+
+#include <tollgate/web/cookie_sessions.hpp>
+
+#include <catch2/catch.hpp>
+
+#include "support/page_shop.hpp"
+
+#include <string>
+#include <vector>
+
+using namespace tollgate;
+using namespace tollgate::test;
+
+namespace {
+
+const std::string path = "/en/user/settings/security/";
+const std::string sign_in_path = "/en/user/sign_in/";
+
+struct changing_passwords {
+    std::map<std::string, std::string, std::less<>> of{{"ann", "password of ann"}, {"bob", "password of bob"}};
+    result<std::optional<user_id>> check_password(std::string_view login, std::string_view typed) {
+        const auto found = of.find(login);
+        if (found == of.end() || found->second != typed) return std::optional<user_id>{};
+        return login == "ann" ? std::optional{ann} : std::optional{bob};
+    }
+    result<void> set_password(user_id user, std::string_view wanted) {
+        of.at(user == ann ? "ann" : "bob") = wanted;
+        return {};
+    }
+};
+
+struct recorder : no_observer {
+    std::vector<activity>* heard;
+    void on_activity(const activity& done) const noexcept { heard->push_back(done); }
+};
+
+auto policies_of(page_shop& of, std::vector<activity>* heard) {
+    recorder listening;
+    listening.heard = heard;
+    return default_policies()
+        .with_clock(fake_clock{&of.now})
+        .with_random(counting_random{&of.entropy, &of.random_works})
+        .with_observer(listening);
+}
+
+/// Pages with sessions that are listed and ended.
+struct secure_shop : page_shop {
+    std::vector<activity> heard;
+    changing_passwords passwords;
+    cookie_sessions<memory_store, changing_passwords> cookies{{.auth_url = "https://shop.example"}, store, passwords};
+    account_pages<shop_directory, decltype(cookies), memory_store, decltype(policies_of(std::declval<page_shop&>(), nullptr))> door{
+        page_shop_settings(), users, cookies, store, policies_of(*this, &heard)};
+
+    http::response ask(http::method method, std::string target, std::string_view cookie, std::string body = {},
+                       std::string_view agent = "test") {
+        sent asked{method, std::move(target)};
+        asked.without("User-Agent").field("User-Agent", std::string{agent});
+        if (!cookie.empty()) asked.field("Cookie", std::string{cookie});
+        if (method == http::method::post) asked.body(std::move(body), "application/x-www-form-urlencoded");
+        return door.handle(asked.asked());
+    }
+    std::string sign_in(std::string login, std::string_view agent) {
+        const auto line = std::string{ask(http::method::post, sign_in_path, "", "login=" + login + "&password=password+of+" + login, agent)
+                                          .find("Set-Cookie")};
+        return line.substr(0, line.find(';'));
+    }
+    http::response show(std::string_view cookie, std::string_view query = "") {
+        return ask(http::method::get, path + std::string{query}, cookie);
+    }
+    http::response post_here(std::string_view cookie, std::string body) {
+        return ask(http::method::post, path, cookie, body + "&form_token=" + token_on(show(cookie)));
+    }
+    bool is_in(std::string_view cookie) { return to_number(show(cookie).status()) == 200; }
+};
+
+const std::string firefox = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:128.0) Gecko/20100101 Firefox/128.0";
+
+std::string change(std::string_view current, std::string_view wanted, std::string_view repeated) {
+    return "action=change_password&current_password=" + percent_encode(current) + "&new_password=" + percent_encode(wanted) +
+           "&repeated_password=" + percent_encode(repeated);
+}
+
+}  // namespace
+
+TEST_CASE("a User-Agent is shown as a browser and a system") {
+    struct row {
+        std::string_view agent, text;
+    };
+    for (const row& each :
+         {row{firefox, "Firefox on Windows"},
+          row{"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.4 Safari/605.1.15",
+              "Safari on macOS"},
+          row{"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36", "Chrome on Linux"},
+          row{"Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0 Safari/537.36 Edg/126.0", "Edge on Windows"},
+          row{"Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1 (KHTML, like Gecko) Version/17.5 Mobile Safari/604.1",
+              "Safari on iPhone"},
+          row{"Mozilla/5.0 (Linux; Android 14) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0 Mobile Safari/537.36", "Chrome on Android"},
+          row{"curl/8.5.0", "curl"}, row{"something (Linux)", "Unknown browser on Linux"}, row{"<b>", "Unknown browser"},
+          row{"", "Unknown browser"}}) {
+        CAPTURE(each.agent);
+        CHECK(pages::browser_text(each.agent, {}) == each.text);
+    }
+}
+
+TEST_CASE("sessions are listed, the current one marked") {
+    secure_shop shop;
+    const auto here = shop.sign_in("ann", firefox);
+    shop.now += std::chrono::minutes{1};
+    const auto there = shop.sign_in("ann", "curl/8");
+    const auto bobs = shop.sign_in("bob", "Opera \"<i>\" OPR/1");
+    const auto page = shop.show(here);
+    CHECK(has(page, "aria-current=\"page\">Security</a>"));
+    for (const auto* part : {"Firefox on Windows", "curl", "192.0.2.0/24"}) CHECK(has(page, part));
+    CHECK_FALSE(has(page, "Opera"));
+    CHECK(page_shop::between(page.body(), "Firefox on Windows", "</tr>").find(">1 minute ago</time>") != std::string::npos);
+    // Above the list, which may be long.
+    CHECK(page.body().find("Sign out everywhere else") < page.body().find("<table"));
+    CHECK(page_shop::between(page.body(), "Firefox on Windows", "</tr>").find("This session") != std::string::npos);
+    CHECK(page_shop::between(page.body(), "curl", "</tr>").find("This session") == std::string::npos);
+    CHECK(has(shop.show(bobs), "title=\"Opera &quot;&lt;i&gt;&quot; OPR/1\""));
+    // Where there is nothing to sign out of, there is no button for it.
+    CHECK_FALSE(has(shop.show(bobs), "Sign out everywhere else"));
+}
+
+TEST_CASE("one session is ended, or all others") {
+    secure_shop shop;
+    const auto here = shop.sign_in("ann", firefox), there = shop.sign_in("ann", "curl/8"), third = shop.sign_in("ann", "curl/9");
+    const auto bobs = shop.sign_in("bob", "curl/10");
+    shop.heard.clear();
+    const auto id = page_shop::between(shop.show(here).body(), "name=\"session\" value=\"", "\"");
+    REQUIRE(id.size() == 24);
+    CHECK(to_number(shop.post_here(bobs, "action=end_session&session=" + id).status()) == 404);
+    CHECK(to_number(shop.post_here(here, "action=end_session&session=0").status()) == 404);
+    CHECK(to_number(shop.ask(http::method::post, path, here, "action=end_session&session=" + id).status()) == 403);
+    CHECK((shop.is_in(there) && shop.is_in(third)));
+    const auto done = shop.post_here(here, "action=end_session&session=" + id);
+    CHECK(done.find("Location") == path + "?done=session");
+    CHECK(shop.is_in(there) != shop.is_in(third));
+    CHECK(has(shop.show(here, "?done=session"), "The session was signed out."));
+
+    CHECK(shop.post_here(here, "action=end_others").find("Location") == path + "?done=others");
+    CHECK_FALSE((shop.is_in(there) || shop.is_in(third)));
+    CHECK((shop.is_in(here) && shop.is_in(bobs)));
+    REQUIRE(shop.heard.size() == 2);
+    CHECK(shop.heard[0].kind == activity_kind::session_ended);
+    CHECK(shop.heard[1].kind == activity_kind::other_sessions_ended);
+}
+
+TEST_CASE("a password is changed with the current one") {
+    secure_shop shop;
+    const auto here = shop.sign_in("ann", firefox), there = shop.sign_in("ann", "curl/8");
+    shop.heard.clear();
+    struct row {
+        std::string form, field;
+    };
+    for (const row& each : {row{change("", "a long password", "a long password"), "current_password"},
+                            row{change("a guess", "a long password", "a long password"), "current_password"},
+                            row{change("password of ann", "1234567", "1234567"), "new_password"},
+                            row{change("password of ann", "", ""), "new_password"},
+                            row{change("password of ann", std::string(1025, 'x'), std::string(1025, 'x')), "new_password"},
+                            row{change("password of ann", "a long password", "another password"), "repeated_password"}}) {
+        CAPTURE(each.form);
+        const auto page = shop.post_here(here, each.form);
+        CHECK(to_number(page.status()) == 422);
+        CHECK(has(page, "id=\"" + each.field + "-fault\""));
+        for (const auto* typed : {"a long password", "a guess", "1234567", "password of ann"}) CHECK_FALSE(has(page, typed));
+    }
+    CHECK(to_number(shop.ask(http::method::post, path, here, change("password of ann", "12345678", "12345678")).status()) == 403);
+    CHECK(shop.passwords.of.at("ann") == "password of ann");
+    CHECK(shop.is_in(there));
+    CHECK(shop.heard.empty());
+
+    const auto done = shop.post_here(here, change("password of ann", "12345678", "12345678"));
+    CHECK(done.find("Location") == path + "?done=password");
+    CHECK(shop.passwords.of.at("ann") == "12345678");
+    CHECK(shop.passwords.of.at("bob") == "password of bob");
+    CHECK_FALSE((shop.is_in(here) || shop.is_in(there)));
+    const auto line = done.find("Set-Cookie");
+    CHECK(shop.is_in(line.substr(0, line.find(';'))));
+    REQUIRE(shop.heard.size() == 1);
+    CHECK(shop.heard[0].kind == activity_kind::password_set);
+    CHECK(shop.heard[0].client == ip_address::v4(192, 0, 2, 1));
+}
+
+TEST_CASE("guesses at the current password are throttled") {
+    secure_shop shop;
+    const auto here = shop.sign_in("ann", firefox);
+    for (int i = 0; i < 10; ++i) CHECK(to_number(shop.post_here(here, change("a guess", "12345678", "12345678")).status()) == 422);
+    const auto page = shop.post_here(here, change("password of ann", "12345678", "12345678"));
+    CHECK(to_number(page.status()) == 429);
+    CHECK_FALSE(page.find("Retry-After").empty());
+    CHECK(shop.passwords.of.at("ann") == "password of ann");
+}
+
+TEST_CASE("sessions that are elsewhere have no such page") {
+    page_shop shop;
+    CHECK(to_number(shop.get(path).status()) == 404);
+    CHECK_FALSE(has(shop.get("/en/user/settings/tokens/"), "Security"));
+}
