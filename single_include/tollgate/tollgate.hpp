@@ -15323,6 +15323,9 @@ namespace tollgate::inline v0 {
 /// A hash table for concurrent reads: it consists of shards, each with its own lock, which is held only while one row
 /// is used. A look-up does not allocate.
 ///
+/// With many rows, a look-up waits for memory longer than it computes, so it touches little: one byte per slot, which are so few
+/// that they stay in the caches, tells nearly always which slot holds the row, and the row lies in that slot, not behind a pointer.
+///
 /// Not std::unordered_map: the member functions of two such tables take longer to compile than this class, and their
 /// names exceed 400 characters.
 ///
@@ -15330,6 +15333,8 @@ namespace tollgate::inline v0 {
 /// any thread; callbacks that get a row must not use the table.
 template <class Key, class Row>
 class sharded_table {
+    static_assert(std::is_nothrow_move_constructible_v<Key> && std::is_nothrow_move_constructible_v<Row>);
+
 public:
     /// Returns `use(const Row*)`; null if there is no such row. The row does not change until `use` returns.
     template <class LookUp, class Use>
@@ -15337,8 +15342,8 @@ public:
         const std::size_t hash = hash_(key);
         const shard& in = shards_[index(hash)];
         const std::scoped_lock lock{in.mutex};
-        const node* const found = in.find(key, hash);
-        return use(found == nullptr ? nullptr : &found->row);
+        const std::size_t at = in.find(key, hash);
+        return use(at == none ? nullptr : static_cast<const Row*>(&in.slots[at].held.row));
     }
 
     /// Calls `change(Row&)`, which must not throw, if there is such a row. Returns whether there was.
@@ -15347,21 +15352,20 @@ public:
         const std::size_t hash = hash_(key);
         shard& in = shards_[index(hash)];
         const std::scoped_lock lock{in.mutex};
-        node* const found = in.find(key, hash);
-        if (found == nullptr) return false;
-        change(found->row);
+        const std::size_t at = in.find(key, hash);
+        if (at == none) return false;
+        change(in.slots[at].held.row);
         return true;
     }
 
-    /// Returns false and changes nothing if the row exists.
+    /// Returns false and changes nothing if the row exists. Throws `std::bad_alloc` without effect.
     bool insert(const Key& key, Row row) {
         const std::size_t hash = hash_(key);
         shard& in = shards_[index(hash)];
         const std::scoped_lock lock{in.mutex};
-        if (in.find(key, hash) != nullptr) return false;
-        auto made = std::make_unique<node>(node{hash, nullptr, key, std::move(row)});
-        if (in.rows == in.buckets.size()) in.grow();
-        in.link(std::move(made));
+        if (in.find(key, hash) != none) return false;
+        if (in.is_full()) in.grow(hash_);
+        in.place(entry{key, std::move(row)}, hash);
         ++in.rows;
         return true;
     }
@@ -15371,11 +15375,9 @@ public:
         const std::size_t hash = hash_(key);
         shard& in = shards_[index(hash)];
         const std::scoped_lock lock{in.mutex};
-        const node* const found = in.find(key, hash);
-        if (found == nullptr) return false;
-        auto* holder = &in.buckets[in.bucket(hash)];
-        while (holder->get() != found) holder = &(*holder)->next;
-        *holder = std::exchange((*holder)->next, nullptr);
+        const std::size_t at = in.find(key, hash);
+        if (at == none) return false;
+        in.remove(at, hash_);
         --in.rows;
         return true;
     }
@@ -15383,48 +15385,83 @@ public:
 private:
     // With as many threads as a large machine has cores, two seldom use the same shard
     static constexpr std::size_t shard_bits = 6;
-    static constexpr std::size_t buckets_min = 8;
+    static constexpr std::size_t slots_min = 8;
+    static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
-    struct node {  // what a look-up compares comes first: of large rows, it is in one cache line
-        std::size_t hash;
-        std::unique_ptr<node> next;  // in the same bucket, which contains one row on average
+    struct entry {
         Key key;
         Row row;
     };
+    /// Holds an entry if its tag is not zero. Whole cache lines, so that a row is in as few as possible.
+    union alignas(64) slot {
+        slot() noexcept {}
+        ~slot() {}
+        entry held;
+    };
 
+    /// Open addressing: an entry is in the first free slot from its home on, so that a search ends at a free slot.
     struct alignas(64) shard {
         mutable short_mutex mutex;
-        std::vector<std::unique_ptr<node>> buckets;  // empty, or a power of two
         std::size_t rows = 0;
+        std::size_t mask = 0;                  // the number of slots, a power of two, less one
+        std::unique_ptr<std::uint8_t[]> tags;  // of each slot: 0 if it is free, else some bits of the hash; null if there are no slots
+        std::unique_ptr<slot[]> slots;
 
-        [[nodiscard]] std::size_t bucket(std::size_t hash) const noexcept { return hash & (buckets.size() - 1); }
-
-        [[nodiscard]] node* find(const auto& key, std::size_t hash) const noexcept {
-            if (buckets.empty()) return nullptr;
-            node* each = buckets[bucket(hash)].get();
-            while (each != nullptr && !(each->hash == hash && each->key == key)) each = each->next.get();
-            return each;
+        shard() = default;
+        ~shard() {
+            for (std::size_t at = 0; tags != nullptr && at <= mask; ++at)
+                if (tags[at] != 0) std::destroy_at(&slots[at].held);
         }
 
-        void link(std::unique_ptr<node> made) noexcept {
-            auto& first = buckets[bucket(made->hash)];
-            made->next = std::move(first);
-            first = std::move(made);
+        [[nodiscard]] std::size_t find(const auto& key, std::size_t hash) const noexcept {
+            if (tags == nullptr) return none;
+            for (std::size_t at = hash & mask; tags[at] != 0; at = (at + 1) & mask)
+                if (tags[at] == tag(hash) && slots[at].held.key == key) return at;
+            return none;
         }
 
-        void grow() {
-            std::vector<std::unique_ptr<node>> before(buckets.empty() ? buckets_min : buckets.size() * 2);
-            before.swap(buckets);
-            for (auto& first : before)
-                while (first != nullptr) {
-                    auto next = std::move(first->next);
-                    link(std::exchange(first, std::move(next)));
-                }
+        [[nodiscard]] bool is_full() const noexcept { return tags == nullptr || rows >= mask - mask / 8; }
+
+        void place(entry&& made, std::size_t hash) noexcept {
+            std::size_t at = hash & mask;
+            while (tags[at] != 0) at = (at + 1) & mask;
+            std::construct_at(&slots[at].held, std::move(made));
+            tags[at] = tag(hash);
+        }
+
+        /// Entries behind it move up where the free slot would end the search for them.
+        void remove(std::size_t at, const keyed_hash& hash_of) noexcept {
+            std::destroy_at(&slots[at].held);
+            for (std::size_t next = (at + 1) & mask; tags[next] != 0; next = (next + 1) & mask) {
+                const std::size_t home = hash_of(slots[next].held.key) & mask;
+                if (((next - home) & mask) < ((next - at) & mask)) continue;
+                std::construct_at(&slots[at].held, std::move(slots[next].held));
+                std::destroy_at(&slots[next].held);
+                tags[at] = tags[next];
+                at = next;
+            }
+            tags[at] = 0;
+        }
+
+        void grow(const keyed_hash& hash_of) {
+            shard larger;
+            const std::size_t count = tags == nullptr ? slots_min : 2 * (mask + 1);
+            larger.tags = std::make_unique<std::uint8_t[]>(count);
+            larger.slots = std::make_unique_for_overwrite<slot[]>(count);
+            larger.mask = count - 1;
+            for (std::size_t at = 0; tags != nullptr && at <= mask; ++at)
+                if (tags[at] != 0) larger.place(std::move(slots[at].held), hash_of(slots[at].held.key));
+            std::swap(mask, larger.mask);
+            std::swap(tags, larger.tags);
+            std::swap(slots, larger.slots);
         }
     };
 
-    /// By the upper bits; the lower ones select the bucket.
+    /// Different bits select the shard, the slot and the tag.
     static std::size_t index(std::size_t hash) noexcept { return hash >> (sizeof hash * 8 - shard_bits); }
+    static std::uint8_t tag(std::size_t hash) noexcept {
+        return static_cast<std::uint8_t>(0x80 | hash >> (sizeof hash * 8 - shard_bits - 7));
+    }
 
     keyed_hash hash_;
     std::array<shard, std::size_t{1} << shard_bits> shards_;

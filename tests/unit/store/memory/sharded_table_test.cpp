@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <string_view>
@@ -43,11 +44,13 @@ TEST_CASE("a sharded table inserts, finds, changes and erases") {
 }
 
 TEST_CASE("a sharded table behaves like a map") {
+    // Few keys fill shards of the smallest size, where searches wrap around; many make the shards grow.
+    const unsigned keys = GENERATE(500U, 20'000U);
     table rows;
     std::map<std::string, int> truth;
     std::mt19937 random{Catch::rngSeed()};
-    for (int step = 0; step < 20'000; ++step) {
-        const std::string key = "key_" + std::to_string(random() % 500);
+    for (int step = 0; step < 40'000; ++step) {
+        const std::string key = "key_" + std::to_string(random() % keys);
         switch (random() % 4) {
             case 0: REQUIRE(rows.insert(*name::from(key), step) == truth.try_emplace(key, step).second); break;
             case 1: REQUIRE(rows.erase(*name::from(key)) == (truth.erase(key) == 1)); break;
@@ -62,6 +65,21 @@ TEST_CASE("a sharded table behaves like a map") {
                 REQUIRE(find(rows, key) == (known == truth.end() ? std::nullopt : std::optional{known->second}));
             }
         }
+    }
+    for (const auto& [key, row] : truth) REQUIRE(find(rows, key) == row);
+    for (const auto& [key, row] : truth) REQUIRE(rows.erase(*name::from(key)));
+    for (const auto& [key, row] : truth) REQUIRE_FALSE(find(rows, key));
+}
+
+TEST_CASE("a sharded table moves rows that own memory") {
+    sharded_table<name, std::string> rows;
+    const auto row_of = [](int key) { return std::string(100, static_cast<char>('a' + key % 26)) + std::to_string(key); };
+    constexpr int keys = 2000;
+    for (int key = 0; key < keys; ++key) REQUIRE(rows.insert(*name::from(std::to_string(key)), row_of(key)));
+    for (int key = 0; key < keys; key += 3) REQUIRE(rows.erase(*name::from(std::to_string(key))));
+    for (int key = 0; key < keys; ++key) {
+        const bool kept = rows.with(std::to_string(key), [&](const std::string* row) { return row != nullptr && *row == row_of(key); });
+        REQUIRE(kept == (key % 3 != 0));
     }
 }
 
