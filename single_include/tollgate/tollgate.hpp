@@ -692,13 +692,22 @@ struct ip_network {
     }
 };
 
-/// What users are shown as the origin of a sign-in or of a token's use: the /24 of an IPv4 address, the /48 of another, such as
-/// `203.0.113.0/24`.
-[[nodiscard]] inline std::string network_of(const ip_address& client) {
+namespace detail {
+
+/// The first address of the /24 of an IPv4 address, of the /48 of another.
+[[nodiscard]] constexpr ip_address without_host(const ip_address& client) noexcept {
     auto bytes = client.bytes();
     const std::size_t kept = client.is_v4() ? 15 : 6;
     for (std::size_t i = kept; i < bytes.size(); ++i) bytes[i] = 0;
-    return ip_address::from_bytes(bytes).to_text() + (client.is_v4() ? "/24" : "/48");
+    return ip_address::from_bytes(bytes);
+}
+
+}  // namespace detail
+
+/// What users are shown as the origin of a sign-in or of a token's use: the /24 of an IPv4 address, the /48 of another, such as
+/// `203.0.113.0/24`.
+[[nodiscard]] inline std::string network_of(const ip_address& client) {
+    return detail::without_host(client).to_text() + (client.is_v4() ? "/24" : "/48");
 }
 
 /// The header field in which a trusted proxy names its client. Only this one is read: a proxy passes the other one on
@@ -7966,7 +7975,7 @@ struct judge {
         const auto seen = observed(request, state);
         add_rate_limit_fields(response, state.limit, seen.id());
         http::add_cors_fields(settings.cors_origins, request, response);
-        seen.report_end(policies, response, nullptr);
+        seen.report_end(policies, response, caller_of(state));
     }
 
     /// The response to what the server refused by itself: an Error object like all others. It is not counted, because who sent it
@@ -8166,6 +8175,10 @@ private:
 /// Requests are counted by the pattern of their route, their method and their status. A count is a few relaxed atomic additions to
 /// memory that a thread shares with few others: no lock, no allocation but at the first request of a route. At most 96 pairs of
 /// route and method are counted separately; further ones share one with the route `other`.
+///
+/// Requests that failed (5xx), were limited (429) or took longer than 250 ms also count for their caller, in a table of fixed size
+/// behind a lock: `tollgate_affected_requests` names the users who had most of them, by their ids, or the networks (/24, /48) of
+/// clients that were not authenticated. No other request touches that table.
 ///
 /// Thread rule: everything may be called from many threads at once, except `add` and `watch_...`, which come before.
 class metrics {
@@ -21899,6 +21912,137 @@ TOLLGATE_DECL void check_routes(const route_table& table, const service_catalog&
 }  // namespace pipeline
 }  // namespace tollgate
 
+// <tollgate/pipeline/detail/affected_callers.hpp>
+
+namespace tollgate::inline v0::pipeline {
+
+/// How a response affects its caller. Each response counts as one kind at most: a 503 that took long has failed.
+enum class effect : std::uint8_t {
+    failed,   ///< 5xx
+    limited,  ///< 429
+    slow,     ///< any other that took longer than `slow_after`
+};
+inline constexpr std::size_t effects = 3;
+
+inline constexpr std::chrono::milliseconds slow_after{250};  // a bound of the histogram of durations
+
+[[nodiscard]] constexpr std::string_view to_text(effect of) noexcept {
+    constexpr std::array<std::string_view, effects> texts{"failed", "limited", "slow"};
+    return texts[static_cast<std::size_t>(of)];
+}
+
+/// Empty for what most responses are: neither refused by a limit, nor failed, nor slow.
+[[nodiscard]] constexpr std::optional<effect> effect_of(http::status status, std::chrono::nanoseconds duration) noexcept {
+    if (to_number(status) >= 500) return effect::failed;
+    if (status == http::status::too_many_requests) return effect::limited;
+    if (duration > slow_after) return effect::slow;
+    return std::nullopt;
+}
+
+/// A user, or the network of a client that was not authenticated.
+struct affected_caller {
+    std::optional<user_id> user;
+    ip_address network;  ///< without the bits of the host; `::` of a user
+
+    [[nodiscard]] static constexpr affected_caller of(user_id user) noexcept { return {user, {}}; }
+    [[nodiscard]] static constexpr affected_caller of(const ip_address& client) noexcept {
+        return {std::nullopt, tollgate::detail::without_host(client)};
+    }
+
+    friend constexpr bool operator==(const affected_caller&, const affected_caller&) noexcept = default;
+};
+
+/// Counts responses of the callers that have most of them, with the Space-Saving algorithm (Metwally, Agrawal, El Abbadi, 2005): in
+/// a full table, a new caller replaces the one with the smallest count and takes over that count, so that a caller who had more than
+/// a sixteenth of all is in the table at the end. A report counts only what came after the caller entered, so it is never too high.
+class top_callers {
+public:
+    static constexpr std::size_t callers_max = 16;  // more than a person reads
+
+    struct entry {
+        affected_caller who{};
+        std::uint64_t count = 0;
+        std::uint64_t inherited = 0;  ///< of `count`, what other callers had
+
+        [[nodiscard]] constexpr std::uint64_t own() const noexcept { return count - inherited; }
+    };
+
+    void add(const affected_caller& who) noexcept {
+        entry* least = &entries_.front();
+        for (entry& each : entries_) {
+            if (each.count != 0 && each.who == who) {
+                ++each.count;
+                return;
+            }
+            if (each.count < least->count) least = &each;
+        }
+        *least = {who, least->count + 1, least->count};
+    }
+    /// What the caller had since they entered; 0 if they are not in the table.
+    [[nodiscard]] std::uint64_t count_of(const affected_caller& who) const noexcept {
+        for (const entry& each : entries_)
+            if (each.count != 0 && each.who == who) return each.own();
+        return 0;
+    }
+    /// Calls `use(const affected_caller&, std::uint64_t)` for each.
+    template <class Use>
+    void each(Use&& use) const {
+        for (const entry& each : entries_)
+            if (each.count != 0) use(each.who, each.own());
+    }
+
+private:
+    std::array<entry, callers_max> entries_{};
+};
+
+/// The callers who were affected most, by kind of effect, in the last one to two windows of time: an incident that is over does not
+/// hide the next one. Its memory is fixed. All functions may be called from many threads at once.
+class affected_callers {
+public:
+    using time_point = std::chrono::steady_clock::time_point;
+    static constexpr std::chrono::minutes window{5};
+
+    void add(effect how, const affected_caller& who, time_point now) noexcept {
+        const std::lock_guard hold{mutex_};
+        advance(now);
+        current_[static_cast<std::size_t>(how)].add(who);
+    }
+
+    /// Calls `use(effect, const affected_caller&, std::uint64_t count)` for each, once. `use` may throw.
+    template <class Use>
+    void each(time_point now, Use&& use) {
+        std::array<top_callers, effects> current, previous;
+        {
+            const std::lock_guard hold{mutex_};
+            advance(now);
+            current = current_;
+            previous = previous_;
+        }
+        for (std::size_t i = 0; i < effects; ++i) {
+            const auto how = static_cast<effect>(i);
+            current[i].each([&](const affected_caller& who, std::uint64_t count) { use(how, who, count + previous[i].count_of(who)); });
+            previous[i].each([&](const affected_caller& who, std::uint64_t count) {
+                if (current[i].count_of(who) == 0) use(how, who, count);
+            });
+        }
+    }
+
+private:
+    void advance(time_point now) noexcept {
+        if (now < ends_) return;
+        const bool follows = now < ends_ + window;
+        previous_ = follows ? current_ : std::array<top_callers, effects>{};
+        current_ = {};
+        ends_ = (follows ? ends_ : now) + window;
+    }
+
+    std::mutex mutex_;
+    time_point ends_ = time_point::min();  // of the current window
+    std::array<top_callers, effects> current_, previous_;
+};
+
+}  // namespace tollgate::pipeline
+
 // <tollgate/pipeline/metrics.ipp>
 
 namespace tollgate::inline v0 {
@@ -22058,6 +22202,7 @@ struct metrics::impl {
 
     std::array<metrics_detail::counter, 5> attempts{};
     metrics_detail::histogram attempt_durations;
+    pipeline::affected_callers affected;
     std::vector<collector> collectors;
     std::vector<std::pair<std::string, std::function<backend_statistics()>>> backends;
 
@@ -22068,10 +22213,15 @@ struct metrics::impl {
         for (auto& each : shards) delete each.load();
     }
 
+    // What happens once, or seldom, is compiled apart from `on_request`.
+
     /// The calling thread's; null without memory.
     shard* own_shard() noexcept {
         auto& at = shards[metrics_detail::shard_number()];
         if (shard* const made = at.load(std::memory_order_acquire)) [[likely]] return made;
+        return make_shard(at);
+    }
+    [[gnu::noinline, gnu::cold]] static shard* make_shard(std::atomic<shard*>& at) noexcept {
         std::unique_ptr<shard> fresh{new (std::nothrow) shard};
         shard* expected = nullptr;
         if (fresh && at.compare_exchange_strong(expected, fresh.get(), std::memory_order_acq_rel)) return fresh.release();
@@ -22101,7 +22251,7 @@ struct metrics::impl {
         return learn(text, route, method);
     }
 
-    std::size_t learn(const char* text, std::string_view route, http::method method) noexcept {
+    [[gnu::noinline, gnu::cold]] std::size_t learn(const char* text, std::string_view route, http::method method) noexcept {
         const std::lock_guard hold{routes_mutex};
         known_route* at = find(text);
         if (at == nullptr) return metrics_detail::routes_max;
@@ -22127,7 +22277,14 @@ struct metrics::impl {
             if (const shard* const made = each.load(std::memory_order_acquire)) use(*made);
     }
 
+    [[gnu::noinline, gnu::cold]] void add_affected(http::status status, const request_context& context, const caller* who) noexcept {
+        if (const auto how = pipeline::effect_of(status, context.duration))
+            affected.add(*how, who != nullptr ? pipeline::affected_caller::of(who->user) : pipeline::affected_caller::of(context.client),
+                         std::chrono::steady_clock::now());
+    }
+
     void write_requests(metrics_writer& to) const;
+    void write_affected(metrics_writer& to);
     void write_deliveries(metrics_writer& to) const;
     void write_backends(metrics_writer& to) const;
 };
@@ -22141,10 +22298,13 @@ TOLLGATE_DECL void metrics::on_request(const request_record& record) const noexc
     auto& counts = to->routes[impl_->number_of(record.context.route, record.request.method)];
     metrics_detail::add(counts.by_status[metrics_detail::place_of(record.response.status())]);
     counts.durations.add(record.context.duration);
+    if (record.context.duration > pipeline::slow_after || record.response.status() >= http::status::too_many_requests) [[unlikely]]
+        impl_->add_affected(record.response.status(), record.context, record.caller);
 }
 
 TOLLGATE_DECL void metrics::on_refusal(const refusal_record& record) const noexcept {
     if (auto* const to = impl_->own_shard()) metrics_detail::add(to->refusals[metrics_detail::place_of(record.refusal.status)]);
+    if (to_number(record.refusal.status) >= 500) impl_->add_affected(record.refusal.status, record.context, nullptr);
 }
 
 TOLLGATE_DECL void metrics::on_problem(const problem_record& record) const noexcept {
@@ -22244,6 +22404,16 @@ inline void metrics::impl::write_requests(metrics_writer& to) const {
     }
 }
 
+inline void metrics::impl::write_affected(metrics_writer& to) {
+    to.gauge("tollgate_affected_requests",
+             "Requests of the last 5 to 10 minutes that failed (5xx), were limited (429) or took longer than 250 ms, of the callers who "
+             "had most of them, since each entered a table of 16.");
+    affected.each(std::chrono::steady_clock::now(), [&](pipeline::effect how, const pipeline::affected_caller& who, std::uint64_t count) {
+        if (who.user) to.sample(count, {{"kind", to_text(how)}, {"user", std::to_string(who.user->value())}});
+        else to.sample(count, {{"kind", to_text(how)}, {"network", network_of(who.network)}});
+    });
+}
+
 inline void metrics::impl::write_deliveries(metrics_writer& to) const {
     to.counter("tollgate_delivery_attempts_total", "Attempts to deliver a webhook, by outcome.");
     for (std::size_t i = 0; i < attempts.size(); ++i)
@@ -22283,6 +22453,7 @@ TOLLGATE_DECL std::string metrics::report() const {
     std::string made;
     metrics_writer writer{made};
     impl_->write_requests(writer);
+    impl_->write_affected(writer);
     impl_->write_deliveries(writer);
     impl_->write_backends(writer);
     for (const auto& each : impl_->collectors) each(writer);

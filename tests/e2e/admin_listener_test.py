@@ -1,21 +1,28 @@
 #!/usr/bin/env python3
-"""What an operator reads on the admin listener: health, readiness, metrics, and whether Prometheus understands them."""
+"""What an operator reads on the admin listener: health, readiness, metrics, and what Prometheus and the dashboard make of them."""
 
 import contextlib
 import json
+import math
 import pathlib
 import re
 import subprocess
+import threading
 import time
+import urllib.parse
+import urllib.request
 
-from harness import PLENTY, Case, Connection, Server, main, run_command
+from harness import PLENTY, Case, Connection, Redis, Server, encode, main, run_command, temporary_directory
+from receiver import Receiver
+from webhooks_test import emit
 
-REFERENCE = pathlib.Path(__file__).resolve().parents[2] / "examples" / "reference_server"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+REFERENCE = ROOT / "examples" / "reference_server"
 
 
 @contextlib.contextmanager
-def admin_server(*flags, **settings):
-    with Server("--admin-listen", "127.0.0.1:0", *PLENTY, *flags, **settings) as server:
+def admin_server(*flags, limits=PLENTY, **settings):
+    with Server("--admin-listen", "127.0.0.1:0", *limits, *flags, **settings) as server:
         host, _, port = server.ready["admin"].rpartition(":")
         server.admin = (host, int(port))
         yield server
@@ -26,10 +33,48 @@ def ask(server, path, method="GET"):
         return connection.ask(method, path)
 
 
+def report(server):
+    return ask(server, "/metrics").body.decode()
+
+
+def families(server):
+    return set(re.findall("^# TYPE ([a-z_]+)", report(server), re.MULTILINE))
+
+
 def samples(server):
     """name{labels} -> value."""
-    text = ask(server, "/metrics").body.decode()
-    return {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in text.splitlines() if not line.startswith("#")}
+    return {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in report(server).splitlines() if not line.startswith("#")}
+
+
+@contextlib.contextmanager
+def prometheus(*targets):
+    """A Prometheus that scrapes every second. Gives a function from an expression to its samples: (labels, value)."""
+    with temporary_directory() as directory:
+        (directory / "prometheus.yml").write_text(json.dumps({  # JSON is YAML
+            "global": {"scrape_interval": "1s"},
+            "scrape_configs": [{"job_name": "tollgate", "static_configs": [{"targets": list(targets)}]}]}))
+        running = subprocess.Popen(["prometheus", f"--config.file={directory}/prometheus.yml", "--web.listen-address=127.0.0.1:0",
+                                    f"--storage.tsdb.path={directory}/data"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        try:
+            lines = []
+            for line in running.stderr:
+                lines.append(line)
+                if '"Listening on"' in line:
+                    break
+            else:
+                raise AssertionError("".join(lines))
+            threading.Thread(target=running.stderr.read, daemon=True).start()
+            url = "http://" + line.rpartition("address=")[2].strip()
+
+            def query(expression):
+                with urllib.request.urlopen(f"{url}/api/v1/query", urllib.parse.urlencode({"query": expression}).encode()) as response:
+                    return [(each["metric"], float(each["value"][1])) for each in json.load(response)["data"]["result"]]
+
+            yield query
+        finally:
+            running.kill()
+            running.wait()
+            running.stderr.close()
 
 
 class AdminListener(Case):
@@ -85,6 +130,34 @@ class AdminListener(Case):
                          "process_resident_memory_bytes", "process_open_fds", 'tollgate_cache_hits_total{backend="store"}'):
                 self.assertGreater(found.get(name, -1), 0, name)
 
+    def test_who_is_affected(self):
+        def affected():
+            return {line: value for line, value in samples(server).items() if line.startswith("tollgate_affected")}
+
+        def balance(**credentials):
+            return server.ask("GET", "/v1/user/balance", **credentials).status
+
+        with admin_server("--demo", limits=["--anonymous-limit", "1/day"]) as server:
+            user = server.run("user", "list")["users"][0]["id"]
+            self.assertEqual((200, 401), (balance(token=server.demo_token), balance()))
+            self.assertEqual({}, affected())
+            server.run("user", "quota", "--user", str(user), "--per-day", "1")
+            for _ in range(3):
+                self.assertEqual(429, balance(token=server.demo_token))
+            self.assertEqual(429, balance())
+            # Nothing else of them is named.
+            limited = {f'tollgate_affected_requests{{kind="limited",user="{user}"}}': 3,
+                       'tollgate_affected_requests{kind="limited",network="127.0.0.0/24"}': 1}
+            self.assertEqual(limited, affected())
+            self.assertNotIn(server.demo["login"], report(server))
+            # Without its file, the store refuses writes.
+            server.run("user", "quota", "--user", str(user), "--per-day", "100")
+            (server.data / "tollgate.db").rename(server.data / "moved.db")
+            hook = {"event": "site.created", "target_url": "https://example.com/"}
+            path = f"/v1/sitesmaker/{server.demo['sitesmaker_account']}/hooks"
+            self.assertEqual(503, server.ask("POST", path, body=hook, token=server.demo_token).status)
+            self.assertEqual({**limited, f'tollgate_affected_requests{{kind="failed",user="{user}"}}': 1}, affected())
+
     def test_readiness_says_what_fails(self):
         with admin_server(store="memory:", environment={}) as server:
             self.eventually(lambda: ask(server, "/readyz").status == 200)
@@ -116,7 +189,7 @@ class Prometheus(Case):
         self.promtool("test", "rules", REFERENCE / "alerts_test.yml")
         with admin_server("--demo", "--limits", "redis://127.0.0.1:1/0") as server:
             server.ask("GET", "/v1/user/balance", token=server.demo_token)
-            there = {re.match("[a-z_]+", line)[0] for line in samples(server)}
+            there = families(server) | {re.match("[a-z_]+", line)[0] for line in samples(server)}
         dashboard = json.loads((REFERENCE / "dashboard.json").read_text())
         expressions = [target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", [])]
         self.assertGreater(len(expressions), 10)
@@ -127,6 +200,66 @@ class Prometheus(Case):
             # Prometheus parses each expression as one of a rule.
             rule = {"groups": [{"name": "x", "rules": [{"record": "x:y", "expr": expression.replace("$__rate_interval", "5m")}]}]}
             self.promtool("check", "rules", self.write_json(rule))
+
+    def test_operating_md_names_all_metrics(self):
+        listed = re.findall(r"^\| `(?:tollgate|process)_.*?\|", (ROOT / "docs" / "operating.md").read_text(), re.MULTILINE)
+        documented = set(re.findall(r"`([a-z_]+)`", "".join(listed)))
+        with admin_server("--demo", "--limits", "redis://127.0.0.1:1/0") as server:
+            self.assertEqual(families(server), documented)
+
+    def test_each_query_of_the_dashboard_gives_data(self):
+        """Grafana's variables have the values that it would give them."""
+        panels = {f'{panel["title"]} {target["refId"]}':
+                  target["expr"].replace("$job", ".*").replace("$__rate_interval", "30s")
+                  for panel in json.loads((REFERENCE / "dashboard.json").read_text())["panels"] for target in panel["targets"]}
+        redis = Redis()
+        self.addCleanup(redis.close)
+        with Receiver() as receiver, admin_server("--demo", "--limits", redis.url, "--allow-private-targets") as server, \
+                prometheus(server.ready["admin"]) as query:
+            account = server.demo["sitesmaker_account"]
+            hooks = f"/v1/sitesmaker/{account}/hooks"
+            limited = server.add_user("limited")
+            limited_token, _ = server.add_token(limited)
+            server.run("user", "quota", "--user", str(limited), "--per-day", "1")
+            self.assertEqual(201, server.ask("POST", hooks, token=server.demo_token,
+                                             body={"event": "site.created", "target_url": receiver.url()}).status)
+
+            def load():
+                """Requests of all kinds."""
+                for method, path, token in (("GET", "/v1/user/balance", server.demo_token), ("GET", hooks, server.demo_token),
+                                            ("GET", "/v1/user/balance", None), ("GET", "/nowhere", None),
+                                            ("GET", "/v1/user/balance", limited_token),
+                                            ("GET", "/en/user/sign_in/", None), ("BREW", "/v1/user/balance", server.demo_token)):
+                    server.ask(method, path, token=token)
+                with server.connect() as connection:
+                    connection.send(b"nonsense\r\n\r\n")
+                    connection.read()
+                emit(server, "sitesmaker", account, "site.created", {})
+
+            def has_data(name):
+                return any(math.isfinite(value) for _, value in query(panels[name]))
+
+            def found():
+                load()
+                missing[:] = [name for name in panels if not has_data(name)]
+                return not missing
+
+            # Nothing has failed yet: that is 0 %, not unknown.
+            self.eventually(lambda: server.ask("GET", "/v1/user/balance", token=server.demo_token) and has_data("Share of 5xx A"))
+            self.assertEqual([({}, 0)], query(panels["Share of 5xx A"]))
+
+            missing = []
+            with server.connect() as slow:  # whose body comes when Prometheus has seen enough of all others
+                body = b"{}"
+                slow.send(encode("POST", hooks, {"Authorization": server.demo_token, "Content-Type": "application/json",
+                                                 "Content-Length": str(len(body))}))
+                self.eventually(lambda: found() or missing == ["For whom C"])
+                slow.send(body)
+                self.assertEqual(422, slow.read().status)
+            try:
+                self.eventually(found)
+            except AssertionError:
+                self.assertEqual([], missing)
 
     def write_json(self, value):
         """JSON is YAML."""

@@ -74,13 +74,22 @@ struct ip_network {
     }
 };
 
-/// What users are shown as the origin of a sign-in or of a token's use: the /24 of an IPv4 address, the /48 of another, such as
-/// `203.0.113.0/24`.
-[[nodiscard]] inline std::string network_of(const ip_address& client) {
+namespace detail {
+
+/// The first address of the /24 of an IPv4 address, of the /48 of another.
+[[nodiscard]] constexpr ip_address without_host(const ip_address& client) noexcept {
     auto bytes = client.bytes();
     const std::size_t kept = client.is_v4() ? 15 : 6;
     for (std::size_t i = kept; i < bytes.size(); ++i) bytes[i] = 0;
-    return ip_address::from_bytes(bytes).to_text() + (client.is_v4() ? "/24" : "/48");
+    return ip_address::from_bytes(bytes);
+}
+
+}  // namespace detail
+
+/// What users are shown as the origin of a sign-in or of a token's use: the /24 of an IPv4 address, the /48 of another, such as
+/// `203.0.113.0/24`.
+[[nodiscard]] inline std::string network_of(const ip_address& client) {
+    return detail::without_host(client).to_text() + (client.is_v4() ? "/24" : "/48");
 }
 
 /// The header field in which a trusted proxy names its client. Only this one is read: a proxy passes the other one on

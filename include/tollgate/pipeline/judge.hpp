@@ -101,7 +101,7 @@ struct judge {
         const auto seen = observed(request, state);
         add_rate_limit_fields(response, state.limit, seen.id());
         http::add_cors_fields(settings.cors_origins, request, response);
-        seen.report_end(policies, response, nullptr);
+        seen.report_end(policies, response, caller_of(state));
     }
 
     /// The response to what the server refused by itself: an Error object like all others. It is not counted, because who sent it

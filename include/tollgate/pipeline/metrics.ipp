@@ -2,6 +2,8 @@
 
 #include <tollgate/pipeline/metrics.hpp>
 
+#include <tollgate/pipeline/detail/affected_callers.hpp>
+
 #include <dirent.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -174,6 +176,7 @@ struct metrics::impl {
 
     std::array<metrics_detail::counter, 5> attempts{};
     metrics_detail::histogram attempt_durations;
+    pipeline::affected_callers affected;
     std::vector<collector> collectors;
     std::vector<std::pair<std::string, std::function<backend_statistics()>>> backends;
 
@@ -184,10 +187,15 @@ struct metrics::impl {
         for (auto& each : shards) delete each.load();
     }
 
+    // What happens once, or seldom, is compiled apart from `on_request`.
+
     /// The calling thread's; null without memory.
     shard* own_shard() noexcept {
         auto& at = shards[metrics_detail::shard_number()];
         if (shard* const made = at.load(std::memory_order_acquire)) [[likely]] return made;
+        return make_shard(at);
+    }
+    [[gnu::noinline, gnu::cold]] static shard* make_shard(std::atomic<shard*>& at) noexcept {
         std::unique_ptr<shard> fresh{new (std::nothrow) shard};
         shard* expected = nullptr;
         if (fresh && at.compare_exchange_strong(expected, fresh.get(), std::memory_order_acq_rel)) return fresh.release();
@@ -217,7 +225,7 @@ struct metrics::impl {
         return learn(text, route, method);
     }
 
-    std::size_t learn(const char* text, std::string_view route, http::method method) noexcept {
+    [[gnu::noinline, gnu::cold]] std::size_t learn(const char* text, std::string_view route, http::method method) noexcept {
         const std::lock_guard hold{routes_mutex};
         known_route* at = find(text);
         if (at == nullptr) return metrics_detail::routes_max;
@@ -243,7 +251,14 @@ struct metrics::impl {
             if (const shard* const made = each.load(std::memory_order_acquire)) use(*made);
     }
 
+    [[gnu::noinline, gnu::cold]] void add_affected(http::status status, const request_context& context, const caller* who) noexcept {
+        if (const auto how = pipeline::effect_of(status, context.duration))
+            affected.add(*how, who != nullptr ? pipeline::affected_caller::of(who->user) : pipeline::affected_caller::of(context.client),
+                         std::chrono::steady_clock::now());
+    }
+
     void write_requests(metrics_writer& to) const;
+    void write_affected(metrics_writer& to);
     void write_deliveries(metrics_writer& to) const;
     void write_backends(metrics_writer& to) const;
 };
@@ -257,10 +272,13 @@ TOLLGATE_DECL void metrics::on_request(const request_record& record) const noexc
     auto& counts = to->routes[impl_->number_of(record.context.route, record.request.method)];
     metrics_detail::add(counts.by_status[metrics_detail::place_of(record.response.status())]);
     counts.durations.add(record.context.duration);
+    if (record.context.duration > pipeline::slow_after || record.response.status() >= http::status::too_many_requests) [[unlikely]]
+        impl_->add_affected(record.response.status(), record.context, record.caller);
 }
 
 TOLLGATE_DECL void metrics::on_refusal(const refusal_record& record) const noexcept {
     if (auto* const to = impl_->own_shard()) metrics_detail::add(to->refusals[metrics_detail::place_of(record.refusal.status)]);
+    if (to_number(record.refusal.status) >= 500) impl_->add_affected(record.refusal.status, record.context, nullptr);
 }
 
 TOLLGATE_DECL void metrics::on_problem(const problem_record& record) const noexcept {
@@ -360,6 +378,16 @@ inline void metrics::impl::write_requests(metrics_writer& to) const {
     }
 }
 
+inline void metrics::impl::write_affected(metrics_writer& to) {
+    to.gauge("tollgate_affected_requests",
+             "Requests of the last 5 to 10 minutes that failed (5xx), were limited (429) or took longer than 250 ms, of the callers who "
+             "had most of them, since each entered a table of 16.");
+    affected.each(std::chrono::steady_clock::now(), [&](pipeline::effect how, const pipeline::affected_caller& who, std::uint64_t count) {
+        if (who.user) to.sample(count, {{"kind", to_text(how)}, {"user", std::to_string(who.user->value())}});
+        else to.sample(count, {{"kind", to_text(how)}, {"network", network_of(who.network)}});
+    });
+}
+
 inline void metrics::impl::write_deliveries(metrics_writer& to) const {
     to.counter("tollgate_delivery_attempts_total", "Attempts to deliver a webhook, by outcome.");
     for (std::size_t i = 0; i < attempts.size(); ++i)
@@ -399,6 +427,7 @@ TOLLGATE_DECL std::string metrics::report() const {
     std::string made;
     metrics_writer writer{made};
     impl_->write_requests(writer);
+    impl_->write_affected(writer);
     impl_->write_deliveries(writer);
     impl_->write_backends(writer);
     for (const auto& each : impl_->collectors) each(writer);

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -71,6 +72,49 @@ TEST_CASE("requests are counted by route, method and status, with their duration
     CHECK(holds(report, R"(tollgate_request_duration_seconds_count{route="/user/balance",method="GET"} 3)"));
     CHECK(holds(report, R"(tollgate_request_duration_seconds_sum{route="/user/balance",method="GET"} 11.0304)"));
     CHECK_FALSE(holds(report, R"(tollgate_requests_total{route="/user/balance",method="GET",status="404"} 0)"));  // only what there was
+}
+
+TEST_CASE("the callers who are affected most are named by user id or network", "[pipeline][metrics]") {
+    metrics counts;
+    const caller seven{.user = user_id{7}, .scopes = {}, .application = {}};
+    http::request request;
+    request.fields.add("User-Agent", "a \"quote\"\n, and a login");
+    const auto report = [&](http::status status, std::chrono::nanoseconds duration, std::string_view address, const caller* who = nullptr) {
+        http::response response;
+        response.set_status(status);
+        request_context context;
+        context.client = *ip_address::parse(address);
+        context.duration = duration;
+        counts.on_request({context, request, response, who});
+        counts.on_refusal({context, http::refusal{status, "", context.client, false}});
+    };
+    const auto affected = [&] {
+        std::string lines;
+        const auto all = counts.report();
+        for (std::size_t at = 0; (at = all.find("\ntollgate_affected_requests{", at)) != std::string::npos; ++at)
+            lines += all.substr(at, all.find('\n', at + 1) - at);
+        return lines;
+    };
+    report(http::status::ok, 250ms, "192.0.2.7", &seven);
+    report(http::status::not_found, 1ms, "192.0.2.7");
+    CHECK(affected().empty());
+    report(http::status::ok, 251ms, "192.0.2.7", &seven);
+    report(http::status::too_many_requests, 1ms, "192.0.2.7");
+    report(http::status::too_many_requests, 1ms, "192.0.2.8");
+    report(http::status::internal_server_error, 1s, "2001:db8:1:2::3", &seven);
+    // The server does not know the user of what it refuses by itself, and only a 5xx is a failure.
+    CHECK(affected() == R"(
+tollgate_affected_requests{kind="failed",user="7"} 1
+tollgate_affected_requests{kind="failed",network="2001:db8:1::/48"} 1
+tollgate_affected_requests{kind="limited",network="192.0.2.0/24"} 2
+tollgate_affected_requests{kind="slow",user="7"} 1)");
+    for (std::int64_t i = 1; i <= 100; ++i) {
+        const caller other{.user = user_id{100 + i}, .scopes = {}, .application = {}};
+        for (const auto status : {http::status::ok, http::status::too_many_requests, http::status::service_unavailable})
+            report(status, 1s, "192.0.2.7", &other);
+    }
+    const auto lines = affected();
+    CHECK(std::count(lines.begin(), lines.end(), '\n') <= 3 * 16);
 }
 
 TEST_CASE("one text at two addresses is one route", "[pipeline][metrics]") {

@@ -34,6 +34,7 @@ struct recorder {
         std::chrono::nanoseconds duration;
         unsigned status = 0;
         std::string text{};
+        std::optional<user_id> user{};
     };
     std::vector<seen>* requests;
     std::vector<seen>* refusals;
@@ -47,6 +48,7 @@ struct recorder {
         auto made = copy(record.context);
         made.status = to_number(record.response.status());
         made.text = record.response.find("X-Request-Id");
+        if (record.caller != nullptr) made.user = record.caller->user;
         requests->push_back(made);
     }
     void on_refusal(const refusal_record& record) const noexcept {
@@ -171,6 +173,21 @@ TEST_CASE("a problem names its request", "[pipeline][observed_request]") {
     CHECK(shop.problems.front().text == "the database is away");
     CHECK(shop.problems.front().id == "job-8");
     CHECK(shop.requests.front().span_id == shop.problems.front().span_id);
+}
+
+TEST_CASE("the observer sees who was authenticated, whatever the response", "[pipeline][observed_request]") {
+    observed_shop shop;
+    const auto token = shop.personal_token(ann, "user:balance");
+    const auto ask = [&](std::string_view secret) {
+        const auto status = shop.answer(sent{http::method::get, "/v1/user/balance"}.basic(token.username, secret)).status();
+        return std::pair{to_number(status), shop.requests.back().user};
+    };
+    CHECK(ask(token.secret) == std::pair{200U, std::optional{ann}});
+    CHECK(ask("wrong") == std::pair{401U, std::optional<user_id>{}});
+    shop.users.throws = true;
+    CHECK(ask(token.secret) == std::pair{500U, std::optional{ann}});
+    shop.users.failure = unavailable("the database is away");  // so it is unknown whether the user still exists
+    CHECK(ask(token.secret) == std::pair{503U, std::optional<user_id>{}});
 }
 
 TEST_CASE("what the server refuses has an id", "[pipeline][observed_request]") {
