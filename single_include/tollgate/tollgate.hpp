@@ -57,7 +57,6 @@
 #include <mutex>
 #include <new>
 #include <optional>
-#include <random>
 #include <set>
 #include <shared_mutex>
 #include <span>
@@ -1344,10 +1343,6 @@ struct system_random {
 
 // <tollgate/http/detail/scan.hpp>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
 /// Finds the end of a part of a message: 16 bytes at a time with SSE2 (on every x86-64), 8 at a time elsewhere. All
 /// functions return `end` if every byte belongs to the part, and never read outside [at, end).
 namespace tollgate::inline v0::http::detail {
@@ -1382,40 +1377,46 @@ inline constexpr byte_set target_ends = [] {
     return made;
 }();
 
-#if defined(__SSE2__)
+#if defined(__SSE2__) && defined(__GNUC__)
 
 /// One bit for each of the 16 bytes.
 using block_marks = unsigned;
 inline constexpr std::ptrdiff_t block_bytes = 16;
 
-[[nodiscard]] inline __m128i load_block(const char* at) noexcept {
-    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+// Vector extensions of GCC and Clang: they compile faster than the functions of <emmintrin.h>, to the same instructions.
+// Comparisons are signed: bytes of 0x80 and above are negative. They set all bits of a byte or none.
+using block = signed char __attribute__((vector_size(16)));
+using unsigned_block = unsigned char __attribute__((vector_size(16)));
+
+[[nodiscard]] inline block load_block(const char* at) noexcept {
+    block loaded;
+    std::memcpy(&loaded, at, sizeof loaded);
+    return loaded;
+}
+
+[[nodiscard]] inline block_marks to_marks(block compared) noexcept {
+    using as_builtin = char __attribute__((vector_size(16)));
+    return static_cast<block_marks>(__builtin_ia32_pmovmskb128(std::bit_cast<as_builtin>(compared)));
 }
 
 /// Also marks tabs and bytes of 0x80 and above, which are so rare that a second look is cheaper than excluding them in every block.
 [[nodiscard]] inline block_marks mark_value_end(const char* at) noexcept {
-    // Signed comparison: of DEL, one more is negative, too.
-    const __m128i one_more = _mm_add_epi8(load_block(at), _mm_set1_epi8(1));
-    return static_cast<block_marks>(_mm_movemask_epi8(_mm_cmplt_epi8(one_more, _mm_set1_epi8(' ' + 1))));
+    // Of DEL, one more is negative, too. Unsigned, because it overflows.
+    const auto one_more = std::bit_cast<block>(std::bit_cast<unsigned_block>(load_block(at)) + 1);
+    return to_marks(one_more < ' ' + 1);
 }
 
 /// Marks `!`, `_` and `~` too, which saves comparisons: they are looked up one by one.
 [[nodiscard]] inline block_marks mark_target_end(const char* at) noexcept {
-    const __m128i bytes = load_block(at);
-    // Signed comparison: bytes of 0x80 and above are negative, so they are marked too.
-    const __m128i above_hash = _mm_cmpgt_epi8(bytes, _mm_set1_epi8('#'));
+    const block bytes = load_block(at);
     // `[\]^_` and `{|}~` with DEL differ in one bit, and so do `<` and `>`.
-    const __m128i brackets = _mm_cmpgt_epi8(_mm_or_si128(bytes, _mm_set1_epi8(0x20)), _mm_set1_epi8('z'));
-    const __m128i angles = _mm_cmpeq_epi8(_mm_or_si128(bytes, _mm_set1_epi8(0x02)), _mm_set1_epi8('>'));
-    const __m128i backtick = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('`'));
-    const __m128i others = _mm_or_si128(_mm_or_si128(brackets, angles), backtick);
-    return static_cast<block_marks>(_mm_movemask_epi8(others)) |
-           (static_cast<block_marks>(_mm_movemask_epi8(above_hash)) ^ 0xffffU);
+    const block others = ((bytes | 0x20) > 'z') | ((bytes | 0x02) == '>') | (bytes == '`');
+    return to_marks(others) | (to_marks(bytes > '#') ^ 0xffffU);
 }
 
 inline const char* find_near_colon(const char* at, const char* end) noexcept {
     if (end - at < block_bytes) return nullptr;
-    const auto marks = static_cast<block_marks>(_mm_movemask_epi8(_mm_cmpeq_epi8(load_block(at), _mm_set1_epi8(':'))));
+    const block_marks marks = to_marks(load_block(at) == ':');
     return marks == 0 ? nullptr : at + std::countr_zero(marks);
 }
 
@@ -2444,10 +2445,10 @@ public:
     /// The name of the next value, in an object.
     json_writer& member(json_name name);
     /// The same for a name that is not a literal, such as a path; escaped like text.
-    json_writer& member_named(std::string_view name);
+    TOLLGATE_DECL json_writer& member_named(std::string_view name);
 
     /// A text value; escaped.
-    json_writer& string(std::string_view value);
+    TOLLGATE_DECL json_writer& string(std::string_view value);
     /// An integer value.
     json_writer& integer(std::integral auto value)
         requires(!std::same_as<decltype(value), bool> && !std::same_as<decltype(value), char>);
@@ -2462,9 +2463,9 @@ public:
     json_writer& value(std::string_view json) { return raw(json); }
 
 private:
-    json_writer& open(char bracket, bool object);
-    json_writer& close(char bracket, bool object);
-    json_writer& raw(std::string_view token);
+    TOLLGATE_DECL json_writer& open(char bracket, bool object);
+    TOLLGATE_DECL json_writer& close(char bracket, bool object);
+    TOLLGATE_DECL json_writer& raw(std::string_view token);
     TOLLGATE_DECL void escape(std::string_view value);
 
     // Most documents are short: they are assembled in `buffer_` and appended once, because each append is a call.
@@ -2480,7 +2481,7 @@ private:
         *space(1) = c;
         ++used_;
     }
-    void put(std::string_view text);
+    TOLLGATE_DECL void put(std::string_view text);
     void flush() {
         out_->append(buffer_, std::exchange(used_, 0));
     }
@@ -2522,35 +2523,6 @@ namespace detail {
 
 }  // namespace detail
 
-inline void json_writer::put(std::string_view text) {
-    if (text.size() > buffer_bytes) {
-        flush();
-        out_->append(text);
-        return;
-    }
-    char* const to = space(text.size());
-    if (!text.empty()) std::memcpy(to, text.data(), text.size());
-    used_ += text.size();
-}
-
-inline json_writer& json_writer::open(char bracket, bool object) {
-    assert(in_object() == named_ && "a member needs a name, and only a member has one");
-    assert(depth_ < depth_max);
-    separate();
-    put(bracket);
-    objects_ = (objects_ & ~(std::uint64_t{1} << depth_)) | std::uint64_t{object} << depth_;
-    ++depth_;
-    follows_value_ = named_ = false;
-    return *this;
-}
-
-inline json_writer& json_writer::close(char bracket, [[maybe_unused]] bool object) {
-    assert(depth_ != 0 && in_object() == object && !named_ && "every end has its begin");
-    --depth_;
-    put(bracket);
-    return end_value();
-}
-
 inline json_writer& json_writer::member(json_name name) {
     assert(in_object() && !named_ && "only an object's members have names");
     const auto text = name.view();
@@ -2566,23 +2538,6 @@ inline json_writer& json_writer::member(json_name name) {
     return end_name();
 }
 
-inline json_writer& json_writer::member_named(std::string_view name) {
-    assert(in_object() && !named_ && "only an object's members have names");
-    separate();
-    put('"');
-    escape(name);
-    put("\":");
-    return end_name();
-}
-
-inline json_writer& json_writer::raw(std::string_view token) {
-    assert(in_object() == named_ && "a member needs a name, and only a member has one");
-    assert(!token.empty());
-    separate();
-    put(token);
-    return end_value();
-}
-
 inline json_writer& json_writer::integer(std::integral auto value)
     requires(!std::same_as<decltype(value), bool> && !std::same_as<decltype(value), char>)
 {
@@ -2591,32 +2546,6 @@ inline json_writer& json_writer::integer(std::integral auto value)
     constexpr std::size_t digits_max = 20;  // of 2^64 - 1, and of -2^63 with its sign
     char* const to = space(digits_max);
     wrote(std::to_chars(to, to + digits_max, value).ptr);
-    return end_value();
-}
-
-inline json_writer& json_writer::string(std::string_view value) {
-    assert(in_object() == named_ && "a member needs a name, and only a member has one");
-    if (value.size() > buffer_bytes - 3) {
-        separate();
-        put('"');
-        escape(value);
-        put('"');
-        return end_value();
-    }
-    char* end = space(value.size() + 3);  // comma and quotes
-    *end = ',';
-    end += follows_value_;
-    *end++ = '"';
-    std::size_t plain = 0;
-    for (; plain < value.size() && detail::is_plain_json(value[plain]); ++plain) *end++ = value[plain];
-    if (plain == value.size()) [[likely]] {
-        *end++ = '"';
-        wrote(end);
-        return end_value();
-    }
-    wrote(end);
-    escape(value.substr(plain));
-    put('"');
     return end_value();
 }
 
@@ -6411,29 +6340,7 @@ inline constexpr std::string_view any_origin = "*";
 
 /// Adds the fields that let pages of the allowed origins read this response; to a preflight's, what they may send. Call it when
 /// status and `Allow` are set.
-inline void add_cors_fields(std::span<const std::string> allowed_origins, const request& request, response& response) {
-    if (request.fields.count(field_id::origin) != 1 || allowed_origins.empty()) return;
-    const auto origin = request.fields.find(field_id::origin);
-    if (allowed_origins.front() == any_origin) {
-        response.add_prepared_lines("Access-Control-Allow-Origin: *\r\n");
-    } else {
-        response.add_prepared_lines("Vary: Origin\r\n");
-        const auto found = std::find(allowed_origins.begin(), allowed_origins.end(), origin);
-        if (found == allowed_origins.end()) return;
-        if (const auto value = field_value::from(*found)) response.add("Access-Control-Allow-Origin", *value);
-    }
-    if (!is_preflight(request)) {
-        response.add_prepared_lines(
-            "Access-Control-Expose-Headers: X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, "
-            "X-Hook-Secret, WWW-Authenticate, Location, X-Request-Id\r\n");
-        return;
-    }
-    const std::string methods{response.find("Allow")};
-    if (const auto value = field_value::from(methods)) response.add("Access-Control-Allow-Methods", *value);
-    // Two hours: browsers keep it no longer.
-    response.add_prepared_lines("Access-Control-Allow-Headers: Authorization, Content-Type, X-Request-Id, traceparent\r\n"
-                                "Access-Control-Max-Age: 7200\r\n");
-}
+TOLLGATE_DECL void add_cors_fields(std::span<const std::string> allowed_origins, const request& request, response& response);
 
 }  // namespace tollgate::http
 
@@ -6811,38 +6718,11 @@ inline constexpr std::string_view json_field_lines =
 inline constexpr std::uint64_t retry_after_unavailable_seconds = 2;
 
 /// The Error object, and the fields of a JSON response.
-inline void write_error(http::response& response, http::status status, std::string_view message, std::string_view docs_url,
-                        topic about) {
-    response.set_status(status);
-    response.add_prepared_lines(json_field_lines);
-    http::json_writer body{response.body()};
-    body.begin_object();
-    body.member("message").string(message);
-    body.member("documentation_url").string(topic_url(docs_url, about));
-    body.end_object();
-}
+TOLLGATE_DECL void write_error(http::response& response, http::status status, std::string_view message,
+                               std::string_view docs_url, topic about);
 
 /// The rate limit fields, and `X-Request-Id` if an id is given. `X-RateLimit-Reset` is sent exactly when nothing remains.
-[[gnu::flatten]] inline void add_rate_limit_fields(http::response& response, const verdict& limit,
-                                                   std::string_view request_id = {}) {
-    // Every response has these three: assembled here, they are one append instead of fourteen.
-    std::array<char, 112 + http::request_id_bytes_max> lines;
-    char* end = lines.data();
-    const auto put = [&](std::string_view text) { end = std::copy_n(text.data(), text.size(), end); };
-    const auto put_number = [&](std::uint32_t number) { end = put_decimal(end, number); };
-    put("X-RateLimit-Limit: ");
-    put_number(limit.limit);
-    put("\r\nX-RateLimit-Remaining: ");
-    put_number(limit.remaining);
-    put("\r\n");
-    if (!request_id.empty()) {
-        put("X-Request-Id: ");
-        put(request_id);
-        put("\r\n");
-    }
-    response.add_prepared_lines({lines.data(), static_cast<std::size_t>(end - lines.data())});
-    if (limit.remaining == 0) response.add("X-RateLimit-Reset", round_up_to_seconds(limit.resets_at));
-}
+TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const verdict& limit, std::string_view request_id = {});
 
 /// Seconds until a window ends, for `Retry-After`: whole, rounded up, at least one.
 [[nodiscard]] inline std::uint64_t seconds_until(instant later, instant now) noexcept {
@@ -6850,18 +6730,7 @@ inline void write_error(http::response& response, http::status status, std::stri
 }
 
 /// `Allow` of a path with these methods: HEAD where there is GET, and always OPTIONS (RFC 9110 section 10.2.1).
-inline void add_allow(http::response& response, method_set allowed) {
-    std::string list;
-    for (const auto each : {http::method::get, http::method::head, http::method::post, http::method::put, http::method::patch,
-                            http::method::delete_, http::method::options}) {
-        const bool is_allowed = each == http::method::head ? allowed.contains(http::method::get)
-                                                           : each == http::method::options || allowed.contains(each);
-        if (!is_allowed) continue;
-        if (!list.empty()) list.append(", ");
-        list.append(to_text(each));
-    }
-    if (const auto value = http::field_value::from(list)) response.add("Allow", *value);
-}
+TOLLGATE_DECL void add_allow(http::response& response, method_set allowed);
 
 /// What to send instead of a body with a content coding (RFC 9110 section 12.5.3).
 inline void add_accepted_coding(const http::request& request, http::response& response) {
@@ -6869,10 +6738,7 @@ inline void add_accepted_coding(const http::request& request, http::response& re
 }
 
 /// `WWW-Authenticate` of a 403 for an insufficient scope (RFC 6750 section 3.1).
-inline void add_insufficient_scope(http::response& response, std::string_view scope) {
-    const auto challenge = std::string{"Bearer realm=\"api\", error=\"insufficient_scope\", scope=\""}.append(scope).append("\"");
-    if (const auto value = http::field_value::from(challenge)) response.add("WWW-Authenticate", *value);
-}
+TOLLGATE_DECL void add_insufficient_scope(http::response& response, std::string_view scope);
 
 }  // namespace tollgate::pipeline
 
@@ -7849,41 +7715,14 @@ template <scope_checker Checker>
 // ---- body
 
 /// `application/json`, with no parameter but a charset of UTF-8 (RFC 8259 section 8.1 allows no other).
-[[nodiscard]] constexpr bool is_json_media_type(std::string_view content_type) noexcept {
-    const auto end = content_type.find(';');
-    if (!ascii_iequals(trim_ows(content_type.substr(0, end)), "application/json")) return false;
-    if (end == std::string_view::npos) return true;
-    const auto parameter = trim_ows(content_type.substr(end + 1));
-    return parameter.empty() || ascii_iequals(parameter, "charset=utf-8") || ascii_iequals(parameter, "charset=\"utf-8\"");
-}
+[[nodiscard]] TOLLGATE_DECL bool is_json_media_type(std::string_view content_type) noexcept;
 
 /// The bytes of the body; of one that has not arrived, those that its head declares: 0 if it is chunked.
-[[nodiscard]] inline std::uint64_t body_bytes_of(const http::request& request) noexcept {
-    if (request.body_state != http::body_state::pending) return request.body.size();
-    std::uint64_t declared = 0;
-    const auto text = request.fields.find(http::field_id::content_length);
-    static_cast<void>(std::from_chars(text.data(), text.data() + text.size(), declared));
-    return declared;
-}
+[[nodiscard]] TOLLGATE_DECL std::uint64_t body_bytes_of(const http::request& request) noexcept;
 
 /// 413 and 415, as far as they are known: also before the body has arrived. A body that the route does not read may have any type.
-[[nodiscard]] inline std::optional<rejection> check_body(const http::request& request, bool reads_body,
-                                                         std::size_t body_bytes_max = no_body_bound) noexcept {
-    if (request.body_state == http::body_state::too_large ||
-        (body_bytes_max != no_body_bound && body_bytes_of(request) > body_bytes_max))
-        return rejection{http::status::content_too_large, "The request body is too large.", about_requests};
-    // A pending body of declared length is not empty; a chunked one may turn out to be.
-    const bool has_body = request.body_state == http::body_state::pending
-                              ? request.fields.count(http::field_id::content_length) != 0
-                              : !request.body.empty();
-    if (!reads_body || !has_body) return std::nullopt;
-    if (http::detail::has_content_coding(request.fields))
-        return rejection{http::status::unsupported_media_type, http::detail::content_coding_reason, about_requests};
-    if (request.fields.count(http::field_id::content_type) != 1 ||
-        !is_json_media_type(request.fields.find(http::field_id::content_type)))
-        return rejection{http::status::unsupported_media_type, "Send the body with Content-Type: application/json.", about_requests};
-    return std::nullopt;
-}
+[[nodiscard]] TOLLGATE_DECL std::optional<rejection> check_body(const http::request& request, bool reads_body,
+                                                                std::size_t body_bytes_max = no_body_bound) noexcept;
 
 }  // namespace tollgate::pipeline
 
@@ -8253,6 +8092,20 @@ static_assert(http::handler<const metrics>);
 
 }  // namespace tollgate
 
+// <tollgate/base/detail/random_key.hpp>
+
+namespace tollgate::inline v0::detail {
+
+/// A key of random bytes for a hash. Throws std::runtime_error if OpenSSL returns none.
+template <class Key>
+[[nodiscard]] Key random_key() {
+    std::array<std::byte, sizeof(Key)> bytes;
+    if (!system_random{}.fill(bytes)) throw std::runtime_error{"OpenSSL returned no random bytes"};
+    return std::bit_cast<Key>(bytes);
+}
+
+}  // namespace tollgate::detail
+
 // <tollgate/http/detail/cookies.hpp>
 
 namespace tollgate::inline v0::http {
@@ -8283,85 +8136,6 @@ struct new_cookie {
 [[nodiscard]] TOLLGATE_DECL bool add_cookie(response& out, const new_cookie& made);
 
 }  // namespace tollgate::http
-
-// <tollgate/limits/detail/window_set.hpp>
-
-/// The counting tables of `window_limiter` and `sign_in_throttle`.
-namespace tollgate::inline v0::detail {
-
-/// The window of one key.
-struct counted_window {
-    std::int64_t began_at_milliseconds;
-    std::uint32_t requests;  ///< 0 in a free slot
-    std::uint32_t length_seconds;
-
-    /// The start of the window. If the clock went back, a start after `now` is treated as `now`, so that no
-    /// caller waits longer than one window.
-    [[nodiscard]] std::int64_t began_by(std::int64_t now) const noexcept {
-        return (std::min)(began_at_milliseconds, now);
-    }
-
-    [[nodiscard]] bool is_open(std::int64_t now, std::uint32_t seconds) const noexcept {
-        return requests != 0 && now < began_by(now) + std::int64_t{seconds} * 1000;
-    }
-
-    /// The requests that would be forgotten if this window were replaced.
-    [[nodiscard]] std::uint32_t worth(std::int64_t now) const noexcept {
-        return is_open(now, length_seconds) ? requests : 0;
-    }
-};
-
-/// Three cache lines. The first holds all keys, so a look-up touches two.
-struct alignas(64) window_set {
-    static constexpr std::size_t ways = 8;
-    std::uint64_t keys[ways];
-    counted_window windows[ways];
-
-    /// The slot of the key; `ways` if it has none.
-    [[nodiscard]] std::size_t find(std::uint64_t key) const noexcept {
-        std::size_t place = 0;
-        while (place < ways && (keys[place] != key || windows[place].requests == 0)) ++place;
-        return place;
-    }
-
-    /// The slot to replace: free or expired, else with the fewest requests, and of equals the oldest.
-    [[nodiscard]] std::size_t least_worth(std::int64_t now) const noexcept {
-        std::size_t least = 0;
-        for (std::size_t place = 1; place < ways; ++place) {
-            const auto worth = windows[place].worth(now);
-            const auto least_so_far = windows[least].worth(now);
-            if (worth < least_so_far || (worth == least_so_far &&
-                                         windows[place].began_at_milliseconds < windows[least].began_at_milliseconds))
-                least = place;
-        }
-        return least;
-    }
-};
-static_assert(sizeof(window_set) == 192);
-
-/// A quota whose window cannot overflow an instant: windows above a century are reduced to one.
-struct bounded_quota {
-    std::uint32_t requests;
-    std::uint32_t window_seconds;
-
-    explicit bounded_quota(const quota& allowed) noexcept
-        : requests{allowed.requests},
-          window_seconds{
-              static_cast<std::uint32_t>(std::clamp<std::int64_t>(allowed.window.count(), 0, 36525LL * 86400))} {}
-
-    [[nodiscard]] verdict judge(bool admitted, std::uint32_t counted, std::int64_t began_at) const noexcept {
-        return {admitted, requests, counted < requests ? requests - counted : 0,
-                from_unix_milliseconds(began_at + std::int64_t{window_seconds} * 1000)};
-    }
-};
-
-inline siphash_key random_siphash_key() {
-    std::array<std::byte, sizeof(siphash_key)> bytes;
-    if (!system_random{}.fill(bytes)) throw std::runtime_error{"OpenSSL returned no random bytes"};
-    return std::bit_cast<siphash_key>(bytes);
-}
-
-}  // namespace tollgate::detail
 
 // <tollgate/web/detail/language.hpp>
 
@@ -8792,8 +8566,8 @@ inline browser_cookie::browser_cookie(const session_settings& with, std::string_
       lifetime_{with.browser_lifetime},
       secure_{secure} {
     if (!key_.empty()) return;
-    const auto random = detail::random_siphash_key();
-    key_.assign(reinterpret_cast<const char*>(&random), sizeof random);
+    const auto random = detail::random_key<std::array<char, 16>>();
+    key_.assign(random.data(), random.size());
 }
 
 inline digest browser_cookie::sign(std::string_view random, std::string_view login) const {
@@ -15234,8 +15008,8 @@ namespace tollgate::inline v0 {
 /// that of wyhash: multiply 64 by 64 bits and fold the halves.
 class keyed_hash {
 public:
-    /// Draws a key from the system; throws as std::random_device does.
-    TOLLGATE_DECL keyed_hash();
+    /// With a new key; throws as `random_key` does.
+    keyed_hash() : keyed_hash{detail::random_key<std::array<std::uint64_t, 3>>()} {}
     /// With a key that is random, or fixed in tests.
     explicit constexpr keyed_hash(const std::array<std::uint64_t, 3>& key) noexcept : keys_{key} {}
 
@@ -15291,11 +15065,6 @@ private:
 
     std::array<std::uint64_t, 3> keys_{};
 };
-
-inline keyed_hash::keyed_hash() {
-    std::random_device system;
-    for (std::uint64_t& key : keys_) key = std::uint64_t{system()} << 32 | system();
-}
 
 }  // namespace tollgate
 
@@ -16145,53 +15914,32 @@ public:
     static constexpr bool blocking = false;
 
     /// An empty store. Of the settings, those of personal and access tokens apply.
-    explicit memory_token_store(const memory_settings& settings = {})
-        : access_{settings.access_tokens_max}, personal_{settings.personal_tokens_max} {}
+    TOLLGATE_DECL explicit memory_token_store(const memory_settings& settings = {});
     memory_token_store(const memory_token_store&) = delete;
     memory_token_store& operator=(const memory_token_store&) = delete;
+    TOLLGATE_DECL ~memory_token_store();
 
     /// See `credential_source`.
-    result<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept {
-        return personal_.find(username);
-    }
+    TOLLGATE_DECL result<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept;
     /// See `token_store`.
-    result<token_id> create_personal_token(const new_personal_token& made, std::size_t tokens_per_user_max) noexcept {
-        return detail::without_exceptions([&] { return personal_.create(made, tokens_per_user_max); });
-    }
+    TOLLGATE_DECL result<token_id> create_personal_token(const new_personal_token& made, std::size_t tokens_per_user_max) noexcept;
     /// See `token_store`.
-    result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept {
-        return detail::without_exceptions([&] { return personal_.of(user); });
-    }
+    TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
     /// See `token_store`.
-    result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed) noexcept {
-        return detail::without_exceptions([&] { return personal_.renew(user, id, renewed); });
-    }
+    TOLLGATE_DECL result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed) noexcept;
     /// See `token_store`.
-    result<bool> revoke_personal_token(token_id id) noexcept {
-        return detail::without_exceptions([&] { return personal_.revoke(id); });
-    }
+    TOLLGATE_DECL result<bool> revoke_personal_token(token_id id) noexcept;
     /// See `use_recorder`.
-    result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) noexcept {
-        return detail::without_exceptions([&] { return personal_.record_use(username, now, from); });
-    }
+    TOLLGATE_DECL result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) noexcept;
 
     /// See `credential_source`.
-    result<std::optional<token_credential>> find_access_token(const digest& token) noexcept { return access_.find(token); }
+    TOLLGATE_DECL result<std::optional<token_credential>> find_access_token(const digest& token) noexcept;
     /// See `token_store`.
-    result<void> create_access_token(const new_access_token& made) noexcept {
-        return in_oauth([&] { return access_.create(made, std::nullopt); });
-    }
+    TOLLGATE_DECL result<void> create_access_token(const new_access_token& made) noexcept;
     /// See `token_store`.
-    result<bool> revoke_access_token(const digest& token) noexcept {
-        return in_oauth([&]() -> result<bool> { return access_.revoke(token); });
-    }
+    TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
     /// See `use_recorder`.
-    result<void> record_access_token_use(const digest& token, instant now) noexcept {
-        return in_oauth([&]() -> result<void> {
-            (void)access_.record_use(token, now);
-            return {};
-        });
-    }
+    TOLLGATE_DECL result<void> record_access_token_use(const digest& token, instant now) noexcept;
 
 protected:
     /// Runs a verb with the lock of the access tokens and, in `memory_store`, all OAuth tables. Reading a credential does not need it.
@@ -17471,6 +17219,79 @@ namespace tollgate::inline v0::http {
 [[nodiscard]] TOLLGATE_DECL std::optional<milliseconds> parse_retry_after(std::string_view text, instant now) noexcept;
 
 }  // namespace tollgate::http
+
+// <tollgate/limits/detail/window_set.hpp>
+
+/// The counting tables of `window_limiter` and `sign_in_throttle`.
+namespace tollgate::inline v0::detail {
+
+/// The window of one key.
+struct counted_window {
+    std::int64_t began_at_milliseconds;
+    std::uint32_t requests;  ///< 0 in a free slot
+    std::uint32_t length_seconds;
+
+    /// The start of the window. If the clock went back, a start after `now` is treated as `now`, so that no
+    /// caller waits longer than one window.
+    [[nodiscard]] std::int64_t began_by(std::int64_t now) const noexcept {
+        return (std::min)(began_at_milliseconds, now);
+    }
+
+    [[nodiscard]] bool is_open(std::int64_t now, std::uint32_t seconds) const noexcept {
+        return requests != 0 && now < began_by(now) + std::int64_t{seconds} * 1000;
+    }
+
+    /// The requests that would be forgotten if this window were replaced.
+    [[nodiscard]] std::uint32_t worth(std::int64_t now) const noexcept {
+        return is_open(now, length_seconds) ? requests : 0;
+    }
+};
+
+/// Three cache lines. The first holds all keys, so a look-up touches two.
+struct alignas(64) window_set {
+    static constexpr std::size_t ways = 8;
+    std::uint64_t keys[ways];
+    counted_window windows[ways];
+
+    /// The slot of the key; `ways` if it has none.
+    [[nodiscard]] std::size_t find(std::uint64_t key) const noexcept {
+        std::size_t place = 0;
+        while (place < ways && (keys[place] != key || windows[place].requests == 0)) ++place;
+        return place;
+    }
+
+    /// The slot to replace: free or expired, else with the fewest requests, and of equals the oldest.
+    [[nodiscard]] std::size_t least_worth(std::int64_t now) const noexcept {
+        std::size_t least = 0;
+        for (std::size_t place = 1; place < ways; ++place) {
+            const auto worth = windows[place].worth(now);
+            const auto least_so_far = windows[least].worth(now);
+            if (worth < least_so_far || (worth == least_so_far &&
+                                         windows[place].began_at_milliseconds < windows[least].began_at_milliseconds))
+                least = place;
+        }
+        return least;
+    }
+};
+static_assert(sizeof(window_set) == 192);
+
+/// A quota whose window cannot overflow an instant: windows above a century are reduced to one.
+struct bounded_quota {
+    std::uint32_t requests;
+    std::uint32_t window_seconds;
+
+    explicit bounded_quota(const quota& allowed) noexcept
+        : requests{allowed.requests},
+          window_seconds{
+              static_cast<std::uint32_t>(std::clamp<std::int64_t>(allowed.window.count(), 0, 36525LL * 86400))} {}
+
+    [[nodiscard]] verdict judge(bool admitted, std::uint32_t counted, std::int64_t began_at) const noexcept {
+        return {admitted, requests, counted < requests ? requests - counted : 0,
+                from_unix_milliseconds(began_at + std::int64_t{window_seconds} * 1000)};
+    }
+};
+
+}  // namespace tollgate::detail
 
 // <tollgate/policy/detail/token_memo.hpp>
 
@@ -19883,7 +19704,6 @@ private:
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
-#include <fstream>
 #include <list>
 #include <system_error>
 
@@ -20555,6 +20375,78 @@ TOLLGATE_DECL result<void> check_json(std::string_view bytes) {
 
 namespace tollgate::inline v0::http {
 
+TOLLGATE_DECL void json_writer::put(std::string_view text) {
+    if (text.size() > buffer_bytes) {
+        flush();
+        out_->append(text);
+        return;
+    }
+    char* const to = space(text.size());
+    if (!text.empty()) std::memcpy(to, text.data(), text.size());
+    used_ += text.size();
+}
+
+TOLLGATE_DECL json_writer& json_writer::open(char bracket, bool object) {
+    assert(in_object() == named_ && "a member needs a name, and only a member has one");
+    assert(depth_ < depth_max);
+    separate();
+    put(bracket);
+    objects_ = (objects_ & ~(std::uint64_t{1} << depth_)) | std::uint64_t{object} << depth_;
+    ++depth_;
+    follows_value_ = named_ = false;
+    return *this;
+}
+
+TOLLGATE_DECL json_writer& json_writer::close(char bracket, [[maybe_unused]] bool object) {
+    assert(depth_ != 0 && in_object() == object && !named_ && "every end has its begin");
+    --depth_;
+    put(bracket);
+    return end_value();
+}
+
+TOLLGATE_DECL json_writer& json_writer::member_named(std::string_view name) {
+    assert(in_object() && !named_ && "only an object's members have names");
+    separate();
+    put('"');
+    escape(name);
+    put("\":");
+    return end_name();
+}
+
+TOLLGATE_DECL json_writer& json_writer::raw(std::string_view token) {
+    assert(in_object() == named_ && "a member needs a name, and only a member has one");
+    assert(!token.empty());
+    separate();
+    put(token);
+    return end_value();
+}
+
+TOLLGATE_DECL json_writer& json_writer::string(std::string_view value) {
+    assert(in_object() == named_ && "a member needs a name, and only a member has one");
+    if (value.size() > buffer_bytes - 3) {
+        separate();
+        put('"');
+        escape(value);
+        put('"');
+        return end_value();
+    }
+    char* end = space(value.size() + 3);  // comma and quotes
+    *end = ',';
+    end += follows_value_;
+    *end++ = '"';
+    std::size_t plain = 0;
+    for (; plain < value.size() && detail::is_plain_json(value[plain]); ++plain) *end++ = value[plain];
+    if (plain == value.size()) [[likely]] {
+        *end++ = '"';
+        wrote(end);
+        return end_value();
+    }
+    wrote(end);
+    escape(value.substr(plain));
+    put('"');
+    return end_value();
+}
+
 TOLLGATE_DECL void json_writer::escape(std::string_view value) {
     constexpr std::string_view hex = "0123456789abcdef";
     while (!value.empty()) {
@@ -21181,7 +21073,7 @@ private:
 TOLLGATE_DECL window_limiter::window_limiter() : window_limiter{key_capacity{}} {}
 
 TOLLGATE_DECL window_limiter::window_limiter(const key_capacity& capacity)
-    : window_limiter{capacity, detail::random_siphash_key()} {}
+    : window_limiter{capacity, detail::random_key<siphash_key>()} {}
 
 TOLLGATE_DECL window_limiter::window_limiter(const key_capacity& capacity, const siphash_key& seed)
     : users_{std::make_unique<table>(capacity.users, seed)},
@@ -21320,12 +21212,12 @@ TOLLGATE_DECL void segment_router::build(std::span<const route_pattern> patterns
         }
         assert(made.segments.size() <= segments_max);
         if (made.literals == made.segments.size()) literal_paths_.push_back({made.method, made.route, patterns[i].path});
-        lines_.push_back(std::move(made));
+        const auto is_before = [](const line& a, const line& b) {
+            if (a.segments.size() != b.segments.size()) return a.segments.size() < b.segments.size();
+            return a.literals > b.literals;
+        };
+        lines_.insert(std::upper_bound(lines_.begin(), lines_.end(), made, is_before), std::move(made));
     }
-    std::sort(lines_.begin(), lines_.end(), [](const line& a, const line& b) {
-        if (a.segments.size() != b.segments.size()) return a.segments.size() < b.segments.size();
-        return a.literals != b.literals ? a.literals > b.literals : a.route < b.route;
-    });
     for (std::size_t count = 0; count < first_line_.size(); ++count)
         first_line_[count] = static_cast<std::uint16_t>(
             std::count_if(lines_.begin(), lines_.end(), [count](const line& each) { return each.segments.size() < count; }));
@@ -21771,6 +21663,36 @@ TOLLGATE_DECL ip_address forwarded_address(const request& request, std::span<con
 
 }  // namespace tollgate::http::detail
 
+// <tollgate/http/detail/cors.ipp>
+
+namespace tollgate::inline v0::http {
+
+TOLLGATE_DECL void add_cors_fields(std::span<const std::string> allowed_origins, const request& request, response& response) {
+    if (request.fields.count(field_id::origin) != 1 || allowed_origins.empty()) return;
+    const auto origin = request.fields.find(field_id::origin);
+    if (allowed_origins.front() == any_origin) {
+        response.add_prepared_lines("Access-Control-Allow-Origin: *\r\n");
+    } else {
+        response.add_prepared_lines("Vary: Origin\r\n");
+        const auto found = std::find(allowed_origins.begin(), allowed_origins.end(), origin);
+        if (found == allowed_origins.end()) return;
+        if (const auto value = field_value::from(*found)) response.add("Access-Control-Allow-Origin", *value);
+    }
+    if (!is_preflight(request)) {
+        response.add_prepared_lines(
+            "Access-Control-Expose-Headers: X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, "
+            "X-Hook-Secret, WWW-Authenticate, Location, X-Request-Id\r\n");
+        return;
+    }
+    const std::string methods{response.find("Allow")};
+    if (const auto value = field_value::from(methods)) response.add("Access-Control-Allow-Methods", *value);
+    // Two hours: browsers keep it no longer.
+    response.add_prepared_lines("Access-Control-Allow-Headers: Authorization, Content-Type, X-Request-Id, traceparent\r\n"
+                                "Access-Control-Max-Age: 7200\r\n");
+}
+
+}  // namespace tollgate::http
+
 // <tollgate/http/detail/request_id.ipp>
 
 namespace tollgate::inline v0::http {
@@ -21825,6 +21747,62 @@ TOLLGATE_DECL std::string make_traceparent(std::string_view trace_id, std::strin
 }
 
 }  // namespace tollgate::http
+
+// <tollgate/pipeline/detail/error_response.ipp>
+
+namespace tollgate::inline v0::pipeline {
+
+TOLLGATE_DECL void write_error(http::response& response, http::status status, std::string_view message,
+                               std::string_view docs_url, topic about) {
+    response.set_status(status);
+    response.add_prepared_lines(json_field_lines);
+    http::json_writer body{response.body()};
+    body.begin_object();
+    body.member("message").string(message);
+    body.member("documentation_url").string(topic_url(docs_url, about));
+    body.end_object();
+}
+
+[[gnu::flatten]] TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const verdict& limit,
+                                                          std::string_view request_id) {
+    // Every response has these three: assembled here, they are one append instead of fourteen.
+    std::array<char, 112 + http::request_id_bytes_max> lines;
+    char* end = lines.data();
+    const auto put = [&](std::string_view text) { end = std::copy_n(text.data(), text.size(), end); };
+    const auto put_number = [&](std::uint32_t number) { end = put_decimal(end, number); };
+    put("X-RateLimit-Limit: ");
+    put_number(limit.limit);
+    put("\r\nX-RateLimit-Remaining: ");
+    put_number(limit.remaining);
+    put("\r\n");
+    if (!request_id.empty()) {
+        put("X-Request-Id: ");
+        put(request_id);
+        put("\r\n");
+    }
+    response.add_prepared_lines({lines.data(), static_cast<std::size_t>(end - lines.data())});
+    if (limit.remaining == 0) response.add("X-RateLimit-Reset", round_up_to_seconds(limit.resets_at));
+}
+
+TOLLGATE_DECL void add_allow(http::response& response, method_set allowed) {
+    std::string list;
+    for (const auto each : {http::method::get, http::method::head, http::method::post, http::method::put, http::method::patch,
+                            http::method::delete_, http::method::options}) {
+        const bool is_allowed = each == http::method::head ? allowed.contains(http::method::get)
+                                                           : each == http::method::options || allowed.contains(each);
+        if (!is_allowed) continue;
+        if (!list.empty()) list.append(", ");
+        list.append(to_text(each));
+    }
+    if (const auto value = http::field_value::from(list)) response.add("Allow", *value);
+}
+
+TOLLGATE_DECL void add_insufficient_scope(http::response& response, std::string_view scope) {
+    const auto challenge = std::string{"Bearer realm=\"api\", error=\"insufficient_scope\", scope=\""}.append(scope).append("\"");
+    if (const auto value = http::field_value::from(challenge)) response.add("WWW-Authenticate", *value);
+}
+
+}  // namespace tollgate::pipeline
 
 // <tollgate/pipeline/route_table.ipp>
 
@@ -21911,6 +21889,46 @@ TOLLGATE_DECL void check_routes(const route_table& table, const service_catalog&
 
 }  // namespace pipeline
 }  // namespace tollgate
+
+// <tollgate/pipeline/detail/stages.ipp>
+
+namespace tollgate::inline v0::pipeline {
+
+TOLLGATE_DECL bool is_json_media_type(std::string_view content_type) noexcept {
+    const auto end = content_type.find(';');
+    if (!ascii_iequals(trim_ows(content_type.substr(0, end)), "application/json")) return false;
+    if (end == std::string_view::npos) return true;
+    const auto parameter = trim_ows(content_type.substr(end + 1));
+    return parameter.empty() || ascii_iequals(parameter, "charset=utf-8") || ascii_iequals(parameter, "charset=\"utf-8\"");
+}
+
+TOLLGATE_DECL std::uint64_t body_bytes_of(const http::request& request) noexcept {
+    if (request.body_state != http::body_state::pending) return request.body.size();
+    std::uint64_t declared = 0;
+    const auto text = request.fields.find(http::field_id::content_length);
+    static_cast<void>(std::from_chars(text.data(), text.data() + text.size(), declared));
+    return declared;
+}
+
+TOLLGATE_DECL std::optional<rejection> check_body(const http::request& request, bool reads_body,
+                                                   std::size_t body_bytes_max) noexcept {
+    if (request.body_state == http::body_state::too_large ||
+        (body_bytes_max != no_body_bound && body_bytes_of(request) > body_bytes_max))
+        return rejection{http::status::content_too_large, "The request body is too large.", about_requests};
+    // A pending body of declared length is not empty; a chunked one may turn out to be.
+    const bool has_body = request.body_state == http::body_state::pending
+                              ? request.fields.count(http::field_id::content_length) != 0
+                              : !request.body.empty();
+    if (!reads_body || !has_body) return std::nullopt;
+    if (http::detail::has_content_coding(request.fields))
+        return rejection{http::status::unsupported_media_type, http::detail::content_coding_reason, about_requests};
+    if (request.fields.count(http::field_id::content_type) != 1 ||
+        !is_json_media_type(request.fields.find(http::field_id::content_type)))
+        return rejection{http::status::unsupported_media_type, "Send the body with Content-Type: application/json.", about_requests};
+    return std::nullopt;
+}
+
+}  // namespace tollgate::pipeline
 
 // <tollgate/pipeline/detail/affected_callers.hpp>
 
@@ -22803,7 +22821,7 @@ private:
 };
 
 TOLLGATE_DECL sign_in_throttle::sign_in_throttle(const sign_in_bounds& bounds, const sign_in_capacity& capacity)
-    : sign_in_throttle{bounds, capacity, detail::random_siphash_key()} {}
+    : sign_in_throttle{bounds, capacity, detail::random_key<siphash_key>()} {}
 
 TOLLGATE_DECL sign_in_throttle::sign_in_throttle(const sign_in_bounds& bounds, const sign_in_capacity& capacity,
                                                  const siphash_key& seed)
@@ -29702,6 +29720,63 @@ TOLLGATE_DECL result<bool> personal_tokens::revoke(token_id id) {
 
 }  // namespace tollgate::memory
 
+// <tollgate/store/memory_tokens.ipp>
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL memory_token_store::memory_token_store(const memory_settings& settings)
+    : access_{settings.access_tokens_max}, personal_{settings.personal_tokens_max} {}
+
+TOLLGATE_DECL memory_token_store::~memory_token_store() = default;
+
+TOLLGATE_DECL result<token_id> memory_token_store::create_personal_token(const new_personal_token& made,
+                                                                         std::size_t tokens_per_user_max) noexcept {
+    return detail::without_exceptions([&] { return personal_.create(made, tokens_per_user_max); });
+}
+
+TOLLGATE_DECL result<std::vector<personal_token>> memory_token_store::personal_tokens_of(user_id user) noexcept {
+    return detail::without_exceptions([&] { return personal_.of(user); });
+}
+
+TOLLGATE_DECL result<bool> memory_token_store::renew_personal_token(user_id user, token_id id,
+                                                                    const personal_token_renewal& renewed) noexcept {
+    return detail::without_exceptions([&] { return personal_.renew(user, id, renewed); });
+}
+
+TOLLGATE_DECL result<bool> memory_token_store::revoke_personal_token(token_id id) noexcept {
+    return detail::without_exceptions([&] { return personal_.revoke(id); });
+}
+
+TOLLGATE_DECL result<void> memory_token_store::record_personal_token_use(std::string_view username, instant now,
+                                                                         std::string_view from) noexcept {
+    return detail::without_exceptions([&] { return personal_.record_use(username, now, from); });
+}
+
+TOLLGATE_DECL result<void> memory_token_store::create_access_token(const new_access_token& made) noexcept {
+    return in_oauth([&] { return access_.create(made, std::nullopt); });
+}
+
+TOLLGATE_DECL result<bool> memory_token_store::revoke_access_token(const digest& token) noexcept {
+    return in_oauth([&]() -> result<bool> { return access_.revoke(token); });
+}
+
+TOLLGATE_DECL result<void> memory_token_store::record_access_token_use(const digest& token, instant now) noexcept {
+    return in_oauth([&]() -> result<void> {
+        (void)access_.record_use(token, now);
+        return {};
+    });
+}
+
+TOLLGATE_DECL result<std::optional<token_credential>> memory_token_store::find_personal_token(std::string_view username) noexcept {
+    return personal_.find(username);
+}
+
+TOLLGATE_DECL result<std::optional<token_credential>> memory_token_store::find_access_token(const digest& token) noexcept {
+    return access_.find(token);
+}
+
+}  // namespace tollgate
+
 // <tollgate/store/memory.ipp>
 
 namespace tollgate::inline v0 {
@@ -31092,11 +31167,11 @@ TOLLGATE_DECL result<std::shared_ptr<ticket_keys>> tls_context::read_ticket_keys
     };
     constexpr std::size_t file_bytes_max = 4096;  // four times the longest that is accepted
     errno = 0;
-    std::ifstream from{file, std::ios::binary};
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> from{std::fopen(file.c_str(), "rb"), &std::fclose};
     std::string text(file_bytes_max, '\0');
-    from.read(text.data(), static_cast<std::streamsize>(text.size()));
-    if (!from.is_open() || from.bad()) return wrong(errno == 0 ? "it cannot be read" : std::generic_category().message(errno));
-    text.resize(static_cast<std::size_t>(from.gcount()));
+    if (from != nullptr) text.resize(std::fread(text.data(), 1, text.size(), from.get()));
+    if (from == nullptr || std::ferror(from.get()) != 0)
+        return wrong(errno == 0 ? "it cannot be read" : std::generic_category().message(errno));
     if (text.size() == file_bytes_max) return wrong("it is too long");
     auto made = ticket_keys::parse(text);
     if (!made) return wrong(made.error().message);
@@ -45697,7 +45772,7 @@ struct redis_limiter::state {
                  .on_state = settings.on_state}} {
         if (settings.lease > 1)
             leased.emplace(redis::lease_settings{settings.lease, settings.leased_keys_max},
-                           detail::random_siphash_key());
+                           detail::random_key<siphash_key>());
     }
 
     static std::int64_t steady_now() noexcept {

@@ -65,10 +65,10 @@ public:
     /// The name of the next value, in an object.
     json_writer& member(json_name name);
     /// The same for a name that is not a literal, such as a path; escaped like text.
-    json_writer& member_named(std::string_view name);
+    TOLLGATE_DECL json_writer& member_named(std::string_view name);
 
     /// A text value; escaped.
-    json_writer& string(std::string_view value);
+    TOLLGATE_DECL json_writer& string(std::string_view value);
     /// An integer value.
     json_writer& integer(std::integral auto value)
         requires(!std::same_as<decltype(value), bool> && !std::same_as<decltype(value), char>);
@@ -83,9 +83,9 @@ public:
     json_writer& value(std::string_view json) { return raw(json); }
 
 private:
-    json_writer& open(char bracket, bool object);
-    json_writer& close(char bracket, bool object);
-    json_writer& raw(std::string_view token);
+    TOLLGATE_DECL json_writer& open(char bracket, bool object);
+    TOLLGATE_DECL json_writer& close(char bracket, bool object);
+    TOLLGATE_DECL json_writer& raw(std::string_view token);
     TOLLGATE_DECL void escape(std::string_view value);
 
     // Most documents are short: they are assembled in `buffer_` and appended once, because each append is a call.
@@ -101,7 +101,7 @@ private:
         *space(1) = c;
         ++used_;
     }
-    void put(std::string_view text);
+    TOLLGATE_DECL void put(std::string_view text);
     void flush() {
         out_->append(buffer_, std::exchange(used_, 0));
     }
@@ -143,35 +143,6 @@ namespace detail {
 
 }  // namespace detail
 
-inline void json_writer::put(std::string_view text) {
-    if (text.size() > buffer_bytes) {
-        flush();
-        out_->append(text);
-        return;
-    }
-    char* const to = space(text.size());
-    if (!text.empty()) std::memcpy(to, text.data(), text.size());
-    used_ += text.size();
-}
-
-inline json_writer& json_writer::open(char bracket, bool object) {
-    assert(in_object() == named_ && "a member needs a name, and only a member has one");
-    assert(depth_ < depth_max);
-    separate();
-    put(bracket);
-    objects_ = (objects_ & ~(std::uint64_t{1} << depth_)) | std::uint64_t{object} << depth_;
-    ++depth_;
-    follows_value_ = named_ = false;
-    return *this;
-}
-
-inline json_writer& json_writer::close(char bracket, [[maybe_unused]] bool object) {
-    assert(depth_ != 0 && in_object() == object && !named_ && "every end has its begin");
-    --depth_;
-    put(bracket);
-    return end_value();
-}
-
 inline json_writer& json_writer::member(json_name name) {
     assert(in_object() && !named_ && "only an object's members have names");
     const auto text = name.view();
@@ -187,23 +158,6 @@ inline json_writer& json_writer::member(json_name name) {
     return end_name();
 }
 
-inline json_writer& json_writer::member_named(std::string_view name) {
-    assert(in_object() && !named_ && "only an object's members have names");
-    separate();
-    put('"');
-    escape(name);
-    put("\":");
-    return end_name();
-}
-
-inline json_writer& json_writer::raw(std::string_view token) {
-    assert(in_object() == named_ && "a member needs a name, and only a member has one");
-    assert(!token.empty());
-    separate();
-    put(token);
-    return end_value();
-}
-
 inline json_writer& json_writer::integer(std::integral auto value)
     requires(!std::same_as<decltype(value), bool> && !std::same_as<decltype(value), char>)
 {
@@ -212,32 +166,6 @@ inline json_writer& json_writer::integer(std::integral auto value)
     constexpr std::size_t digits_max = 20;  // of 2^64 - 1, and of -2^63 with its sign
     char* const to = space(digits_max);
     wrote(std::to_chars(to, to + digits_max, value).ptr);
-    return end_value();
-}
-
-inline json_writer& json_writer::string(std::string_view value) {
-    assert(in_object() == named_ && "a member needs a name, and only a member has one");
-    if (value.size() > buffer_bytes - 3) {
-        separate();
-        put('"');
-        escape(value);
-        put('"');
-        return end_value();
-    }
-    char* end = space(value.size() + 3);  // comma and quotes
-    *end = ',';
-    end += follows_value_;
-    *end++ = '"';
-    std::size_t plain = 0;
-    for (; plain < value.size() && detail::is_plain_json(value[plain]); ++plain) *end++ = value[plain];
-    if (plain == value.size()) [[likely]] {
-        *end++ = '"';
-        wrote(end);
-        return end_value();
-    }
-    wrote(end);
-    escape(value.substr(plain));
-    put('"');
     return end_value();
 }
 

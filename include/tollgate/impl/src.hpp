@@ -21,6 +21,7 @@
 #include <tollgate/http/detail/chunked_body.ipp>
 #include <tollgate/http/detail/client_address.ipp>
 #include <tollgate/http/detail/cookies.ipp>
+#include <tollgate/http/detail/cors.ipp>
 #include <tollgate/http/detail/form_body.ipp>
 #include <tollgate/http/detail/request_id.ipp>
 #include <tollgate/http/detail/request_parser.ipp>
@@ -55,6 +56,8 @@
 #include <tollgate/pages/detail/sign_in_page.ipp>
 #include <tollgate/pages/detail/tokens_page.ipp>
 #include <tollgate/pages/detail/webhooks_page.ipp>
+#include <tollgate/pipeline/detail/error_response.ipp>
+#include <tollgate/pipeline/detail/stages.ipp>
 #include <tollgate/pipeline/health.ipp>
 #include <tollgate/pipeline/metrics.ipp>
 #include <tollgate/pipeline/route_table.ipp>
@@ -82,6 +85,7 @@
 #include <tollgate/store/detail/memory/personal_tokens.ipp>
 #include <tollgate/store/detail/memory/sessions.ipp>
 #include <tollgate/store/memory.ipp>
+#include <tollgate/store/memory_tokens.ipp>
 #include <tollgate/web/detail/form.ipp>
 #include <tollgate/web/detail/language.ipp>
 #include <tollgate/web/detail/one_time.ipp>

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <tollgate/base/detail/hash.hpp>
+#include <tollgate/base/detail/random_key.hpp>
 #include <tollgate/limits/detail/window_set.hpp>
 #include <tollgate/limits/redis_limiter.hpp>
 
@@ -24,7 +26,7 @@ struct redis_limiter::state {
                  .on_state = settings.on_state}} {
         if (settings.lease > 1)
             leased.emplace(redis::lease_settings{settings.lease, settings.leased_keys_max},
-                           detail::random_siphash_key());
+                           detail::random_key<siphash_key>());
     }
 
     static std::int64_t steady_now() noexcept {

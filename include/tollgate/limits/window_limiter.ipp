@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/random_key.hpp>
 #include <tollgate/base/detail/short_mutex.hpp>
 #include <tollgate/limits/detail/window_set.hpp>
 #include <tollgate/limits/window_limiter.hpp>
@@ -95,7 +96,7 @@ private:
 TOLLGATE_DECL window_limiter::window_limiter() : window_limiter{key_capacity{}} {}
 
 TOLLGATE_DECL window_limiter::window_limiter(const key_capacity& capacity)
-    : window_limiter{capacity, detail::random_siphash_key()} {}
+    : window_limiter{capacity, detail::random_key<siphash_key>()} {}
 
 TOLLGATE_DECL window_limiter::window_limiter(const key_capacity& capacity, const siphash_key& seed)
     : users_{std::make_unique<table>(capacity.users, seed)},

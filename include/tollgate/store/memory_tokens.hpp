@@ -44,53 +44,32 @@ public:
     static constexpr bool blocking = false;
 
     /// An empty store. Of the settings, those of personal and access tokens apply.
-    explicit memory_token_store(const memory_settings& settings = {})
-        : access_{settings.access_tokens_max}, personal_{settings.personal_tokens_max} {}
+    TOLLGATE_DECL explicit memory_token_store(const memory_settings& settings = {});
     memory_token_store(const memory_token_store&) = delete;
     memory_token_store& operator=(const memory_token_store&) = delete;
+    TOLLGATE_DECL ~memory_token_store();
 
     /// See `credential_source`.
-    result<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept {
-        return personal_.find(username);
-    }
+    TOLLGATE_DECL result<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept;
     /// See `token_store`.
-    result<token_id> create_personal_token(const new_personal_token& made, std::size_t tokens_per_user_max) noexcept {
-        return detail::without_exceptions([&] { return personal_.create(made, tokens_per_user_max); });
-    }
+    TOLLGATE_DECL result<token_id> create_personal_token(const new_personal_token& made, std::size_t tokens_per_user_max) noexcept;
     /// See `token_store`.
-    result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept {
-        return detail::without_exceptions([&] { return personal_.of(user); });
-    }
+    TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
     /// See `token_store`.
-    result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed) noexcept {
-        return detail::without_exceptions([&] { return personal_.renew(user, id, renewed); });
-    }
+    TOLLGATE_DECL result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed) noexcept;
     /// See `token_store`.
-    result<bool> revoke_personal_token(token_id id) noexcept {
-        return detail::without_exceptions([&] { return personal_.revoke(id); });
-    }
+    TOLLGATE_DECL result<bool> revoke_personal_token(token_id id) noexcept;
     /// See `use_recorder`.
-    result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) noexcept {
-        return detail::without_exceptions([&] { return personal_.record_use(username, now, from); });
-    }
+    TOLLGATE_DECL result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) noexcept;
 
     /// See `credential_source`.
-    result<std::optional<token_credential>> find_access_token(const digest& token) noexcept { return access_.find(token); }
+    TOLLGATE_DECL result<std::optional<token_credential>> find_access_token(const digest& token) noexcept;
     /// See `token_store`.
-    result<void> create_access_token(const new_access_token& made) noexcept {
-        return in_oauth([&] { return access_.create(made, std::nullopt); });
-    }
+    TOLLGATE_DECL result<void> create_access_token(const new_access_token& made) noexcept;
     /// See `token_store`.
-    result<bool> revoke_access_token(const digest& token) noexcept {
-        return in_oauth([&]() -> result<bool> { return access_.revoke(token); });
-    }
+    TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
     /// See `use_recorder`.
-    result<void> record_access_token_use(const digest& token, instant now) noexcept {
-        return in_oauth([&]() -> result<void> {
-            (void)access_.record_use(token, now);
-            return {};
-        });
-    }
+    TOLLGATE_DECL result<void> record_access_token_use(const digest& token, instant now) noexcept;
 
 protected:
     /// Runs a verb with the lock of the access tokens and, in `memory_store`, all OAuth tables. Reading a credential does not need it.
@@ -113,3 +92,7 @@ private:
 static_assert(token_store<memory_token_store> && use_recorder<memory_token_store>);
 
 }  // namespace tollgate
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/store/memory_tokens.ipp>
+#endif

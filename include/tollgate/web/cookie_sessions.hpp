@@ -2,6 +2,7 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/encoding.hpp>
+#include <tollgate/base/detail/random_key.hpp>
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/digest.hpp>
 #include <tollgate/base/limits.hpp>
@@ -13,7 +14,6 @@
 #include <tollgate/http/detail/cookies.hpp>
 #include <tollgate/http/handler.hpp>
 #include <tollgate/http/url.hpp>
-#include <tollgate/limits/detail/window_set.hpp>
 #include <tollgate/web/detail/language.hpp>
 #include <tollgate/web/detail/sign_in_throttle.hpp>
 
@@ -364,8 +364,8 @@ inline browser_cookie::browser_cookie(const session_settings& with, std::string_
       lifetime_{with.browser_lifetime},
       secure_{secure} {
     if (!key_.empty()) return;
-    const auto random = detail::random_siphash_key();
-    key_.assign(reinterpret_cast<const char*>(&random), sizeof random);
+    const auto random = detail::random_key<std::array<char, 16>>();
+    key_.assign(random.data(), random.size());
 }
 
 inline digest browser_cookie::sign(std::string_view random, std::string_view login) const {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/random_key.hpp>
 #include <tollgate/base/digest.hpp>
 #include <tollgate/base/ids.hpp>
 
@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
-#include <random>
 #include <string_view>
 
 namespace tollgate::inline v0 {
@@ -18,8 +17,8 @@ namespace tollgate::inline v0 {
 /// that of wyhash: multiply 64 by 64 bits and fold the halves.
 class keyed_hash {
 public:
-    /// Draws a key from the system; throws as std::random_device does.
-    TOLLGATE_DECL keyed_hash();
+    /// With a new key; throws as `random_key` does.
+    keyed_hash() : keyed_hash{detail::random_key<std::array<std::uint64_t, 3>>()} {}
     /// With a key that is random, or fixed in tests.
     explicit constexpr keyed_hash(const std::array<std::uint64_t, 3>& key) noexcept : keys_{key} {}
 
@@ -75,10 +74,5 @@ private:
 
     std::array<std::uint64_t, 3> keys_{};
 };
-
-inline keyed_hash::keyed_hash() {
-    std::random_device system;
-    for (std::uint64_t& key : keys_) key = std::uint64_t{system()} << 32 | system();
-}
 
 }  // namespace tollgate

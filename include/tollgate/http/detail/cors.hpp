@@ -1,9 +1,9 @@
 #pragma once
 
+#include <tollgate/base/config.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
 
-#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,28 +23,10 @@ inline constexpr std::string_view any_origin = "*";
 
 /// Adds the fields that let pages of the allowed origins read this response; to a preflight's, what they may send. Call it when
 /// status and `Allow` are set.
-inline void add_cors_fields(std::span<const std::string> allowed_origins, const request& request, response& response) {
-    if (request.fields.count(field_id::origin) != 1 || allowed_origins.empty()) return;
-    const auto origin = request.fields.find(field_id::origin);
-    if (allowed_origins.front() == any_origin) {
-        response.add_prepared_lines("Access-Control-Allow-Origin: *\r\n");
-    } else {
-        response.add_prepared_lines("Vary: Origin\r\n");
-        const auto found = std::find(allowed_origins.begin(), allowed_origins.end(), origin);
-        if (found == allowed_origins.end()) return;
-        if (const auto value = field_value::from(*found)) response.add("Access-Control-Allow-Origin", *value);
-    }
-    if (!is_preflight(request)) {
-        response.add_prepared_lines(
-            "Access-Control-Expose-Headers: X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, "
-            "X-Hook-Secret, WWW-Authenticate, Location, X-Request-Id\r\n");
-        return;
-    }
-    const std::string methods{response.find("Allow")};
-    if (const auto value = field_value::from(methods)) response.add("Access-Control-Allow-Methods", *value);
-    // Two hours: browsers keep it no longer.
-    response.add_prepared_lines("Access-Control-Allow-Headers: Authorization, Content-Type, X-Request-Id, traceparent\r\n"
-                                "Access-Control-Max-Age: 7200\r\n");
-}
+TOLLGATE_DECL void add_cors_fields(std::span<const std::string> allowed_origins, const request& request, response& response);
 
 }  // namespace tollgate::http
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/http/detail/cors.ipp>
+#endif

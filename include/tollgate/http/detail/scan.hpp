@@ -8,10 +8,6 @@
 #include <cstring>
 #include <string_view>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
 /// Finds the end of a part of a message: 16 bytes at a time with SSE2 (on every x86-64), 8 at a time elsewhere. All
 /// functions return `end` if every byte belongs to the part, and never read outside [at, end).
 namespace tollgate::inline v0::http::detail {
@@ -46,40 +42,46 @@ inline constexpr byte_set target_ends = [] {
     return made;
 }();
 
-#if defined(__SSE2__)
+#if defined(__SSE2__) && defined(__GNUC__)
 
 /// One bit for each of the 16 bytes.
 using block_marks = unsigned;
 inline constexpr std::ptrdiff_t block_bytes = 16;
 
-[[nodiscard]] inline __m128i load_block(const char* at) noexcept {
-    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+// Vector extensions of GCC and Clang: they compile faster than the functions of <emmintrin.h>, to the same instructions.
+// Comparisons are signed: bytes of 0x80 and above are negative. They set all bits of a byte or none.
+using block = signed char __attribute__((vector_size(16)));
+using unsigned_block = unsigned char __attribute__((vector_size(16)));
+
+[[nodiscard]] inline block load_block(const char* at) noexcept {
+    block loaded;
+    std::memcpy(&loaded, at, sizeof loaded);
+    return loaded;
+}
+
+[[nodiscard]] inline block_marks to_marks(block compared) noexcept {
+    using as_builtin = char __attribute__((vector_size(16)));
+    return static_cast<block_marks>(__builtin_ia32_pmovmskb128(std::bit_cast<as_builtin>(compared)));
 }
 
 /// Also marks tabs and bytes of 0x80 and above, which are so rare that a second look is cheaper than excluding them in every block.
 [[nodiscard]] inline block_marks mark_value_end(const char* at) noexcept {
-    // Signed comparison: of DEL, one more is negative, too.
-    const __m128i one_more = _mm_add_epi8(load_block(at), _mm_set1_epi8(1));
-    return static_cast<block_marks>(_mm_movemask_epi8(_mm_cmplt_epi8(one_more, _mm_set1_epi8(' ' + 1))));
+    // Of DEL, one more is negative, too. Unsigned, because it overflows.
+    const auto one_more = std::bit_cast<block>(std::bit_cast<unsigned_block>(load_block(at)) + 1);
+    return to_marks(one_more < ' ' + 1);
 }
 
 /// Marks `!`, `_` and `~` too, which saves comparisons: they are looked up one by one.
 [[nodiscard]] inline block_marks mark_target_end(const char* at) noexcept {
-    const __m128i bytes = load_block(at);
-    // Signed comparison: bytes of 0x80 and above are negative, so they are marked too.
-    const __m128i above_hash = _mm_cmpgt_epi8(bytes, _mm_set1_epi8('#'));
+    const block bytes = load_block(at);
     // `[\]^_` and `{|}~` with DEL differ in one bit, and so do `<` and `>`.
-    const __m128i brackets = _mm_cmpgt_epi8(_mm_or_si128(bytes, _mm_set1_epi8(0x20)), _mm_set1_epi8('z'));
-    const __m128i angles = _mm_cmpeq_epi8(_mm_or_si128(bytes, _mm_set1_epi8(0x02)), _mm_set1_epi8('>'));
-    const __m128i backtick = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('`'));
-    const __m128i others = _mm_or_si128(_mm_or_si128(brackets, angles), backtick);
-    return static_cast<block_marks>(_mm_movemask_epi8(others)) |
-           (static_cast<block_marks>(_mm_movemask_epi8(above_hash)) ^ 0xffffU);
+    const block others = ((bytes | 0x20) > 'z') | ((bytes | 0x02) == '>') | (bytes == '`');
+    return to_marks(others) | (to_marks(bytes > '#') ^ 0xffffU);
 }
 
 inline const char* find_near_colon(const char* at, const char* end) noexcept {
     if (end - at < block_bytes) return nullptr;
-    const auto marks = static_cast<block_marks>(_mm_movemask_epi8(_mm_cmpeq_epi8(load_block(at), _mm_set1_epi8(':'))));
+    const block_marks marks = to_marks(load_block(at) == ':');
     return marks == 0 ? nullptr : at + std::countr_zero(marks);
 }
 

@@ -2,15 +2,12 @@
 
 #include <tollgate/base/detail/hash.hpp>
 #include <tollgate/model/quota.hpp>
-#include <tollgate/base/system_sources.hpp>
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <stdexcept>
 
 /// The counting tables of `window_limiter` and `sign_in_throttle`.
 namespace tollgate::inline v0::detail {
@@ -80,11 +77,5 @@ struct bounded_quota {
                 from_unix_milliseconds(began_at + std::int64_t{window_seconds} * 1000)};
     }
 };
-
-inline siphash_key random_siphash_key() {
-    std::array<std::byte, sizeof(siphash_key)> bytes;
-    if (!system_random{}.fill(bytes)) throw std::runtime_error{"OpenSSL returned no random bytes"};
-    return std::bit_cast<siphash_key>(bytes);
-}
 
 }  // namespace tollgate::detail

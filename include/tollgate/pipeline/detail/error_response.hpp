@@ -1,16 +1,15 @@
 #pragma once
 
+#include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/contract/router.hpp>
 #include <tollgate/http/detail/request_id.hpp>
-#include <tollgate/http/json_writer.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
 #include <tollgate/model/quota.hpp>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -90,38 +89,11 @@ inline constexpr std::string_view json_field_lines =
 inline constexpr std::uint64_t retry_after_unavailable_seconds = 2;
 
 /// The Error object, and the fields of a JSON response.
-inline void write_error(http::response& response, http::status status, std::string_view message, std::string_view docs_url,
-                        topic about) {
-    response.set_status(status);
-    response.add_prepared_lines(json_field_lines);
-    http::json_writer body{response.body()};
-    body.begin_object();
-    body.member("message").string(message);
-    body.member("documentation_url").string(topic_url(docs_url, about));
-    body.end_object();
-}
+TOLLGATE_DECL void write_error(http::response& response, http::status status, std::string_view message,
+                               std::string_view docs_url, topic about);
 
 /// The rate limit fields, and `X-Request-Id` if an id is given. `X-RateLimit-Reset` is sent exactly when nothing remains.
-[[gnu::flatten]] inline void add_rate_limit_fields(http::response& response, const verdict& limit,
-                                                   std::string_view request_id = {}) {
-    // Every response has these three: assembled here, they are one append instead of fourteen.
-    std::array<char, 112 + http::request_id_bytes_max> lines;
-    char* end = lines.data();
-    const auto put = [&](std::string_view text) { end = std::copy_n(text.data(), text.size(), end); };
-    const auto put_number = [&](std::uint32_t number) { end = put_decimal(end, number); };
-    put("X-RateLimit-Limit: ");
-    put_number(limit.limit);
-    put("\r\nX-RateLimit-Remaining: ");
-    put_number(limit.remaining);
-    put("\r\n");
-    if (!request_id.empty()) {
-        put("X-Request-Id: ");
-        put(request_id);
-        put("\r\n");
-    }
-    response.add_prepared_lines({lines.data(), static_cast<std::size_t>(end - lines.data())});
-    if (limit.remaining == 0) response.add("X-RateLimit-Reset", round_up_to_seconds(limit.resets_at));
-}
+TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const verdict& limit, std::string_view request_id = {});
 
 /// Seconds until a window ends, for `Retry-After`: whole, rounded up, at least one.
 [[nodiscard]] inline std::uint64_t seconds_until(instant later, instant now) noexcept {
@@ -129,18 +101,7 @@ inline void write_error(http::response& response, http::status status, std::stri
 }
 
 /// `Allow` of a path with these methods: HEAD where there is GET, and always OPTIONS (RFC 9110 section 10.2.1).
-inline void add_allow(http::response& response, method_set allowed) {
-    std::string list;
-    for (const auto each : {http::method::get, http::method::head, http::method::post, http::method::put, http::method::patch,
-                            http::method::delete_, http::method::options}) {
-        const bool is_allowed = each == http::method::head ? allowed.contains(http::method::get)
-                                                           : each == http::method::options || allowed.contains(each);
-        if (!is_allowed) continue;
-        if (!list.empty()) list.append(", ");
-        list.append(to_text(each));
-    }
-    if (const auto value = http::field_value::from(list)) response.add("Allow", *value);
-}
+TOLLGATE_DECL void add_allow(http::response& response, method_set allowed);
 
 /// What to send instead of a body with a content coding (RFC 9110 section 12.5.3).
 inline void add_accepted_coding(const http::request& request, http::response& response) {
@@ -148,9 +109,10 @@ inline void add_accepted_coding(const http::request& request, http::response& re
 }
 
 /// `WWW-Authenticate` of a 403 for an insufficient scope (RFC 6750 section 3.1).
-inline void add_insufficient_scope(http::response& response, std::string_view scope) {
-    const auto challenge = std::string{"Bearer realm=\"api\", error=\"insufficient_scope\", scope=\""}.append(scope).append("\"");
-    if (const auto value = http::field_value::from(challenge)) response.add("WWW-Authenticate", *value);
-}
+TOLLGATE_DECL void add_insufficient_scope(http::response& response, std::string_view scope);
 
 }  // namespace tollgate::pipeline
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/pipeline/detail/error_response.ipp>
+#endif

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/result.hpp>
@@ -18,7 +19,6 @@
 #include <tollgate/pipeline/detail/observed_request.hpp>
 #include <tollgate/pipeline/route_table.hpp>
 
-#include <charconv>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -259,40 +259,17 @@ template <scope_checker Checker>
 // ---- body
 
 /// `application/json`, with no parameter but a charset of UTF-8 (RFC 8259 section 8.1 allows no other).
-[[nodiscard]] constexpr bool is_json_media_type(std::string_view content_type) noexcept {
-    const auto end = content_type.find(';');
-    if (!ascii_iequals(trim_ows(content_type.substr(0, end)), "application/json")) return false;
-    if (end == std::string_view::npos) return true;
-    const auto parameter = trim_ows(content_type.substr(end + 1));
-    return parameter.empty() || ascii_iequals(parameter, "charset=utf-8") || ascii_iequals(parameter, "charset=\"utf-8\"");
-}
+[[nodiscard]] TOLLGATE_DECL bool is_json_media_type(std::string_view content_type) noexcept;
 
 /// The bytes of the body; of one that has not arrived, those that its head declares: 0 if it is chunked.
-[[nodiscard]] inline std::uint64_t body_bytes_of(const http::request& request) noexcept {
-    if (request.body_state != http::body_state::pending) return request.body.size();
-    std::uint64_t declared = 0;
-    const auto text = request.fields.find(http::field_id::content_length);
-    static_cast<void>(std::from_chars(text.data(), text.data() + text.size(), declared));
-    return declared;
-}
+[[nodiscard]] TOLLGATE_DECL std::uint64_t body_bytes_of(const http::request& request) noexcept;
 
 /// 413 and 415, as far as they are known: also before the body has arrived. A body that the route does not read may have any type.
-[[nodiscard]] inline std::optional<rejection> check_body(const http::request& request, bool reads_body,
-                                                         std::size_t body_bytes_max = no_body_bound) noexcept {
-    if (request.body_state == http::body_state::too_large ||
-        (body_bytes_max != no_body_bound && body_bytes_of(request) > body_bytes_max))
-        return rejection{http::status::content_too_large, "The request body is too large.", about_requests};
-    // A pending body of declared length is not empty; a chunked one may turn out to be.
-    const bool has_body = request.body_state == http::body_state::pending
-                              ? request.fields.count(http::field_id::content_length) != 0
-                              : !request.body.empty();
-    if (!reads_body || !has_body) return std::nullopt;
-    if (http::detail::has_content_coding(request.fields))
-        return rejection{http::status::unsupported_media_type, http::detail::content_coding_reason, about_requests};
-    if (request.fields.count(http::field_id::content_type) != 1 ||
-        !is_json_media_type(request.fields.find(http::field_id::content_type)))
-        return rejection{http::status::unsupported_media_type, "Send the body with Content-Type: application/json.", about_requests};
-    return std::nullopt;
-}
+[[nodiscard]] TOLLGATE_DECL std::optional<rejection> check_body(const http::request& request, bool reads_body,
+                                                                std::size_t body_bytes_max = no_body_bound) noexcept;
 
 }  // namespace tollgate::pipeline
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/pipeline/detail/stages.ipp>
+#endif

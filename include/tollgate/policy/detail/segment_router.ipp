@@ -23,12 +23,12 @@ TOLLGATE_DECL void segment_router::build(std::span<const route_pattern> patterns
         }
         assert(made.segments.size() <= segments_max);
         if (made.literals == made.segments.size()) literal_paths_.push_back({made.method, made.route, patterns[i].path});
-        lines_.push_back(std::move(made));
+        const auto is_before = [](const line& a, const line& b) {
+            if (a.segments.size() != b.segments.size()) return a.segments.size() < b.segments.size();
+            return a.literals > b.literals;
+        };
+        lines_.insert(std::upper_bound(lines_.begin(), lines_.end(), made, is_before), std::move(made));
     }
-    std::sort(lines_.begin(), lines_.end(), [](const line& a, const line& b) {
-        if (a.segments.size() != b.segments.size()) return a.segments.size() < b.segments.size();
-        return a.literals != b.literals ? a.literals > b.literals : a.route < b.route;
-    });
     for (std::size_t count = 0; count < first_line_.size(); ++count)
         first_line_[count] = static_cast<std::uint16_t>(
             std::count_if(lines_.begin(), lines_.end(), [count](const line& each) { return each.segments.size() < count; }));

@@ -15,8 +15,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
-#include <fstream>
+#include <memory>
 #include <new>
 #include <span>
 #include <string>
@@ -192,11 +193,11 @@ TOLLGATE_DECL result<std::shared_ptr<ticket_keys>> tls_context::read_ticket_keys
     };
     constexpr std::size_t file_bytes_max = 4096;  // four times the longest that is accepted
     errno = 0;
-    std::ifstream from{file, std::ios::binary};
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> from{std::fopen(file.c_str(), "rb"), &std::fclose};
     std::string text(file_bytes_max, '\0');
-    from.read(text.data(), static_cast<std::streamsize>(text.size()));
-    if (!from.is_open() || from.bad()) return wrong(errno == 0 ? "it cannot be read" : std::generic_category().message(errno));
-    text.resize(static_cast<std::size_t>(from.gcount()));
+    if (from != nullptr) text.resize(std::fread(text.data(), 1, text.size(), from.get()));
+    if (from == nullptr || std::ferror(from.get()) != 0)
+        return wrong(errno == 0 ? "it cannot be read" : std::generic_category().message(errno));
     if (text.size() == file_bytes_max) return wrong("it is too long");
     auto made = ticket_keys::parse(text);
     if (!made) return wrong(made.error().message);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/random_key.hpp>
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/limits/detail/window_set.hpp>
@@ -166,7 +167,7 @@ private:
 };
 
 TOLLGATE_DECL sign_in_throttle::sign_in_throttle(const sign_in_bounds& bounds, const sign_in_capacity& capacity)
-    : sign_in_throttle{bounds, capacity, detail::random_siphash_key()} {}
+    : sign_in_throttle{bounds, capacity, detail::random_key<siphash_key>()} {}
 
 TOLLGATE_DECL sign_in_throttle::sign_in_throttle(const sign_in_bounds& bounds, const sign_in_capacity& capacity,
                                                  const siphash_key& seed)

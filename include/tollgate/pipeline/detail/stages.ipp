@@ -1,0 +1,43 @@
+#pragma once
+
+#include <tollgate/pipeline/detail/stages.hpp>
+
+#include <charconv>
+
+namespace tollgate::inline v0::pipeline {
+
+TOLLGATE_DECL bool is_json_media_type(std::string_view content_type) noexcept {
+    const auto end = content_type.find(';');
+    if (!ascii_iequals(trim_ows(content_type.substr(0, end)), "application/json")) return false;
+    if (end == std::string_view::npos) return true;
+    const auto parameter = trim_ows(content_type.substr(end + 1));
+    return parameter.empty() || ascii_iequals(parameter, "charset=utf-8") || ascii_iequals(parameter, "charset=\"utf-8\"");
+}
+
+TOLLGATE_DECL std::uint64_t body_bytes_of(const http::request& request) noexcept {
+    if (request.body_state != http::body_state::pending) return request.body.size();
+    std::uint64_t declared = 0;
+    const auto text = request.fields.find(http::field_id::content_length);
+    static_cast<void>(std::from_chars(text.data(), text.data() + text.size(), declared));
+    return declared;
+}
+
+TOLLGATE_DECL std::optional<rejection> check_body(const http::request& request, bool reads_body,
+                                                   std::size_t body_bytes_max) noexcept {
+    if (request.body_state == http::body_state::too_large ||
+        (body_bytes_max != no_body_bound && body_bytes_of(request) > body_bytes_max))
+        return rejection{http::status::content_too_large, "The request body is too large.", about_requests};
+    // A pending body of declared length is not empty; a chunked one may turn out to be.
+    const bool has_body = request.body_state == http::body_state::pending
+                              ? request.fields.count(http::field_id::content_length) != 0
+                              : !request.body.empty();
+    if (!reads_body || !has_body) return std::nullopt;
+    if (http::detail::has_content_coding(request.fields))
+        return rejection{http::status::unsupported_media_type, http::detail::content_coding_reason, about_requests};
+    if (request.fields.count(http::field_id::content_type) != 1 ||
+        !is_json_media_type(request.fields.find(http::field_id::content_type)))
+        return rejection{http::status::unsupported_media_type, "Send the body with Content-Type: application/json.", about_requests};
+    return std::nullopt;
+}
+
+}  // namespace tollgate::pipeline

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <tollgate/store/memory_tokens.hpp>
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL memory_token_store::memory_token_store(const memory_settings& settings)
+    : access_{settings.access_tokens_max}, personal_{settings.personal_tokens_max} {}
+
+TOLLGATE_DECL memory_token_store::~memory_token_store() = default;
+
+TOLLGATE_DECL result<token_id> memory_token_store::create_personal_token(const new_personal_token& made,
+                                                                         std::size_t tokens_per_user_max) noexcept {
+    return detail::without_exceptions([&] { return personal_.create(made, tokens_per_user_max); });
+}
+
+TOLLGATE_DECL result<std::vector<personal_token>> memory_token_store::personal_tokens_of(user_id user) noexcept {
+    return detail::without_exceptions([&] { return personal_.of(user); });
+}
+
+TOLLGATE_DECL result<bool> memory_token_store::renew_personal_token(user_id user, token_id id,
+                                                                    const personal_token_renewal& renewed) noexcept {
+    return detail::without_exceptions([&] { return personal_.renew(user, id, renewed); });
+}
+
+TOLLGATE_DECL result<bool> memory_token_store::revoke_personal_token(token_id id) noexcept {
+    return detail::without_exceptions([&] { return personal_.revoke(id); });
+}
+
+TOLLGATE_DECL result<void> memory_token_store::record_personal_token_use(std::string_view username, instant now,
+                                                                         std::string_view from) noexcept {
+    return detail::without_exceptions([&] { return personal_.record_use(username, now, from); });
+}
+
+TOLLGATE_DECL result<void> memory_token_store::create_access_token(const new_access_token& made) noexcept {
+    return in_oauth([&] { return access_.create(made, std::nullopt); });
+}
+
+TOLLGATE_DECL result<bool> memory_token_store::revoke_access_token(const digest& token) noexcept {
+    return in_oauth([&]() -> result<bool> { return access_.revoke(token); });
+}
+
+TOLLGATE_DECL result<void> memory_token_store::record_access_token_use(const digest& token, instant now) noexcept {
+    return in_oauth([&]() -> result<void> {
+        (void)access_.record_use(token, now);
+        return {};
+    });
+}
+
+TOLLGATE_DECL result<std::optional<token_credential>> memory_token_store::find_personal_token(std::string_view username) noexcept {
+    return personal_.find(username);
+}
+
+TOLLGATE_DECL result<std::optional<token_credential>> memory_token_store::find_access_token(const digest& token) noexcept {
+    return access_.find(token);
+}
+
+}  // namespace tollgate
