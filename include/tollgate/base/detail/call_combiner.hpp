@@ -3,12 +3,42 @@
 #include <array>
 #include <condition_variable>
 #include <cstddef>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <utility>
 
 namespace tollgate::inline v0::detail {
+
+/// What a thread sleeps on until another one wakes it. Each thread has its own, woken after all locks are released: a thread that
+/// is woken under a lock that it needs sleeps again at once, which doubles the price of a wakeup.
+class call_waiter {
+public:
+    /// Shared with those that wake it: the thread may end before they are done.
+    [[nodiscard]] static const std::shared_ptr<call_waiter>& of_this_thread() {
+        thread_local const std::shared_ptr<call_waiter> own = std::make_shared<call_waiter>();
+        return own;
+    }
+
+    void wait() {
+        std::unique_lock lock{mutex_};
+        changed_.wait(lock, [this] { return is_woken_; });
+        is_woken_ = false;
+    }
+    void wake() {
+        {
+            const std::lock_guard hold{mutex_};
+            is_woken_ = true;
+        }
+        changed_.notify_one();
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool is_woken_ = false;
+};
 
 /// Combines calls of several threads into batches: while one round trip is under way, those that arrive form the next one. A call
 /// that finds none under way makes its own at once, so that a thread alone never waits for others.
@@ -25,17 +55,16 @@ public:
     /// One call of a batch.
     class entry {
     public:
-        explicit entry(const Question& asked) noexcept : question{asked} {}
+        explicit entry(const Question& asked) : question{asked}, waits_on_{call_waiter::of_this_thread()} {}
 
         const Question& question;
         std::optional<Answer> answer;
 
     private:
         friend class call_combiner;
-        std::condition_variable changed_;
+        const std::shared_ptr<call_waiter>& waits_on_;
         entry* next_ = nullptr;
-        bool leads_ = false;     // it makes the next round trip
-        bool answered_ = false;  // `answer` may be read
+        bool answered_ = false;  // if it is woken without an answer, it makes the next round trip
     };
     using batch = std::span<entry* const>;
 
@@ -43,38 +72,49 @@ public:
     call_combiner(const call_combiner&) = delete;
     call_combiner& operator=(const call_combiner&) = delete;
 
-    /// Calls `ask(batch)`, which throws nothing and gives each entry its answer; for this call, or for others with it.
+    /// Calls `ask(batch)`, which throws nothing and gives each entry its answer; for this call, or for others with it. Throws
+    /// `std::bad_alloc` only, at a thread's first call, before anything is asked.
     template <class Ask>
     [[nodiscard]] Answer call(const Question& asked, Ask&& ask) {
         entry own{asked};
-        std::unique_lock lock{mutex_};
-        (last_ == nullptr ? first_ : last_->next_) = &own;
-        last_ = &own;
-        if (under_way_) own.changed_.wait(lock, [&] { return own.answered_ || own.leads_; });
-        if (own.answered_) return *std::move(own.answer);
-
-        under_way_ = true;
+        if (!join(own)) {
+            own.waits_on_->wait();
+            if (own.answered_) return *std::move(own.answer);
+        }
         std::array<entry*, batch_max> taken;
         std::size_t count = 0;
-        for (; first_ != nullptr && count < batch_max; first_ = first_->next_) taken[count++] = first_;
-        if (first_ == nullptr) last_ = nullptr;
-        lock.unlock();
-        ask(batch{taken.data(), count});
-        lock.lock();
-        // An entry is gone as soon as its call sees the answer, for which it needs the lock.
-        for (std::size_t i = 0; i < count; ++i) {
-            taken[i]->answered_ = true;
-            if (taken[i] != &own) taken[i]->changed_.notify_one();
+        {
+            const std::lock_guard hold{mutex_};
+            for (; first_ != nullptr && count < batch_max; first_ = first_->next_) taken[count++] = first_;
+            if (first_ == nullptr) last_ = nullptr;
         }
-        under_way_ = first_ != nullptr;
-        if (under_way_) {
-            first_->leads_ = true;
-            first_->changed_.notify_one();
+        ask(batch{taken.data(), count});
+        // The next round trip first: it is under way while those that have their answers go on.
+        if (const auto next = end_round_trip()) next->wake();
+        for (entry* const each : batch{taken.data(), count}) {
+            if (each == &own) continue;
+            const std::shared_ptr<call_waiter> woken = each->waits_on_;  // the entry is gone as soon as its thread is woken
+            each->answered_ = true;
+            woken->wake();
         }
         return *std::move(own.answer);
     }
 
 private:
+    /// Whether it makes a round trip at once.
+    [[nodiscard]] bool join(entry& one) noexcept {
+        const std::lock_guard hold{mutex_};
+        (last_ == nullptr ? first_ : last_->next_) = &one;
+        last_ = &one;
+        return !std::exchange(under_way_, true);
+    }
+    /// Who makes the next one; null if nobody waits.
+    [[nodiscard]] std::shared_ptr<call_waiter> end_round_trip() noexcept {
+        const std::lock_guard hold{mutex_};
+        under_way_ = first_ != nullptr;
+        return under_way_ ? first_->waits_on_ : nullptr;
+    }
+
     std::mutex mutex_;
     entry* first_ = nullptr;  // those that wait for the next batch
     entry* last_ = nullptr;

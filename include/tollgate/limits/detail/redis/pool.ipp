@@ -5,6 +5,7 @@
 #include <tollgate/limits/detail/redis/pool.hpp>
 
 #include <cstddef>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -151,9 +152,13 @@ TOLLGATE_DECL pool::~pool() = default;
 TOLLGATE_DECL outcome pool::send(const window_request* before, const window_request& request,
                                window_reply& reply) noexcept {
     if (state_->shared.is_refusing()) return outcome::unavailable;
-    const auto got = state_->callers.call({before, &request}, [this](state::combiner::batch all) noexcept { state_->send(all); });
-    reply = got.reply;
-    return got.how;
+    try {
+        const auto got = state_->callers.call({before, &request}, [this](state::combiner::batch all) noexcept { state_->send(all); });
+        reply = got.reply;
+        return got.how;
+    } catch (const std::bad_alloc&) {
+        return outcome::unavailable;
+    }
 }
 
 TOLLGATE_DECL backend_statistics pool::statistics() const noexcept { return state_->shared.statistics(); }
