@@ -47,3 +47,27 @@ TEST_CASE("an unexpected reply is rejected") {
                              numbers({1, 11, 0, 0}), numbers({1, -1, 0, 0}), numbers({1, 1, 2, 1})})
         CHECK_FALSE(window_script::read(request, each));
 }
+
+TEST_CASE("a window is found again, whatever its numbers, and another value is overwritten") {
+    const auto& server = tollgate_test::redis_server::shared();
+    const auto take = [&](const std::string& key, std::int64_t requests, std::int64_t length) {
+        return server.run({"EVAL", window_script::text(), "1", key, std::to_string(requests), std::to_string(length), "1"});
+    };
+    int made = 0;
+    for (const std::int64_t requests : {std::int64_t{2}, std::int64_t{100'000}, std::int64_t{4'294'967'295}})
+        for (const std::int64_t length : {std::int64_t{60'000}, std::int64_t{4'294'967'295'000}}) {
+            const std::string key = "script:" + std::to_string(++made);
+            const auto first = take(key, requests, length);
+            const auto second = take(key, requests, length);
+            INFO(requests << ' ' << length);
+            CHECK(first.numbers[1] == requests - 1);
+            CHECK(second.numbers[1] == requests - 2);
+            CHECK(second.numbers[2] == first.numbers[2]);
+        }
+    for (const char* const other : {"", "1 2", "1 2 x", "4e+12 2 60000", "window"}) {
+        (void)server.run({"SET", "script:other", other});
+        INFO(other);
+        CHECK(take("script:other", 10, 60'000).numbers[1] == 9);
+        CHECK(take("script:other", 10, 60'000).numbers[1] == 8);
+    }
+}
