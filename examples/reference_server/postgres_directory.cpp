@@ -125,7 +125,9 @@ void postgres_directory::remember(std::shared_ptr<cache_invalidation_feed> chang
 result<std::optional<postgres_directory::user_row>> postgres_directory::read_user(user_id user) {
     using found_row = std::pair<user_id, result<user_row>>;
     return lookups_->find(
-        database_, "SELECT id, balance, currency, requests_per_day FROM directory_users WHERE id = ANY ($1) AND NOT disabled", user,
+        database_,
+        "SELECT id, balance, currency, requests_per_day FROM directory_users WHERE id = ANY ((SELECT $1)::bigint[]) AND NOT disabled",
+        user,
         [](postgres::rows& found) -> result<std::optional<found_row>> {
             const auto row = found.next<user_id, decimal, currency_code, std::optional<std::int64_t>>();
             if (!row) return row.error();

@@ -183,9 +183,13 @@ private:
 /// statement and one round trip. A call that arrives during none is sent at once.
 ///
 ///     postgres_lookup<user_id, user_row> users;
-///     auto user = users.find(database, "SELECT id, name FROM users WHERE id = ANY ($1)", id, [](postgres::rows& found) {
+///     constexpr postgres::statement_text text = "SELECT id, name FROM users WHERE id = ANY ((SELECT $1)::bigint[])";
+///     auto user = users.find(database, text, id, [](postgres::rows& found) {
 ///         return read_user(found);  // reads the next row: result<std::optional<std::pair<user_id, result<user_row>>>>
 ///     });
+///
+/// With `ANY ($1)` PostgreSQL would plan the statement again for each batch of few keys, which costs several times as much as to
+/// look them up; it does not look into the sub-select.
 ///
 /// Without a row, the result is empty. If the statement fails, all calls of the batch return its error; an error of one row
 /// is returned for its key only. All calls pass the same statement and reader. Thread rule: any thread. Blocking.

@@ -8,9 +8,11 @@
 
 #include <catch2/catch.hpp>
 
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 using namespace tollgate;
 using namespace tollgate::testing;
@@ -51,5 +53,34 @@ TEST_CASE("no statement of the store scans a table") {
         const auto log = server.log();
         CHECK_THAT(log, Catch::Contains("Index Scan using tollgate_deliveries_of_hook_pending"));
         CHECK(tables_read_whole(log) == std::set<std::string>{});
+    }
+}
+
+TEST_CASE("look-ups of credentials are planned once, without a scan, from an empty table on") {
+    postgres_server server{postgres_server::disk::ignored,
+                           {"session_preload_libraries=auto_explain", "auto_explain.log_min_duration=0", "auto_explain.log_verbose=on",
+                            "autovacuum=off"}};
+    const auto where = server.fresh();
+    server.run("CREATE TABLE test_1.owners (id bigint PRIMARY KEY, requests bigint)");
+    postgres_settings settings;
+    settings.cached_credentials_max = 0;
+    settings.owner_quota_query = "SELECT requests, 60 FROM owners WHERE owners.id = owner.id";
+    postgres_store store{where, settings};
+    const auto name = token_username::from("tgu_0000000000000000000001");
+    REQUIRE(name);
+    const auto planned_before = 5;  // with the values of the parameters, whatever the statement
+    for (const auto& [look_up, index] :
+         {std::pair<std::function<bool()>, std::string>{[&] { return store.find_personal_token(name->view()).has_value(); },
+                                                        "tollgate_personal_tokens_username_key"},
+          {[&] { return store.find_access_token(digest_of("none")).has_value(); }, "tollgate_access_tokens_pkey"}}) {
+        for (int i = 0; i < planned_before; ++i) CHECK(look_up());
+        const auto before = server.log().size();
+        for (int i = 0; i < 3; ++i) CHECK(look_up());
+        const auto log = server.log().substr(before);
+        INFO(log);
+        CHECK(log.find("Output: $1") != std::string::npos);
+        CHECK(log.find(index) != std::string::npos);
+        CHECK(log.find("owners_pkey") != std::string::npos);
+        CHECK(log.find("Seq Scan") == std::string::npos);
     }
 }

@@ -15,8 +15,12 @@ struct lookup_parts {
     std::string_view columns;
     std::string_view table;
     std::string_view key;
+    std::string_view keys;  // the type of $1
 };
 
+// PostgreSQL plans a prepared statement anew each time where it expects more rows from the plan for any parameters, as it
+// does for an array of few keys: ten times what finding one row costs. It does not look into a sub-select, so that it plans
+// once. OFFSET 0 keeps it from joining the whole table of users, which it would if it planned while that is small.
 inline std::string compose_lookup(const lookup_parts& parts, std::string_view owner_quota_query) {
     std::string text{"SELECT "};
     text.append(parts.columns);
@@ -29,9 +33,9 @@ inline std::string compose_lookup(const lookup_parts& parts, std::string_view ow
             .append(" AS tokens CROSS JOIN LATERAL (SELECT tokens.user_id AS id) AS owner "
                     "LEFT JOIN LATERAL (SELECT true AS is_known, quota.requests, quota.window_seconds FROM (\n")
             .append(owner_quota_query)
-            .append("\n) AS quota (requests, window_seconds)) AS own ON true");
+            .append("\n) AS quota (requests, window_seconds) OFFSET 0) AS own ON true");
     }
-    return text.append(" WHERE tokens.").append(parts.key).append(" = ANY ($1)");
+    return text.append(" WHERE tokens.").append(parts.key).append(" = ANY ((SELECT $1)::").append(parts.keys).append(")");
 }
 
 }  // namespace detail
@@ -39,11 +43,11 @@ inline std::string compose_lookup(const lookup_parts& parts, std::string_view ow
 TOLLGATE_DECL credential_lookup::credential_lookup(const std::string& owner_quota_query)
     : personal_{detail::compose_lookup({"tokens.username, tokens.user_id, tokens.secret_digest, tokens.scopes, "
                                         "tokens.expires_at, tokens.last_used_at, tokens.id",
-                                        "tollgate_personal_tokens", "username"},
+                                        "tollgate_personal_tokens", "username", "text[]"},
                                        owner_quota_query)},
       access_{detail::compose_lookup(
           {"tokens.token_digest, tokens.user_id, tokens.application_id, tokens.scopes, tokens.expires_at, tokens.last_used_at",
-           "tollgate_access_tokens", "token_digest"},
+           "tollgate_access_tokens", "token_digest", "bytea[]"},
           owner_quota_query)} {}
 
 TOLLGATE_DECL auto credential_lookup::read_personal(rows& found) -> result<std::optional<found_as<token_username>>> {
