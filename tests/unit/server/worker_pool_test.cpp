@@ -214,7 +214,7 @@ TEST_CASE("no more workers than the bound do one kind of work", "[worker_pool]")
         work_kind kind;
         int workers;
     };
-    for (const expected& row : {expected{work_kind::pages, 2}, expected{work_kind::sign_in, 8}}) {
+    for (const expected& row : {expected{work_kind::pages, 2}, expected{work_kind::users, 16}, expected{work_kind::sign_in, 8}}) {
         counter completed;
         worker_pool pool{100};
         pool.start(2);

@@ -8,10 +8,10 @@ namespace tollgate::inline v0::server_detail {
 
 TOLLGATE_DECL void worker_pool::start(unsigned workers_max) {
     using enum http::work_kind;
-    constexpr unsigned more = 4;
     const std::lock_guard hold{mutex_};
     for (bulkhead& each : kinds_) each.workers_max = workers_max;
-    for (const http::work_kind kind : {credentials, users, limits, sign_in}) of(kind).workers_max = more * workers_max;
+    for (const http::work_kind kind : {credentials, users, limits}) of(kind).workers_max = 8 * workers_max;
+    of(sign_in).workers_max = 4 * workers_max;
     std::size_t threads_max = 0;
     for (const bulkhead& each : kinds_) threads_max += each.workers_max;
     threads_.reserve(threads_max);  // so that nothing allocates when a thread is started later
