@@ -16334,8 +16334,8 @@ struct server_settings {
 
     unsigned threads = 0;                 ///< I/O threads; 0: one for each core
     /// For blocking handlers, which wait more than they compute: at most as many for each `http::work_kind`, started when
-    /// needed, so that requests that wait for one part of the application take no worker from others. Four times as many
-    /// for look-ups of credentials, users and limits, which share round trips, and for checks of passwords.
+    /// needed, so that requests that wait for one part of the application take no worker from others. Eight times as many
+    /// for look-ups of credentials, users and limits, which share round trips; four times as many for checks of passwords.
     unsigned worker_threads = 8;
     std::size_t worker_queue_max = 1024;  ///< requests of one kind waiting for a worker, then 503; at 1 ms each a wait of 0.13 s
     milliseconds queue_wait_max = seconds{2};  ///< for a worker, then 503: most clients retry before that anyway
@@ -16460,6 +16460,35 @@ private:
 
 namespace tollgate::inline v0::detail {
 
+/// What a thread sleeps on until another one wakes it. Each thread has its own, woken after all locks are released: a thread that
+/// is woken under a lock that it needs sleeps again at once, which doubles the price of a wakeup.
+class call_waiter {
+public:
+    /// Shared with those that wake it: the thread may end before they are done.
+    [[nodiscard]] static const std::shared_ptr<call_waiter>& of_this_thread() {
+        thread_local const std::shared_ptr<call_waiter> own = std::make_shared<call_waiter>();
+        return own;
+    }
+
+    void wait() {
+        std::unique_lock lock{mutex_};
+        changed_.wait(lock, [this] { return is_woken_; });
+        is_woken_ = false;
+    }
+    void wake() {
+        {
+            const std::lock_guard hold{mutex_};
+            is_woken_ = true;
+        }
+        changed_.notify_one();
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool is_woken_ = false;
+};
+
 /// Combines calls of several threads into batches: while one round trip is under way, those that arrive form the next one. A call
 /// that finds none under way makes its own at once, so that a thread alone never waits for others.
 ///
@@ -16475,17 +16504,16 @@ public:
     /// One call of a batch.
     class entry {
     public:
-        explicit entry(const Question& asked) noexcept : question{asked} {}
+        explicit entry(const Question& asked) : question{asked}, waits_on_{call_waiter::of_this_thread()} {}
 
         const Question& question;
         std::optional<Answer> answer;
 
     private:
         friend class call_combiner;
-        std::condition_variable changed_;
+        const std::shared_ptr<call_waiter>& waits_on_;
         entry* next_ = nullptr;
-        bool leads_ = false;     // it makes the next round trip
-        bool answered_ = false;  // `answer` may be read
+        bool answered_ = false;  // if it is woken without an answer, it makes the next round trip
     };
     using batch = std::span<entry* const>;
 
@@ -16493,38 +16521,49 @@ public:
     call_combiner(const call_combiner&) = delete;
     call_combiner& operator=(const call_combiner&) = delete;
 
-    /// Calls `ask(batch)`, which throws nothing and gives each entry its answer; for this call, or for others with it.
+    /// Calls `ask(batch)`, which throws nothing and gives each entry its answer; for this call, or for others with it. Throws
+    /// `std::bad_alloc` only, at a thread's first call, before anything is asked.
     template <class Ask>
     [[nodiscard]] Answer call(const Question& asked, Ask&& ask) {
         entry own{asked};
-        std::unique_lock lock{mutex_};
-        (last_ == nullptr ? first_ : last_->next_) = &own;
-        last_ = &own;
-        if (under_way_) own.changed_.wait(lock, [&] { return own.answered_ || own.leads_; });
-        if (own.answered_) return *std::move(own.answer);
-
-        under_way_ = true;
+        if (!join(own)) {
+            own.waits_on_->wait();
+            if (own.answered_) return *std::move(own.answer);
+        }
         std::array<entry*, batch_max> taken;
         std::size_t count = 0;
-        for (; first_ != nullptr && count < batch_max; first_ = first_->next_) taken[count++] = first_;
-        if (first_ == nullptr) last_ = nullptr;
-        lock.unlock();
-        ask(batch{taken.data(), count});
-        lock.lock();
-        // An entry is gone as soon as its call sees the answer, for which it needs the lock.
-        for (std::size_t i = 0; i < count; ++i) {
-            taken[i]->answered_ = true;
-            if (taken[i] != &own) taken[i]->changed_.notify_one();
+        {
+            const std::lock_guard hold{mutex_};
+            for (; first_ != nullptr && count < batch_max; first_ = first_->next_) taken[count++] = first_;
+            if (first_ == nullptr) last_ = nullptr;
         }
-        under_way_ = first_ != nullptr;
-        if (under_way_) {
-            first_->leads_ = true;
-            first_->changed_.notify_one();
+        ask(batch{taken.data(), count});
+        // The next round trip first: it is under way while those that have their answers go on.
+        if (const auto next = end_round_trip()) next->wake();
+        for (entry* const each : batch{taken.data(), count}) {
+            if (each == &own) continue;
+            const std::shared_ptr<call_waiter> woken = each->waits_on_;  // the entry is gone as soon as its thread is woken
+            each->answered_ = true;
+            woken->wake();
         }
         return *std::move(own.answer);
     }
 
 private:
+    /// Whether it makes a round trip at once.
+    [[nodiscard]] bool join(entry& one) noexcept {
+        const std::lock_guard hold{mutex_};
+        (last_ == nullptr ? first_ : last_->next_) = &one;
+        last_ = &one;
+        return !std::exchange(under_way_, true);
+    }
+    /// Who makes the next one; null if nobody waits.
+    [[nodiscard]] std::shared_ptr<call_waiter> end_round_trip() noexcept {
+        const std::lock_guard hold{mutex_};
+        under_way_ = first_ != nullptr;
+        return under_way_ ? first_->waits_on_ : nullptr;
+    }
+
     std::mutex mutex_;
     entry* first_ = nullptr;  // those that wait for the next batch
     entry* last_ = nullptr;
@@ -18013,9 +18052,9 @@ public:
     worker_pool& operator=(const worker_pool&) = delete;
     ~worker_pool() { stop(); }
 
-    /// At most `workers_max` do work of one kind at the same time. Four times as many look up credentials, users and limits,
-    /// because look-ups that wait together share a round trip, and check passwords, because who checks them chooses among those
-    /// who wait. Throws `std::system_error` if not a single thread can be started.
+    /// At most `workers_max` do work of one kind at the same time. Eight times as many look up credentials, users and limits,
+    /// because look-ups that wait together share a round trip, and four times as many check passwords, because who checks them
+    /// chooses among those who wait. Throws `std::system_error` if not a single thread can be started.
     TOLLGATE_DECL void start(unsigned workers_max);
 
     /// False, and nothing is queued, when the queue of this kind is full or the pool has stopped.
@@ -31223,10 +31262,10 @@ namespace tollgate::inline v0::server_detail {
 
 TOLLGATE_DECL void worker_pool::start(unsigned workers_max) {
     using enum http::work_kind;
-    constexpr unsigned more = 4;
     const std::lock_guard hold{mutex_};
     for (bulkhead& each : kinds_) each.workers_max = workers_max;
-    for (const http::work_kind kind : {credentials, users, limits, sign_in}) of(kind).workers_max = more * workers_max;
+    for (const http::work_kind kind : {credentials, users, limits}) of(kind).workers_max = 8 * workers_max;
+    of(sign_in).workers_max = 4 * workers_max;
     std::size_t threads_max = 0;
     for (const bulkhead& each : kinds_) threads_max += each.workers_max;
     threads_.reserve(threads_max);  // so that nothing allocates when a thread is started later
@@ -40384,9 +40423,13 @@ private:
 /// statement and one round trip. A call that arrives during none is sent at once.
 ///
 ///     postgres_lookup<user_id, user_row> users;
-///     auto user = users.find(database, "SELECT id, name FROM users WHERE id = ANY ($1)", id, [](postgres::rows& found) {
+///     constexpr postgres::statement_text text = "SELECT id, name FROM users WHERE id = ANY ((SELECT $1)::bigint[])";
+///     auto user = users.find(database, text, id, [](postgres::rows& found) {
 ///         return read_user(found);  // reads the next row: result<std::optional<std::pair<user_id, result<user_row>>>>
 ///     });
+///
+/// With `ANY ($1)` PostgreSQL would plan the statement again for each batch of few keys, which costs several times as much as to
+/// look them up; it does not look into the sub-select.
 ///
 /// Without a row, the result is empty. If the statement fails, all calls of the batch return its error; an error of one row
 /// is returned for its key only. All calls pass the same statement and reader. Thread rule: any thread. Blocking.
@@ -43981,8 +44024,12 @@ struct lookup_parts {
     std::string_view columns;
     std::string_view table;
     std::string_view key;
+    std::string_view keys;  // the type of $1
 };
 
+// PostgreSQL plans a prepared statement anew each time where it expects more rows from the plan for any parameters, as it
+// does for an array of few keys: ten times what finding one row costs. It does not look into a sub-select, so that it plans
+// once. OFFSET 0 keeps it from joining the whole table of users, which it would if it planned while that is small.
 inline std::string compose_lookup(const lookup_parts& parts, std::string_view owner_quota_query) {
     std::string text{"SELECT "};
     text.append(parts.columns);
@@ -43995,9 +44042,9 @@ inline std::string compose_lookup(const lookup_parts& parts, std::string_view ow
             .append(" AS tokens CROSS JOIN LATERAL (SELECT tokens.user_id AS id) AS owner "
                     "LEFT JOIN LATERAL (SELECT true AS is_known, quota.requests, quota.window_seconds FROM (\n")
             .append(owner_quota_query)
-            .append("\n) AS quota (requests, window_seconds)) AS own ON true");
+            .append("\n) AS quota (requests, window_seconds) OFFSET 0) AS own ON true");
     }
-    return text.append(" WHERE tokens.").append(parts.key).append(" = ANY ($1)");
+    return text.append(" WHERE tokens.").append(parts.key).append(" = ANY ((SELECT $1)::").append(parts.keys).append(")");
 }
 
 }  // namespace detail
@@ -44005,11 +44052,11 @@ inline std::string compose_lookup(const lookup_parts& parts, std::string_view ow
 TOLLGATE_DECL credential_lookup::credential_lookup(const std::string& owner_quota_query)
     : personal_{detail::compose_lookup({"tokens.username, tokens.user_id, tokens.secret_digest, tokens.scopes, "
                                         "tokens.expires_at, tokens.last_used_at, tokens.id",
-                                        "tollgate_personal_tokens", "username"},
+                                        "tollgate_personal_tokens", "username", "text[]"},
                                        owner_quota_query)},
       access_{detail::compose_lookup(
           {"tokens.token_digest, tokens.user_id, tokens.application_id, tokens.scopes, tokens.expires_at, tokens.last_used_at",
-           "tollgate_access_tokens", "token_digest"},
+           "tollgate_access_tokens", "token_digest", "bytea[]"},
           owner_quota_query)} {}
 
 TOLLGATE_DECL auto credential_lookup::read_personal(rows& found) -> result<std::optional<found_as<token_username>>> {
@@ -45233,38 +45280,41 @@ namespace tollgate::inline v0::redis {
 TOLLGATE_DECL std::string_view window_script::text() noexcept {
     // A window that has ended under its last quota stays ended. A request for several units is granted at most an
     // eighth of what remains, so that the last units are available to every node. A value that is not a window is
-    // overwritten.
+    // overwritten. Whole numbers below 10^14 become text by `..` as they are (%.14g), which costs a third of
+    // `string.format`; Redis writes those that it is given as arguments, such as the expiry, by itself.
     return R"lua(
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local requests, length, wanted = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local back, back_of = tonumber(ARGV[4]), tonumber(ARGV[5])
-local began, counted, kept = string.match(redis.call('GET', KEYS[1]) or '', '^(%d+) (%d+) (%d+)$')
-local open, write = false, false
-if began then
-    began, counted, kept = tonumber(began), tonumber(counted), tonumber(kept)
-    if back > 0 and began == back_of then
-        counted = math.max(counted - back, 0)
-        write = true
+local requests, length, wanted = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3] and tonumber(ARGV[3]) or 1
+local began, counted, granted, stored_length, write = now, 0, 0, nil, false
+local value = redis.call('GET', KEYS[1])
+if value then
+    local of, units, lasts = string.match(value, '^(%d+) (%d+) (%d+)$')
+    if of then
+        of = tonumber(of)
+        local start = math.min(of, now)
+        if now < start + math.min(tonumber(lasts), length) then
+            began, counted, stored_length = start, tonumber(units), lasts
+            if ARGV[4] and of == tonumber(ARGV[5]) then
+                counted = math.max(counted - ARGV[4], 0)
+                write = true
+            end
+        end
     end
-    began = math.min(began, now)
-    open = now < began + math.min(kept, length)
 end
-if not open then
-    began, counted, write = now, 0, false
-end
-local granted = 0
-if wanted > 0 and counted < requests then
+local new_length = ARGV[2]
+if wanted == 0 then
+    new_length = stored_length
+elseif counted < requests then
     granted = math.min(wanted, math.max(1, math.floor((requests - counted) / 8)))
     counted = counted + granted
     write = true
+elseif stored_length and stored_length ~= new_length then
+    write = true
 end
-if wanted > 0 and open and kept ~= length then write = true end
 if write then
-    if wanted == 0 then length = kept end
-    if length > 0 then
-        redis.call('SET', KEYS[1], string.format('%.0f %.0f %.0f', began, counted, length),
-                   'PX', string.format('%.0f', began + length - now + 1000))
+    if new_length ~= '0' then
+        redis.call('SET', KEYS[1], began .. ' ' .. counted .. ' ' .. new_length, 'PX', began + new_length - now + 1000)
     else
         redis.call('DEL', KEYS[1])
     end
@@ -45294,16 +45344,18 @@ TOLLGATE_DECL std::string window_script::key_of(const limit_key& key) const {
 }
 
 TOLLGATE_DECL void window_script::append(std::string& commands, const window_request& request, form how) const {
-    command_writer{commands, 9}
-        .word(how == form::by_name ? "EVALSHA" : "EVAL")
+    // What a request without leases leaves out, the script does not have to read.
+    const bool returns = request.returned > 0;
+    const bool names_wanted = returns || request.wanted != 1;
+    command_writer to{commands, std::size_t{returns ? 9U : names_wanted ? 7U : 6U}};
+    to.word(how == form::by_name ? "EVALSHA" : "EVAL")
         .word(how == form::by_name ? std::string_view{name_} : text())
         .word("1")
         .word(key_of(request.key))
         .number(request.allowed.requests)
-        .number(std::int64_t{request.allowed.window_seconds} * 1000)
-        .number(request.wanted)
-        .number(request.returned)
-        .number(request.returned_of);
+        .number(std::int64_t{request.allowed.window_seconds} * 1000);
+    if (names_wanted) to.number(request.wanted);
+    if (returns) to.number(request.returned).number(request.returned_of);
 }
 
 TOLLGATE_DECL std::optional<window_reply> window_script::read(const window_request& request,
@@ -45743,9 +45795,13 @@ TOLLGATE_DECL pool::~pool() = default;
 TOLLGATE_DECL outcome pool::send(const window_request* before, const window_request& request,
                                window_reply& reply) noexcept {
     if (state_->shared.is_refusing()) return outcome::unavailable;
-    const auto got = state_->callers.call({before, &request}, [this](state::combiner::batch all) noexcept { state_->send(all); });
-    reply = got.reply;
-    return got.how;
+    try {
+        const auto got = state_->callers.call({before, &request}, [this](state::combiner::batch all) noexcept { state_->send(all); });
+        reply = got.reply;
+        return got.how;
+    } catch (const std::bad_alloc&) {
+        return outcome::unavailable;
+    }
 }
 
 TOLLGATE_DECL backend_statistics pool::statistics() const noexcept { return state_->shared.statistics(); }

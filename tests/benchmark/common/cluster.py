@@ -155,13 +155,13 @@ def population_costs(parts: Parts, of: Arrangement, population: Population, seco
             population.fill_sqlite(file)
         elif of.postgres:
             population.fill_postgres(parts.database)
-        loads.answered_to_wrk(node, 1, 1, population.authorizations)  # warm: connections, threads, statements
+        loads.answered_to_population(node, 1, population.authorizations)  # warm: connections, threads, statements
         counters = (node.cpu_seconds, parts.database.cpu_seconds, parts.windows.cpu_seconds)
         before = [each() for each in counters]
-        answered = loads.answered_to_wrk(node, 1, seconds, population.authorizations)
+        answered = loads.answered_to_population(node, seconds, population.authorizations)
         used = [each() - begin for each, begin in zip(counters, before)]
         return {"rate": answered / used[0], "second": answered / seconds, "postgres": _microseconds(used[1] / answered),
-                "redis": _microseconds(used[2] / answered)}
+                "redis": _microseconds(used[2] / answered), "alone": loads.median_alone(node, seconds, population.authorizations)}
 
 
 POPULATION_ARRANGEMENTS = (
@@ -183,9 +183,11 @@ def population_table(parts: Parts, count: int, rounds: int, seconds: int, figure
         return [of.title, report.thousands(figures.median(of.name, "rate")),
                 report.ratio(figures.ratio(of.name, "many_memory", "rate")),
                 report.thousands(figures.median(of.name, "second")),
-                *(report.tenths(figures.median(of.name, name)) for name in ("postgres", "redis"))]
-    return report.table([f"Each request by another of {count:,} users, nothing remembered", "requests a CPU second of the node",
-                         "ratio", "requests a second", "PostgreSQL's CPU a request (µs)", "Redis'"],
+                *(report.tenths(figures.median(of.name, name)) for name in ("postgres", "redis")),
+                report.count(figures.median(of.name, "alone"))]
+    return report.table([f"Each request by another of {count:,} users, {loads.POPULATION_CONNECTIONS} connections, nothing remembered",
+                         "requests a CPU second of the node", "ratio", "requests a second", "PostgreSQL's CPU a request (µs)", "Redis'",
+                         "one client alone: median (µs)"],
                         [row(each) for each in POPULATION_ARRANGEMENTS])
 
 

@@ -17,6 +17,6 @@ end
 
 function done(summary, latency, requests)
     local failed = summary.errors
-    io.write(string.format('{"requests": %d, "failures": %d, "microseconds": %d}\n', summary.requests,
-        failed.connect + failed.read + failed.write + failed.status + failed.timeout, summary.duration))
+    io.write(string.format('{"requests": %d, "failures": %d, "median": %d}\n', summary.requests,
+        failed.connect + failed.read + failed.write + failed.status + failed.timeout, latency:percentile(50)))
 end

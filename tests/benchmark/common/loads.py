@@ -13,6 +13,7 @@ from common.processes import BENCHMARK, BIN, LOAD_CORE, SERVER_CORE, Failed, Ser
 from contenders import Contender
 
 CONNECTIONS = 64
+POPULATION_CONNECTIONS = 256  # of many users
 DEPTH = 16               # requests in one piece, when pipelined
 SLACK_SECONDS = 20       # what a load may take beyond its own time before it is ended
 
@@ -34,10 +35,23 @@ def _told_by_client(server: Server, *words: object, seconds: float = 60) -> str:
     return done.stdout
 
 
-def answered_to_wrk(server: Server, depth: int, seconds: int, authorizations: pathlib.Path | None = None) -> int:
+def answered_to_wrk(server: Server, depth: int, seconds: int) -> int:
+    return _told_by_wrk(server, CONNECTIONS, depth, seconds)["requests"]
+
+
+def answered_to_population(server: Server, seconds: int, authorizations: pathlib.Path) -> int:
     """`authorizations`: a file with one for each user, of whom each request is by another."""
+    return _told_by_wrk(server, POPULATION_CONNECTIONS, 1, seconds, authorizations)["requests"]
+
+
+def median_alone(server: Server, seconds: int, authorizations: pathlib.Path) -> float:
+    """Microseconds that a request takes while there is no other, each by another user."""
+    return _told_by_wrk(server, 1, 1, seconds, authorizations)["median"]
+
+
+def _told_by_wrk(server: Server, connections: int, depth: int, seconds: int, authorizations: pathlib.Path | None = None) -> dict[str, int]:
     scheme = "https" if server.contender.tls else "http"
-    command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--timeout", "10s", "-s",
+    command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "10s", "-s",
                BENCHMARK / "common" / "load.lua", "-H", "User-Agent: benchmark",
                "-H", f"Authorization: {server.authorization}",
                *(["-H", "Connection: keep-alive"] if server.contender.asks_keep_alive else []),
@@ -53,7 +67,7 @@ def answered_to_wrk(server: Server, depth: int, seconds: int, authorizations: pa
     told = json.loads(done.stdout.splitlines()[-1])
     if told["failures"] != 0 or told["requests"] == 0:
         raise Failed(f"{server.contender.name}: {told['failures']} of {told['requests']} requests failed")
-    return told["requests"]
+    return told
 
 
 def requests_per_cpu_second(contender: Contender, depth: int, seconds: int) -> float:
