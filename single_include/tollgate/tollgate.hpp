@@ -1351,6 +1351,10 @@ namespace tollgate::inline v0::http::detail {
 /// 0x80 and above are allowed (obs-text).
 [[nodiscard]] inline const char* find_value_end(const char* at, const char* end) noexcept;
 
+/// The first byte that is unusual in a field value: also a tab, and a byte of 0x80 and above. Precondition: the `block_bytes` bytes
+/// before `end` can be read.
+[[nodiscard]] inline const char* find_unusual_in_value(const char* at, const char* end) noexcept;
+
 /// The first byte that neither a path nor a query holds (RFC 3986 sections 3.3 and 3.4): a control character, a blank, one of
 /// `"#<>[\]^`{|}`, DEL, or any byte of 0x80 and above. A URI writes them percent-encoded.
 [[nodiscard]] inline const char* find_target_end(const char* at, const char* end) noexcept;
@@ -1404,6 +1408,14 @@ using unsigned_block = unsigned char __attribute__((vector_size(16)));
     // Of DEL, one more is negative, too. Unsigned, because it overflows.
     const auto one_more = std::bit_cast<block>(std::bit_cast<unsigned_block>(load_block(at)) + 1);
     return to_marks(one_more < ' ' + 1);
+}
+
+inline const char* find_unusual_in_value(const char* at, const char* end) noexcept {
+    for (; end - at >= block_bytes; at += block_bytes)
+        if (const block_marks marks = mark_value_end(at); marks != 0) return at + std::countr_zero(marks);
+    const char* const last_block = end - block_bytes;
+    const block_marks marks = mark_value_end(last_block) >> (at - last_block);
+    return marks == 0 ? end : at + std::countr_zero(marks);
 }
 
 /// Marks `!`, `_` and `~` too, which saves comparisons: they are looked up one by one.
@@ -1464,6 +1476,11 @@ inline constexpr std::ptrdiff_t block_bytes = 8;
 }
 
 inline const char* find_near_colon(const char*, const char*) noexcept { return nullptr; }
+
+inline const char* find_unusual_in_value(const char* at, const char* end) noexcept {
+    while (at != end && *at >= ' ' && *at <= '~') ++at;
+    return at;
+}
 
 /// The first byte that is in `Ends`, on either endianness; null if none.
 template <const byte_set& Ends>
@@ -18287,7 +18304,7 @@ public:
 
     explicit http1_session(const http::parser_settings& settings) : settings_{settings}, parser_{settings} {}
 
-    /// Prepares for a connection's next message.
+    /// Prepares for a connection's next message, whatever the last connection left.
     TOLLGATE_DECL void begin(const ip_address& peer, bool secure) noexcept;
 
     /// Space for the next input; never empty. Throws `std::bad_alloc`.
@@ -18328,6 +18345,8 @@ private:
     [[nodiscard]] TOLLGATE_DECL char* output_space(std::size_t bytes);
     /// Appends the response.
     TOLLGATE_DECL void append(const http::framing& how);
+    /// Forgets what a connection left that ended within a message.
+    TOLLGATE_DECL void reset() noexcept;
     /// Appends the handler's response and prepares for the next request.
     TOLLGATE_DECL void respond(const response_context& with);
     /// Discards the body of a request that was already answered; false while part of it is missing.
@@ -30438,8 +30457,6 @@ TOLLGATE_DECL parse_step request_parser::read_fields(std::string_view bytes, req
 /// other line; the reader starts there and checks every byte.
 TOLLGATE_DECL std::size_t request_parser::read_usual_fields(std::string_view bytes, std::size_t at,
                                                             field_lines& into) const noexcept {
-    // In a value, which has no other control character; the CR ends it.
-    const auto is_blank = [](unsigned char c) { return c <= ' ' && c != '\r'; };
     const char* const end = bytes.data() + bytes.size();
     const char* begin = bytes.data() + at;
     while (into.size() < settings_.field_count_max) {
@@ -30450,11 +30467,11 @@ TOLLGATE_DECL std::size_t request_parser::read_usual_fields(std::string_view byt
         if (id == field_id::other && (name.empty() || detail::find_token_end(begin, colon) != colon)) break;
 
         const char* value = colon + 1;
-        const char* const line_end = detail::find_value_end(value, end);
+        const char* const line_end = detail::find_unusual_in_value(value, end);  // the colon was found in a block before `end`
         if (end - line_end < 2 || std::memcmp(line_end, "\r\n", 2) != 0) break;
-        while (is_blank(static_cast<unsigned char>(*value))) ++value;
+        while (*value == ' ') ++value;
         const char* value_end = line_end;
-        while (value_end > value && is_blank(static_cast<unsigned char>(value_end[-1]))) --value_end;
+        while (value_end[-1] == ' ' && value_end > value) --value_end;
         if (!into.add(id, name, {value, static_cast<std::size_t>(value_end - value)})) break;
         begin = line_end + 2;
     }
@@ -31395,14 +31412,18 @@ TOLLGATE_DECL void worker_pool::stop() noexcept {
 namespace tollgate::inline v0::server_detail {
 
 TOLLGATE_DECL void http1_session::begin(const ip_address& peer, bool secure) noexcept {
-    begin_ = end_ = sent_ = output_end_ = 0;
+    if (closing_ || end_ != 0 || !empty()) reset();  // otherwise everything was prepared after the last response
     responses_ = 0;
+    request_.peer = peer;
+    request_.secure = secure;
+}
+
+TOLLGATE_DECL void http1_session::reset() noexcept {
+    begin_ = end_ = sent_ = output_end_ = 0;
     body_bytes_to_skip_ = 0;
     in_body_ = suspended_ = closing_ = needs_linger_ = false;
     response_.clear();
     handler_state_.clear();
-    request_.peer = peer;
-    request_.secure = secure;
     parser_.start();
 }
 

@@ -41,6 +41,16 @@ TEST_CASE("a value ends at a control character other than a tab") {
     CHECK(found_at([](auto at, auto end) { return find_value_end(at, end); }, "") == 0);
 }
 
+TEST_CASE("a usual value has neither control characters nor tabs nor bytes outside ASCII") {
+    // Where a block is read that begins before the value, what it finds there does not count.
+    const auto find = [](const char* at, const char* end) {
+        const std::string text = std::string(block_bytes, '\t') + std::string(at, end);
+        return at + found_at([](auto begin, auto stop) { return find_unusual_in_value(begin + block_bytes, stop) - block_bytes; }, text);
+    };
+    check_every_byte_at_every_place(find, [](int byte) { return byte < 0x20 || byte >= 0x7f; });
+    CHECK(found_at(find, "") == 0);
+}
+
 TEST_CASE("a target ends at a byte that neither a path nor a query holds") {
     const std::string allowed = "AZaz09-._~%!$&'()*+,;=:@/?";
     const auto is_allowed = [&](int byte) {

@@ -142,6 +142,42 @@ TEST_CASE("a session stops handling requests while its output is not taken", "[h
     CHECK(one.session.responses() == 2);
 }
 
+TEST_CASE("a session begins anew, whatever its last connection left", "[http1_session]") {
+    struct connection {
+        std::string_view what;
+        std::string bytes;
+        bool takes_output = true;
+    };
+    const connection left[] = {
+        {"nothing", ""},
+        {"an answered request", get},
+        {"part of a head", get.substr(0, get.size() - 3)},
+        {"an empty line before a head", "\r\n"},
+        {"part of a body", "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhi"},
+        {"part of a chunked body", "POST /b HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhi"},
+        {"a malformed request", "GET\r\n\r\n" + get},
+        {"a last request", "GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n" + get},
+        {"an answer that was not taken", get, false},
+        {"a refusal that was not taken", "GET\r\n\r\n", false},
+    };
+    for (const auto& [what, bytes, takes_output] : left) {
+        INFO(what);
+        conversation one;
+        one.receive(bytes);
+        static_cast<void>(takes_output ? one.serve() : one.session.serve(one.with, http::thread_kind::io));
+        one.output.clear();
+        one.session.shrink();
+        one.session.begin(ip_address::v4(192, 0, 2, 2), false);
+        CHECK(one.session.empty());
+        CHECK(one.session.responses() == 0);
+        CHECK_FALSE(one.session.needs_linger());
+        one.receive(get);
+        CHECK(one.serve() == http1_session::state::idle);
+        CHECK(one.output == answer_to_get);
+        CHECK(one.session.responses() == 1);
+    }
+}
+
 TEST_CASE("a session has capacity for the longest message and one more read, and releases it afterwards", "[http1_session]") {
     conversation one;
     const std::string body(64 * 1024, 'b');

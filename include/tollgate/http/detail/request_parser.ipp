@@ -238,8 +238,6 @@ TOLLGATE_DECL parse_step request_parser::read_fields(std::string_view bytes, req
 /// other line; the reader starts there and checks every byte.
 TOLLGATE_DECL std::size_t request_parser::read_usual_fields(std::string_view bytes, std::size_t at,
                                                             field_lines& into) const noexcept {
-    // In a value, which has no other control character; the CR ends it.
-    const auto is_blank = [](unsigned char c) { return c <= ' ' && c != '\r'; };
     const char* const end = bytes.data() + bytes.size();
     const char* begin = bytes.data() + at;
     while (into.size() < settings_.field_count_max) {
@@ -250,11 +248,11 @@ TOLLGATE_DECL std::size_t request_parser::read_usual_fields(std::string_view byt
         if (id == field_id::other && (name.empty() || detail::find_token_end(begin, colon) != colon)) break;
 
         const char* value = colon + 1;
-        const char* const line_end = detail::find_value_end(value, end);
+        const char* const line_end = detail::find_unusual_in_value(value, end);  // the colon was found in a block before `end`
         if (end - line_end < 2 || std::memcmp(line_end, "\r\n", 2) != 0) break;
-        while (is_blank(static_cast<unsigned char>(*value))) ++value;
+        while (*value == ' ') ++value;
         const char* value_end = line_end;
-        while (value_end > value && is_blank(static_cast<unsigned char>(value_end[-1]))) --value_end;
+        while (value_end[-1] == ' ' && value_end > value) --value_end;
         if (!into.add(id, name, {value, static_cast<std::size_t>(value_end - value)})) break;
         begin = line_end + 2;
     }

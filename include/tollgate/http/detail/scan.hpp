@@ -16,6 +16,10 @@ namespace tollgate::inline v0::http::detail {
 /// 0x80 and above are allowed (obs-text).
 [[nodiscard]] inline const char* find_value_end(const char* at, const char* end) noexcept;
 
+/// The first byte that is unusual in a field value: also a tab, and a byte of 0x80 and above. Precondition: the `block_bytes` bytes
+/// before `end` can be read.
+[[nodiscard]] inline const char* find_unusual_in_value(const char* at, const char* end) noexcept;
+
 /// The first byte that neither a path nor a query holds (RFC 3986 sections 3.3 and 3.4): a control character, a blank, one of
 /// `"#<>[\]^`{|}`, DEL, or any byte of 0x80 and above. A URI writes them percent-encoded.
 [[nodiscard]] inline const char* find_target_end(const char* at, const char* end) noexcept;
@@ -69,6 +73,14 @@ using unsigned_block = unsigned char __attribute__((vector_size(16)));
     // Of DEL, one more is negative, too. Unsigned, because it overflows.
     const auto one_more = std::bit_cast<block>(std::bit_cast<unsigned_block>(load_block(at)) + 1);
     return to_marks(one_more < ' ' + 1);
+}
+
+inline const char* find_unusual_in_value(const char* at, const char* end) noexcept {
+    for (; end - at >= block_bytes; at += block_bytes)
+        if (const block_marks marks = mark_value_end(at); marks != 0) return at + std::countr_zero(marks);
+    const char* const last_block = end - block_bytes;
+    const block_marks marks = mark_value_end(last_block) >> (at - last_block);
+    return marks == 0 ? end : at + std::countr_zero(marks);
 }
 
 /// Marks `!`, `_` and `~` too, which saves comparisons: they are looked up one by one.
@@ -129,6 +141,11 @@ inline constexpr std::ptrdiff_t block_bytes = 8;
 }
 
 inline const char* find_near_colon(const char*, const char*) noexcept { return nullptr; }
+
+inline const char* find_unusual_in_value(const char* at, const char* end) noexcept {
+    while (at != end && *at >= ' ' && *at <= '~') ++at;
+    return at;
+}
 
 /// The first byte that is in `Ends`, on either endianness; null if none.
 template <const byte_set& Ends>

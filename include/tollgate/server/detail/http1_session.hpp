@@ -38,7 +38,7 @@ public:
 
     explicit http1_session(const http::parser_settings& settings) : settings_{settings}, parser_{settings} {}
 
-    /// Prepares for a connection's next message.
+    /// Prepares for a connection's next message, whatever the last connection left.
     TOLLGATE_DECL void begin(const ip_address& peer, bool secure) noexcept;
 
     /// Space for the next input; never empty. Throws `std::bad_alloc`.
@@ -79,6 +79,8 @@ private:
     [[nodiscard]] TOLLGATE_DECL char* output_space(std::size_t bytes);
     /// Appends the response.
     TOLLGATE_DECL void append(const http::framing& how);
+    /// Forgets what a connection left that ended within a message.
+    TOLLGATE_DECL void reset() noexcept;
     /// Appends the handler's response and prepares for the next request.
     TOLLGATE_DECL void respond(const response_context& with);
     /// Discards the body of a request that was already answered; false while part of it is missing.

@@ -8,14 +8,18 @@
 namespace tollgate::inline v0::server_detail {
 
 TOLLGATE_DECL void http1_session::begin(const ip_address& peer, bool secure) noexcept {
-    begin_ = end_ = sent_ = output_end_ = 0;
+    if (closing_ || end_ != 0 || !empty()) reset();  // otherwise everything was prepared after the last response
     responses_ = 0;
+    request_.peer = peer;
+    request_.secure = secure;
+}
+
+TOLLGATE_DECL void http1_session::reset() noexcept {
+    begin_ = end_ = sent_ = output_end_ = 0;
     body_bytes_to_skip_ = 0;
     in_body_ = suspended_ = closing_ = needs_linger_ = false;
     response_.clear();
     handler_state_.clear();
-    request_.peer = peer;
-    request_.secure = secure;
     parser_.start();
 }
 
