@@ -60,7 +60,10 @@ class TollgateConan(ConanFile):
 
     def package_info(self):
         # The same targets as after `cmake --install`: tollgate::tollgate, tollgate::sqlite, ...
+        # The package as a whole is all of them, so it needs another name than the first.
         self.cpp_info.set_property("cmake_file_name", "tollgate")
+        self.cpp_info.set_property("cmake_target_name", "tollgate::all")
+        self.cpp_info.set_property("pkg_config_name", "tollgate-all")
         core = self.cpp_info.components["tollgate"]
         core.set_property("cmake_target_name", "tollgate::tollgate")
         core.set_property("pkg_config_name", "tollgate")

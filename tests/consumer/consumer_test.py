@@ -2,14 +2,17 @@
 """Builds and runs a program that uses the library through find_package, add_subdirectory, FetchContent, pkg-config, or one line."""
 
 import argparse
-import ast
+import collections
+import fnmatch
 import json
 import os
 import pathlib
 import re
+import runpy
 import shutil
 import subprocess
 import sys
+import types
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -89,30 +92,92 @@ def plain_install(scratch, compiler):
         assert said in " ".join(output.split()), f"{component}: expected `{said}`, not\n{output}"
 
 
-def recipes(scratch, compiler):
-    """What package managers are told is true. They are not available where this is tested."""
-    version = re.search(r'#define TOLLGATE_VERSION "([^"]+)"', (ROOT / "include/tollgate/base/config.hpp").read_text()).group(1)
-    packaging = ROOT / ".packaging"
-    port = json.loads((packaging / "vcpkg/tollgate/vcpkg.json").read_text())
-    assert port["version"] == version, "vcpkg.json has another version"
-    portfile = (packaging / "vcpkg/tollgate/portfile.cmake").read_text()
-    switches = dict(re.findall(r"^    (\w+) CMAKE_DISABLE_FIND_PACKAGE_(\w+)", portfile, re.MULTILINE))
-    assert switches.keys() == port["features"].keys(), "the port has other features than switches"
-    targets = (ROOT / ".cmake/TollgateDependencies.cmake").read_text()
-    for package in switches.values():
-        assert f"find_package({package} " in targets, f"nothing finds {package}"
-    up, path = (packaging / "vcpkg/tollgate"), re.search(r"CMAKE_CURRENT_LIST_DIR}/([./]+)", portfile).group(1)
-    assert (up / path).resolve() == ROOT, "the port does not lead to its checkout"
-    fixed_up = re.search(r"CONFIG_PATH (\S+)\)", portfile).group(1)
-    installed = install_plainly(scratch, f"-DCMAKE_CXX_COMPILER={compiler}")
-    assert (installed / fixed_up / "tollgate-config.cmake").is_file(), "the port looks for the CMake package elsewhere"
+def version():
+    return re.search(r'#define TOLLGATE_VERSION "([^"]+)"', (ROOT / "include/tollgate/base/config.hpp").read_text()).group(1)
 
-    recipe = ast.parse((packaging / "conan/conanfile.py").read_text())
-    options = next(ast.literal_eval(node.value) for node in ast.walk(recipe)
-                   if isinstance(node, ast.Assign) and node.targets[0].id == "options")
-    assert options.keys() == port["features"].keys(), "the recipes have different options"
-    exported = {node.value for node in ast.walk(recipe) if isinstance(node, ast.Constant) and node.value in ("include/*", "LICENSE")}
-    assert exported == {"include/*", "LICENSE"}
+
+class Information:
+    """What a recipe says of a package or component: `cpp_info`."""
+
+    def __init__(self):
+        self.properties, self.components = {}, collections.defaultdict(Information)
+        self.requires, self.defines, self.system_libs = [], [], []
+
+    def set_property(self, name, value):
+        self.properties[name] = value
+
+
+def run_conan_recipe(path, scratch, options):
+    """Does what `conan create` does with a recipe, with functions of the same names as Conan's."""
+    def copy(_, pattern, src, dst):
+        for file in pathlib.Path(src).rglob("*"):
+            if file.is_file() and fnmatch.fnmatch(str(file.relative_to(src)), pattern):
+                to = pathlib.Path(dst) / file.relative_to(src)
+                to.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(file, to)
+
+    class Options(dict):
+        __getattr__ = dict.__getitem__
+        get_safe = dict.get
+
+    for name, functions in (("conan", {"ConanFile": object}), ("conan.tools", {}),
+                            ("conan.tools.build", {"check_min_cppstd": lambda *_: None}),
+                            ("conan.tools.files", {"copy": copy, "load": lambda _, file: pathlib.Path(file).read_text()}),
+                            ("conan.tools.layout", {"basic_layout": lambda _: None})):
+        sys.modules[name] = types.ModuleType(name)
+        vars(sys.modules[name]).update(functions)
+    recipe = runpy.run_path(str(path))["TollgateConan"]()
+    recipe.recipe_folder, recipe.options, recipe.cpp_info, required = str(path.parent), Options(options), Information(), []
+    recipe.requires = lambda reference, **_: required.append(reference.partition("/")[0])
+    recipe.export_sources_folder, recipe.package_folder = str(scratch / "exported"), str(scratch / "packaged")
+    recipe.set_version()
+    recipe.export_sources()
+    recipe.source_folder = recipe.export_sources_folder
+    recipe.requirements()
+    recipe.validate()
+    recipe.package()
+    recipe.package_info()
+    return recipe, required
+
+
+def conan(scratch, compiler):
+    """The recipe packages what a program needs, and its targets are named like those of an install. Conan is not available here."""
+    optional = {"sqlite": "sqlite3", "postgres": "libpq", "redis": "hiredis"}
+    for chosen in ((), ("sqlite",), tuple(optional)):
+        made = scratch / ("with_" + "_".join(chosen))
+        recipe, required = run_conan_recipe(ROOT / ".packaging/conan/conanfile.py", made,
+                                            {name: name in chosen for name in optional})
+        assert recipe.options.keys() == type(recipe).options.keys()
+        assert sorted(required) == sorted(["asio", "nlohmann_json", "openssl", *(optional[name] for name in chosen)])
+        components = recipe.cpp_info.components
+        for key in ("cmake_target_name", "pkg_config_name"):  # Conan links the package as a whole with each component
+            names = [each.properties.get(key) for each in components.values()]
+            assert recipe.cpp_info.properties[key] not in names, f"{key}: the package is named like a component"
+        assert {each.properties["cmake_target_name"] for each in components.values()} == \
+            {"tollgate::tollgate", *(f"tollgate::{name}" for name in chosen)}
+        used = {each.partition("::")[0] for component in components.values() for each in component.requires if "::" in each}
+        assert used == set(required), "Conan refuses a package that no component requires"
+        assert [each.defines for name, each in components.items() if name != "tollgate"] == \
+            [[f"TOLLGATE_WITH_{name.upper()}"] for name in chosen]
+    assert (made / "packaged/licenses/LICENSE").is_file()
+    program = scratch / "program"
+    run(compiler, "-std=c++20", "-I", made / "packaged/include", HERE / "main.cpp", "-o", program, "-lssl", "-lcrypto", "-pthread")
+    assert recipe.version == version() and version() in run(program)
+
+
+def vcpkg(scratch, compiler):
+    """A program uses what the port installs. vcpkg is not available here: `run_portfile.cmake` has the functions that the port calls."""
+    port = json.loads((ROOT / ".packaging/vcpkg/tollgate/vcpkg.json").read_text())
+    assert port["version"] == version(), "vcpkg.json has another version"
+    for features in ("", *port["features"], ";".join(port["features"])):
+        prefix = scratch / ("packages-" + features.replace(";", "-"))
+        run("cmake", "-D", f"PORTFILE={ROOT / '.packaging/vcpkg/tollgate/portfile.cmake'}", "-D", f"FEATURES={features}",
+            "-D", f"CURRENT_PACKAGES_DIR={prefix}", "-D", f"BUILD_DIR={scratch / 'build'}", "-D", f"COMPILER={compiler}",
+            "-P", HERE / "run_portfile.cmake")
+        assert not (prefix / "lib").exists() and (prefix / "share/tollgate/copyright").is_file()
+        targets = (prefix / "share/tollgate/tollgate-targets.cmake").read_text()
+        assert set(re.findall(r"add_library\(tollgate::(\w+)", targets)) == {"tollgate", *features.split(";")} - {""}
+    build_and_run("component", scratch, compiler, f"-DCMAKE_PREFIX_PATH={prefix}", "-DCOMPONENT=sqlite")
 
 
 def add_subdirectory(scratch, compiler):
@@ -145,7 +210,8 @@ def one_line(scratch, compiler):
     print(run(program).strip())
 
 
-WAYS = {way.__name__: way for way in (find_package, plain_install, recipes, add_subdirectory, fetch_content, fetch_dependencies, one_line)}
+WAYS = {way.__name__: way for way in (find_package, plain_install, vcpkg, conan, add_subdirectory, fetch_content, fetch_dependencies,
+                                      one_line)}
 
 
 def main():
