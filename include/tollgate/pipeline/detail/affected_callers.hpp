@@ -135,7 +135,7 @@ private:
     }
 
     std::mutex mutex_;
-    time_point ends_ = time_point::min();  // of the current window
+    time_point ends_ = (time_point::min)();  // of the current window
     std::array<top_callers, effects> current_, previous_;
 };
 
