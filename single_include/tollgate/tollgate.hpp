@@ -16574,7 +16574,7 @@ private:
         last_ = &one;
         return !std::exchange(under_way_, true);
     }
-    /// Who makes the next one; null if nobody waits.
+    /// The waiter of the call that makes the next one; null if no call waits.
     [[nodiscard]] std::shared_ptr<call_waiter> end_round_trip() noexcept {
         const std::lock_guard hold{mutex_};
         under_way_ = first_ != nullptr;

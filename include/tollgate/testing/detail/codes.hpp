@@ -167,7 +167,7 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         const auto other = create_sample_application(store, "tgi_b");
         const instant last = noon + seconds{60} + seconds{limits::spent_code_seconds} - milliseconds{1};
         let_in(store, 1, application);
-        expect_redemption(store, sample_redemption(1, other), unknown);  // whoever that is, it is not theirs to revoke
+        expect_redemption(store, sample_redemption(1, other), unknown);  // another application must not cause a revocation
         expect_access(store, 1);
         value_of(store.sweep_expired(last, 100));
         expect_code(store, sample_code(1, application), code_result::spent);

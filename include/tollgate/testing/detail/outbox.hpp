@@ -28,7 +28,8 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
 
     add("event: goes to each hook of its account and name, once", [](auto& store) {
         const auto account = sample_account();
-        expect(value_of(store.append_event(sample_event(account), sample_seed(0), noon)) == 0, "nobody listens");
+        expect(value_of(store.append_event(sample_event(account), sample_seed(0), noon)) == 0,
+               "an event without webhooks must make no deliveries");
         auto made = sample_hook(account);
         made.type = "xml";
         made.target_url += "?one";
