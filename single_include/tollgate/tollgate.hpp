@@ -44452,8 +44452,7 @@ using steady = std::chrono::steady_clock;
 /// The reply to one command: the text of an error, or one or more integers. Other types are discarded.
 struct reply {
     std::string error{};
-    std::array<std::int64_t, 4> numbers{};
-    std::size_t count = 0;
+    std::vector<std::int64_t> numbers{};
 };
 
 /// A server's error text made safe for messages: one line, at most 160 bytes, visible ASCII only.
@@ -44568,20 +44567,32 @@ struct window_reply {
     std::int64_t now_milliseconds;
 };
 
+enum class outcome : std::uint8_t {
+    replied,
+    wrong_type,   ///< the key holds a value of another type (WRONGTYPE)
+    unavailable,  ///< the server is unavailable, did not reply in time, or sent a reply that does not have the script's format
+};
+
+struct window_result {
+    outcome how = outcome::unavailable;
+    window_reply reply{};
+};
+
 /// The counting script, run by the server: one round trip, atomic, and by the server's clock alone.
 ///
 /// One key holds one window: its start, its count and its length. It expires one second after the window ends. A
-/// request touches one key, so the keys can be spread over the nodes of a cluster.
+/// command counts in any number of windows, because running the script costs as much as what it does for a window.
 class window_script {
 public:
     /// `prefix` begins each key. Throws std::runtime_error when OpenSSL has no SHA-1, which Redis uses to name scripts.
     TOLLGATE_DECL explicit window_script(std::string prefix);
 
     enum class form { by_name, whole };
-    TOLLGATE_DECL void append(std::string& commands, const window_request& request, form how) const;
-    /// Empty if the reply does not have the script's format.
-    [[nodiscard]] static TOLLGATE_DECL std::optional<window_reply> read(const window_request& request,
-                                                                         const reply& received) noexcept;
+    /// One command for all of these.
+    TOLLGATE_DECL void append(std::string& commands, std::span<const window_request* const> requests, form how) const;
+    /// What the reply says of the request at this place of the command.
+    [[nodiscard]] static TOLLGATE_DECL window_result read(const window_request& request, const reply& received,
+                                                          std::size_t place) noexcept;
 
     [[nodiscard]] TOLLGATE_DECL std::string key_of(const limit_key& key) const;
     [[nodiscard]] const std::string& name() const noexcept { return name_; }
@@ -44680,12 +44691,6 @@ struct pool_settings {
     std::function<void(bool up, std::string_view why)> on_state{};
 };
 
-enum class outcome : std::uint8_t {
-    replied,
-    wrong_type,  ///< the key holds a value of another type (WRONGTYPE)
-    unavailable,   ///< the server is unavailable or did not reply in time
-};
-
 /// The connections of one process to a server, opened on demand, and whether the server is available.
 ///
 /// After a failed connection, a time-out or an error such as READONLY, LOADING, OOM or NOAUTH, calls fail at once
@@ -44703,8 +44708,7 @@ public:
 
     /// One round trip, shared by the calls that arrive during another one. `before` is sent along unless null; its reply is
     /// discarded.
-    [[nodiscard]] TOLLGATE_DECL outcome send(const window_request* before, const window_request& request,
-                                           window_reply& reply) noexcept;
+    [[nodiscard]] TOLLGATE_DECL window_result send(const window_request* before, const window_request& request) noexcept;
 
     /// Whether the last contact with the server succeeded. True at the start.
     [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;
@@ -44756,11 +44760,12 @@ struct redis_limiter_settings {
 /// Counts in Redis, so that any number of nodes share one exact window, as that of `window_limiter`: it starts with a
 /// key's first request at any node.
 ///
-/// **A request is one round trip** of a script that checks and counts atomically, so all nodes together admit exactly
-/// the quota. With leases most requests need no round trip. Units are counted before they are used, so never more than
-/// the quota is admitted; fewer may be: a node that stops, or gets no more requests, keeps up to `lease - 1` units of a
-/// key. A node leases at most an eighth of what remains, so the last units of a window are available to every node, and
-/// it returns unused units with its other requests.
+/// **A request is one round trip** of a script that checks and counts atomically, so all nodes together admit exactly the quota.
+/// Requests that arrive while a round trip is under way share the next one, and its command, unless the server refuses several
+/// keys in a command, as Redis Cluster does. With leases most requests need no round trip. Units are counted before they are
+/// used, so never more than the quota is admitted; fewer may be: a node that stops, or gets no more requests, keeps up to `lease
+/// - 1` units of a key. A node leases at most an eighth of what remains, so the last units of a window are available to every
+/// node, and it returns unused units with its other requests.
 ///
 /// **Time** is the server's: `now` is ignored while Redis is available, and `resets_at` is server time, the same on
 /// every node. Windows expire by themselves.
@@ -45188,16 +45193,15 @@ TOLLGATE_DECL result<void> connection::exchange(std::string_view commands, std::
             static_cast<redisReply*>(got), [](redisReply* gone) { freeReplyObject(gone); }};
         reply& last = replies[next++];
         last.error.clear();
-        last.count = 0;
+        last.numbers.clear();
         if (answer->type == REDIS_REPLY_ERROR) {
             last.error.assign(answer->str, answer->len);
             if (last.error.empty()) last.error = "an error without a message";
         }
-        if (answer->type == REDIS_REPLY_INTEGER) last.numbers[last.count++] = answer->integer;
+        if (answer->type == REDIS_REPLY_INTEGER) last.numbers.push_back(answer->integer);
         if (answer->type == REDIS_REPLY_ARRAY)
-            for (std::size_t i = 0; i < answer->elements && last.count < last.numbers.size(); ++i)
-                if (answer->element[i]->type == REDIS_REPLY_INTEGER)
-                    last.numbers[last.count++] = answer->element[i]->integer;
+            for (std::size_t i = 0; i < answer->elements; ++i)
+                if (answer->element[i]->type == REDIS_REPLY_INTEGER) last.numbers.push_back(answer->element[i]->integer);
     }
     return {};
 }
@@ -45299,48 +45303,65 @@ TOLLGATE_DECL result<void> connection::wait(short events, steady::time_point end
 namespace tollgate::inline v0::redis {
 
 TOLLGATE_DECL std::string_view window_script::text() noexcept {
+    // For each key three arguments: the quota's requests, its length, and the units wanted, which two numbers follow where a lease
+    // is returned. The reply has four numbers for each; -1 for a key with a value of another type.
+    //
     // A window that has ended under its last quota stays ended. A request for several units is granted at most an
-    // eighth of what remains, so that the last units are available to every node. A value that is not a window is
+    // eighth of what remains, so that the last units are available to every node. A text that is not a window is
     // overwritten. Whole numbers below 10^14 become text by `..` as they are (%.14g), which costs a third of
     // `string.format`; Redis writes those that it is given as arguments, such as the expiry, by itself.
     return R"lua(
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local requests, length, wanted = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3] and tonumber(ARGV[3]) or 1
-local began, counted, granted, stored_length, write = now, 0, 0, nil, false
-local value = redis.call('GET', KEYS[1])
-if value then
-    local of, units, lasts = string.match(value, '^(%d+) (%d+) (%d+)$')
-    if of then
-        of = tonumber(of)
-        local start = math.min(of, now)
-        if now < start + math.min(tonumber(lasts), length) then
-            began, counted, stored_length = start, tonumber(units), lasts
-            if ARGV[4] and of == tonumber(ARGV[5]) then
-                counted = math.max(counted - ARGV[4], 0)
-                write = true
+local reply = {}
+for i, key in ipairs(KEYS) do
+    local new_length, wanted_text = ARGV[3 * i - 1], ARGV[3 * i]
+    local requests, length, wanted = tonumber(ARGV[3 * i - 2]), tonumber(new_length), tonumber(wanted_text)
+    local returned, returned_of
+    if not wanted then
+        wanted, returned, returned_of = string.match(wanted_text, '^(%d+) (%d+) (%d+)$')
+        wanted = tonumber(wanted)
+    end
+    local began, counted, granted, stored_length, write = now, 0, 0, nil, false
+    local value = redis.pcall('GET', key)
+    if type(value) == 'table' then
+        if not string.find(value.err, 'WRONGTYPE', 1, true) then return value end
+        requests, granted = 0, -1
+    else
+        if value then
+            local of, units, lasts = string.match(value, '^(%d+) (%d+) (%d+)$')
+            if of then
+                of = tonumber(of)
+                local start = math.min(of, now)
+                if now < start + math.min(tonumber(lasts), length) then
+                    began, counted, stored_length = start, tonumber(units), lasts
+                    if returned and of == tonumber(returned_of) then
+                        counted = math.max(counted - returned, 0)
+                        write = true
+                    end
+                end
+            end
+        end
+        if wanted == 0 then
+            new_length = stored_length
+        elseif counted < requests then
+            granted = math.min(wanted, math.max(1, math.floor((requests - counted) / 8)))
+            counted = counted + granted
+            write = true
+        elseif stored_length and stored_length ~= new_length then
+            write = true
+        end
+        if write then
+            if new_length ~= '0' then
+                redis.call('SET', key, began .. ' ' .. counted .. ' ' .. new_length, 'PX', began + new_length - now + 1000)
+            else
+                redis.call('DEL', key)
             end
         end
     end
+    reply[4 * i - 3], reply[4 * i - 2], reply[4 * i - 1], reply[4 * i] = granted, math.max(requests - counted, 0), began, now
 end
-local new_length = ARGV[2]
-if wanted == 0 then
-    new_length = stored_length
-elseif counted < requests then
-    granted = math.min(wanted, math.max(1, math.floor((requests - counted) / 8)))
-    counted = counted + granted
-    write = true
-elseif stored_length and stored_length ~= new_length then
-    write = true
-end
-if write then
-    if new_length ~= '0' then
-        redis.call('SET', KEYS[1], began .. ' ' .. counted .. ' ' .. new_length, 'PX', began + new_length - now + 1000)
-    else
-        redis.call('DEL', KEYS[1])
-    end
-end
-return {granted, math.max(requests - counted, 0), began, now}
+return reply
 )lua";
 }
 
@@ -45364,28 +45385,29 @@ TOLLGATE_DECL std::string window_script::key_of(const limit_key& key) const {
     return made;
 }
 
-TOLLGATE_DECL void window_script::append(std::string& commands, const window_request& request, form how) const {
-    // What a request without leases leaves out, the script does not have to read.
-    const bool returns = request.returned > 0;
-    const bool names_wanted = returns || request.wanted != 1;
-    command_writer to{commands, std::size_t{returns ? 9U : names_wanted ? 7U : 6U}};
+TOLLGATE_DECL void window_script::append(std::string& commands, std::span<const window_request* const> requests, form how) const {
+    command_writer to{commands, 3 + 4 * requests.size()};
     to.word(how == form::by_name ? "EVALSHA" : "EVAL")
         .word(how == form::by_name ? std::string_view{name_} : text())
-        .word("1")
-        .word(key_of(request.key))
-        .number(request.allowed.requests)
-        .number(std::int64_t{request.allowed.window_seconds} * 1000);
-    if (names_wanted) to.number(request.wanted);
-    if (returns) to.number(request.returned).number(request.returned_of);
+        .number(static_cast<std::int64_t>(requests.size()));
+    for (const window_request* const each : requests) to.word(key_of(each->key));
+    for (const window_request* const each : requests) {
+        to.number(each->allowed.requests).number(std::int64_t{each->allowed.window_seconds} * 1000);
+        if (each->returned == 0)
+            to.number(each->wanted);
+        else
+            to.word(std::to_string(each->wanted) + ' ' + std::to_string(each->returned) + ' ' + std::to_string(each->returned_of));
+    }
 }
 
-TOLLGATE_DECL std::optional<window_reply> window_script::read(const window_request& request,
-                                                               const reply& received) noexcept {
-    const auto& [granted, remaining, began, now] = received.numbers;
-    if (received.count != 4 || granted < 0 || granted > request.wanted || remaining < 0 ||
-        remaining > request.allowed.requests || began > now)
-        return std::nullopt;
-    return window_reply{static_cast<std::uint32_t>(granted), static_cast<std::uint32_t>(remaining), began, now};
+TOLLGATE_DECL window_result window_script::read(const window_request& request, const reply& received, std::size_t place) noexcept {
+    constexpr std::size_t numbers = 4;
+    if ((place + 1) * numbers > received.numbers.size()) return {};
+    const auto* const of_window = received.numbers.data() + place * numbers;
+    const std::int64_t granted = of_window[0], remaining = of_window[1], began = of_window[2], now = of_window[3];
+    if (granted == -1) return {outcome::wrong_type};
+    if (granted < 0 || granted > request.wanted || remaining < 0 || remaining > request.allowed.requests || began > now) return {};
+    return {outcome::replied, {static_cast<std::uint32_t>(granted), static_cast<std::uint32_t>(remaining), began, now}};
 }
 
 }  // namespace tollgate::redis
@@ -45710,11 +45732,8 @@ struct pool::state {
         const window_request* before;  // null: nothing is sent along
         const window_request* request;
     };
-    struct call_result {
-        outcome how = outcome::unavailable;
-        window_reply reply{};
-    };
-    using combiner = tollgate::detail::call_combiner<call, call_result>;
+    using combiner = tollgate::detail::call_combiner<call, window_result>;
+    using requests_of_batch = std::span<const window_request* const>;
 
     state(server_address server_, std::unique_ptr<tls_authorities> authorities_, window_script script_,
           const pool_settings& settings_)
@@ -45728,8 +45747,10 @@ struct pool::state {
     void send(combiner::batch all) noexcept;
     /// Whether the server is available; otherwise `why` says what failed.
     bool exchange(connection& on, combiner::batch all, std::string& why);
-    /// The result of one call. Sets `why` if the reply means that the server is unavailable.
-    call_result interpret(const window_request& request, const redis::reply& got, std::string& why) const;
+    /// The replies to commands for so many requests each. Throws `std::bad_alloc`.
+    result<std::vector<redis::reply>> run(connection& on, requests_of_batch requests, std::size_t per_command, steady::time_point end);
+    /// What the reply says of the request at this place of its command. Sets `why` if it means that the server is unavailable.
+    window_result interpret(const window_request& request, const redis::reply& got, std::size_t place, std::string& why) const;
 
     const server_address server;
     const std::unique_ptr<tls_authorities> authorities;
@@ -45737,6 +45758,7 @@ struct pool::state {
     const pool_settings settings;
     connections shared;
     combiner callers;
+    std::atomic<bool> takes_several_keys = true;
 };
 
 inline void pool::state::send(combiner::batch all) noexcept {
@@ -45759,52 +45781,68 @@ inline void pool::state::send(combiner::batch all) noexcept {
 
 inline bool pool::state::exchange(connection& on, combiner::batch all, std::string& why) {
     const auto end = steady::now() + settings.answer_wait_max;
-    constexpr std::size_t command_bytes = 256;
-    std::vector<const window_request*> requests;  // in the order in which they are sent
+    std::vector<const window_request*> requests;  // in the order in which they are counted
     requests.reserve(2 * all.size());
     for (const auto* const each : all) {
         if (each->question.before != nullptr) requests.push_back(each->question.before);
         requests.push_back(each->question.request);
     }
-    std::vector<redis::reply> replies(requests.size());
-    std::string commands;
-    commands.reserve(command_bytes * requests.size());
-    for (const auto* const each : requests) script.append(commands, *each, window_script::form::by_name);
-    auto exchanged = on.exchange(commands, replies, end);
-
-    // A server that does not have the script has counted none of these requests: they are sent again, the first with the script.
-    std::vector<std::size_t> unknown;
-    for (std::size_t i = 0; exchanged && i < replies.size(); ++i)
-        if (replies[i].error.starts_with("NOSCRIPT")) unknown.push_back(i);
-    if (!unknown.empty()) {
-        commands.clear();
-        for (const std::size_t i : unknown)
-            script.append(commands, *requests[i], i == unknown.front() ? window_script::form::whole : window_script::form::by_name);
-        std::vector<redis::reply> again(unknown.size());
-        exchanged = on.exchange(commands, again, end);
-        if (exchanged)
-            for (std::size_t i = 0; i < unknown.size(); ++i) replies[unknown[i]] = std::move(again[i]);
+    std::size_t per_command = takes_several_keys.load(std::memory_order_relaxed) ? requests.size() : 1;
+    auto replies = run(on, requests, per_command, end);
+    if (replies && per_command > 1 && !replies->front().error.empty()) {
+        // Nothing was counted. A cluster refuses keys of several shards (CROSSSLOT), some proxies any command with several keys.
+        per_command = 1;
+        replies = run(on, requests, per_command, end);
+        if (replies && replies->front().error.empty()) takes_several_keys.store(false, std::memory_order_relaxed);
     }
-    if (!exchanged) {
-        why = std::move(exchanged.error().cause);
+    if (!replies) {
+        why = std::move(replies.error().cause);
         return false;
     }
     std::size_t at = 0;
     for (auto* const each : all) {
         if (each->question.before != nullptr) ++at;
-        each->answer = interpret(*each->question.request, replies[at++], why);
+        each->answer = interpret(*each->question.request, (*replies)[at / per_command], at % per_command, why);
+        ++at;
     }
     return why.empty();
 }
 
-inline auto pool::state::interpret(const window_request& request, const redis::reply& got, std::string& why) const -> call_result {
-    if (got.error.find("WRONGTYPE") != std::string::npos) return {outcome::wrong_type};
-    const auto read = window_script::read(request, got);
-    if (got.error.empty() && read) return {outcome::replied, *read};
-    why = "Redis at " + server.to_text() + ": ";
-    if (got.error.empty()) why += "unexpected reply to the script";
-    else why += std::string{detail::meaning_of(got.error)} + " (" + printable_error(got.error) + ")";
-    return {outcome::unavailable};
+inline auto pool::state::run(connection& on, requests_of_batch requests, std::size_t per_command, steady::time_point end)
+    -> result<std::vector<redis::reply>> {
+    std::vector<redis::reply> replies((requests.size() + per_command - 1) / per_command);
+    constexpr std::size_t request_bytes = 256;
+    std::string commands;
+    commands.reserve(request_bytes * requests.size());
+    const auto append = [&](std::size_t command, window_script::form how) {
+        const auto first = command * per_command;
+        script.append(commands, requests.subspan(first, (std::min)(per_command, requests.size() - first)), how);
+    };
+    for (std::size_t i = 0; i < replies.size(); ++i) append(i, window_script::form::by_name);
+    if (auto exchanged = on.exchange(commands, replies, end); !exchanged) return std::move(exchanged).error();
+
+    // A server that does not have the script has counted none of these requests: they are sent again, the first with the script.
+    std::vector<std::size_t> unknown;
+    for (std::size_t i = 0; i < replies.size(); ++i)
+        if (replies[i].error.starts_with("NOSCRIPT")) unknown.push_back(i);
+    if (unknown.empty()) return replies;
+    commands.clear();
+    for (const std::size_t i : unknown) append(i, i == unknown.front() ? window_script::form::whole : window_script::form::by_name);
+    std::vector<redis::reply> again(unknown.size());
+    if (auto exchanged = on.exchange(commands, again, end); !exchanged) return std::move(exchanged).error();
+    for (std::size_t i = 0; i < unknown.size(); ++i) replies[unknown[i]] = std::move(again[i]);
+    return replies;
+}
+
+inline window_result pool::state::interpret(const window_request& request, const redis::reply& got, std::size_t place,
+                                            std::string& why) const {
+    if (got.error.empty()) {
+        const auto read = window_script::read(request, got, place);
+        if (read.how == outcome::unavailable) why = "Redis at " + server.to_text() + ": unexpected reply to the script";
+        return read;
+    }
+    why = "Redis at " + server.to_text() + ": " + std::string{detail::meaning_of(got.error)} + " (" + printable_error(got.error) + ")";
+    return {};
 }
 
 TOLLGATE_DECL pool::pool(server_address server, std::unique_ptr<tls_authorities> authorities, window_script script,
@@ -45813,15 +45851,12 @@ TOLLGATE_DECL pool::pool(server_address server, std::unique_ptr<tls_authorities>
 
 TOLLGATE_DECL pool::~pool() = default;
 
-TOLLGATE_DECL outcome pool::send(const window_request* before, const window_request& request,
-                               window_reply& reply) noexcept {
-    if (state_->shared.is_refusing()) return outcome::unavailable;
+TOLLGATE_DECL window_result pool::send(const window_request* before, const window_request& request) noexcept {
+    if (state_->shared.is_refusing()) return {};
     try {
-        const auto got = state_->callers.call({before, &request}, [this](state::combiner::batch all) noexcept { state_->send(all); });
-        reply = got.reply;
-        return got.how;
+        return state_->callers.call({before, &request}, [this](state::combiner::batch all) noexcept { state_->send(all); });
     } catch (const std::bad_alloc&) {
-        return outcome::unavailable;
+        return {};
     }
 }
 
@@ -45881,20 +45916,20 @@ inline verdict redis_limiter::state::take(const limit_key& key, const quota& all
         if (const auto decision = leased->try_take(key, bound, at)) return *decision;
         return take_leased(key, allowed, now, at);
     }
-    redis::window_reply reply{};
     const redis::window_request one{key, bound, 1};
-    if (pool.send(nullptr, one, reply) != redis::outcome::replied) return decide_here(key, allowed, now, true);
+    const auto [how, reply] = pool.send(nullptr, one);
+    if (how != redis::outcome::replied) return decide_here(key, allowed, now, true);
     return judge(one, reply, reply.granted > 0);
 }
 
 inline verdict redis_limiter::state::take_leased(const limit_key& key, const quota& allowed, instant now,
                                                  std::int64_t at) noexcept {
     const detail::bounded_quota bound{allowed};
-    redis::window_reply reply{};
     redis::leases::pending_request next{{key, bound}};
     if (const auto decision = leased->take(key, bound, at, next)) return *decision;
     const auto back = pool.is_up() ? leased->reclaim(at) : std::nullopt;
-    const bool has_reply = pool.send(back ? &*back : nullptr, next.request, reply) == redis::outcome::replied;
+    const auto [how, reply] = pool.send(back ? &*back : nullptr, next.request);
+    const bool has_reply = how == redis::outcome::replied;
     if (next.is_for_lease) {
         const verdict decision = leased->complete(next, has_reply ? &reply : nullptr, at);
         if (has_reply || decision.admitted) return decision;
@@ -45907,8 +45942,8 @@ inline verdict redis_limiter::state::peek(const limit_key& key, const quota& all
     if (leased)
         if (const auto decision = leased->peek(key, bound, steady_now())) return *decision;
     const redis::window_request query{key, bound};
-    redis::window_reply reply{};
-    if (pool.send(nullptr, query, reply) != redis::outcome::replied) return decide_here(key, allowed, now, false);
+    const auto [how, reply] = pool.send(nullptr, query);
+    if (how != redis::outcome::replied) return decide_here(key, allowed, now, false);
     return judge(query, reply, reply.remaining > 0);
 }
 
@@ -45973,8 +46008,7 @@ TOLLGATE_DECL std::optional<verdict> redis_limiter::try_peek(const limit_key& ke
 
 TOLLGATE_DECL bool redis_limiter::try_now() noexcept {
     const redis::window_request query{limit_key::of(ip_address{}), detail::bounded_quota{{1, seconds{1}}}};
-    redis::window_reply reply{};
-    return state_->pool.send(nullptr, query, reply) != redis::outcome::unavailable;
+    return state_->pool.send(nullptr, query).how != redis::outcome::unavailable;
 }
 
 TOLLGATE_DECL backend_statistics redis_limiter::statistics() const noexcept { return state_->pool.statistics(); }

@@ -58,20 +58,20 @@ inline verdict redis_limiter::state::take(const limit_key& key, const quota& all
         if (const auto decision = leased->try_take(key, bound, at)) return *decision;
         return take_leased(key, allowed, now, at);
     }
-    redis::window_reply reply{};
     const redis::window_request one{key, bound, 1};
-    if (pool.send(nullptr, one, reply) != redis::outcome::replied) return decide_here(key, allowed, now, true);
+    const auto [how, reply] = pool.send(nullptr, one);
+    if (how != redis::outcome::replied) return decide_here(key, allowed, now, true);
     return judge(one, reply, reply.granted > 0);
 }
 
 inline verdict redis_limiter::state::take_leased(const limit_key& key, const quota& allowed, instant now,
                                                  std::int64_t at) noexcept {
     const detail::bounded_quota bound{allowed};
-    redis::window_reply reply{};
     redis::leases::pending_request next{{key, bound}};
     if (const auto decision = leased->take(key, bound, at, next)) return *decision;
     const auto back = pool.is_up() ? leased->reclaim(at) : std::nullopt;
-    const bool has_reply = pool.send(back ? &*back : nullptr, next.request, reply) == redis::outcome::replied;
+    const auto [how, reply] = pool.send(back ? &*back : nullptr, next.request);
+    const bool has_reply = how == redis::outcome::replied;
     if (next.is_for_lease) {
         const verdict decision = leased->complete(next, has_reply ? &reply : nullptr, at);
         if (has_reply || decision.admitted) return decision;
@@ -84,8 +84,8 @@ inline verdict redis_limiter::state::peek(const limit_key& key, const quota& all
     if (leased)
         if (const auto decision = leased->peek(key, bound, steady_now())) return *decision;
     const redis::window_request query{key, bound};
-    redis::window_reply reply{};
-    if (pool.send(nullptr, query, reply) != redis::outcome::replied) return decide_here(key, allowed, now, false);
+    const auto [how, reply] = pool.send(nullptr, query);
+    if (how != redis::outcome::replied) return decide_here(key, allowed, now, false);
     return judge(query, reply, reply.remaining > 0);
 }
 
@@ -150,8 +150,7 @@ TOLLGATE_DECL std::optional<verdict> redis_limiter::try_peek(const limit_key& ke
 
 TOLLGATE_DECL bool redis_limiter::try_now() noexcept {
     const redis::window_request query{limit_key::of(ip_address{}), detail::bounded_quota{{1, seconds{1}}}};
-    redis::window_reply reply{};
-    return state_->pool.send(nullptr, query, reply) != redis::outcome::unavailable;
+    return state_->pool.send(nullptr, query).how != redis::outcome::unavailable;
 }
 
 TOLLGATE_DECL backend_statistics redis_limiter::statistics() const noexcept { return state_->pool.statistics(); }

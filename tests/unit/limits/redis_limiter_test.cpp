@@ -176,8 +176,8 @@ TEST_CASE("it decides like the model for random requests, by the server's clock"
             request.returned = 1;
             request.returned_of = known.began_at - (pick(2) == 0 ? 1 : 0);
         }
-        redis::window_reply reply{};
-        REQUIRE(pool.send(nullptr, request, reply) == redis::outcome::replied);
+        const auto [how, reply] = pool.send(nullptr, request);
+        REQUIRE((how == redis::outcome::replied));
         const std::int64_t length = allowed.window.count() * 1000, now = reply.now_milliseconds;
         CAPTURE(step, number, counts, allowed.requests, length, now, known.began_at, known.requests, known.length);
         const bool returns = request.returned > 0 && request.returned_of == known.began_at;
@@ -332,31 +332,83 @@ TEST_CASE("after SCRIPT FLUSH the script is loaded again, and no count is lost")
     CHECK(limiter.is_up());
 }
 
-TEST_CASE("requests that share a round trip count exactly, each for its own key, also where the script is lost") {
-    auto& server = redis_server::shared();
-    auto limiter = open(server.url(), patient());
+namespace {
+
+/// Requests of several threads, which share round trips; `meanwhile` runs beside them. Each must be counted once, for its own key.
+template <class Meanwhile>
+void count_with_threads(redis_limiter& limiter, std::int64_t first_user, Meanwhile meanwhile) {
     const quota allowed{500, hours{1}};
     std::atomic<std::uint32_t> shared_by_all = 0;
     std::atomic<int> wrong = 0;
+    std::atomic<int> running = 0;
     std::vector<std::thread> threads;
     constexpr int count = 8;
+    running = count;
     for (int t = 0; t < count; ++t)
         threads.emplace_back([&, t] {
             for (std::uint32_t i = 0; i < 100; ++i) {
-                shared_by_all += limiter.take(user(1), allowed, some_time).admitted ? 1U : 0U;
+                shared_by_all += limiter.take(user(first_user), allowed, some_time).admitted ? 1U : 0U;
                 // Nobody else counts for this key: what remains is known exactly.
-                const auto own = limiter.take(user(100 + t), allowed, some_time);
+                const auto own = limiter.take(user(first_user + 1 + t), allowed, some_time);
                 if (!own.admitted || own.remaining != allowed.requests - i - 1) ++wrong;
             }
+            --running;
         });
-    for (int i = 0; i < 20; ++i) {
-        (void)server.run({"SCRIPT", "FLUSH"});
-        std::this_thread::sleep_for(milliseconds{5});
-    }
+    while (running > 0) meanwhile();
     for (auto& each : threads) each.join();
     CHECK(shared_by_all == 500);
     CHECK(wrong == 0);
     CHECK(limiter.is_up());
+}
+
+/// How many commands that run scripts a server has received.
+std::int64_t commands_of(const redis_server& server) {
+    return server.run({"EVAL",
+                       "local calls = 0; for each in string.gmatch(redis.call('INFO', 'commandstats'), 'cmdstat_evalsha:calls=(%d+)') do "
+                       "calls = calls + each end return calls",
+                       "0"})
+        .numbers.at(0);
+}
+
+}  // namespace
+
+TEST_CASE("requests that share a round trip count exactly, each for its own key, also where the script is lost") {
+    auto& server = redis_server::shared();
+    auto limiter = open(server.url(), patient());
+    count_with_threads(limiter, 1, [&] {
+        (void)server.run({"SCRIPT", "FLUSH"});
+        std::this_thread::yield();
+    });
+}
+
+TEST_CASE("requests that share a round trip share a command") {
+    redis_server server;
+    auto limiter = open(server.url(), patient());
+    count_with_threads(limiter, 1, [] { std::this_thread::yield(); });
+    CHECK(commands_of(server) < 1600);
+}
+
+TEST_CASE("a cluster gets a command for each key") {
+    redis_server server{std::vector<std::string>{"--cluster-enabled", "yes"}};
+    (void)server.run({"CLUSTER", "ADDSLOTSRANGE", "0", "16383"});
+    auto limiter = open(server.url(), patient());
+    REQUIRE(eventually([&] { return limiter.try_now(); }));
+    count_with_threads(limiter, 1, [] { std::this_thread::yield(); });
+    CHECK(commands_of(server) > 1200);  // all but those that were sent together before the first refusal
+}
+
+TEST_CASE("one key of another type does not affect the other keys of its command") {
+    const redis::window_script script{"together:"};
+    auto& server = redis_server::shared();
+    (void)server.run({"LPUSH", "together:user:2", "x"});
+    const auto reply = server.run({"EVAL", redis::window_script::text(), "3", "together:user:1", "together:user:2", "together:user:3",
+                                   "10", "60000", "1", "10", "60000", "1", "10", "60000", "1"});
+    const redis::window_request request{user(1), tollgate::detail::bounded_quota{{10, seconds{60}}}, 1};
+    CHECK((redis::window_script::read(request, reply, 0).how == redis::outcome::replied));
+    CHECK((redis::window_script::read(request, reply, 1).how == redis::outcome::wrong_type));
+    CHECK((redis::window_script::read(request, reply, 2).how == redis::outcome::replied));
+    CHECK((redis::window_script::read(request, reply, 3).how == redis::outcome::unavailable));
+    CHECK(redis::window_script::read(request, reply, 2).reply.remaining == 9);
 }
 
 TEST_CASE("a key with a value of another type is decided by when_down, alone") {

@@ -17,7 +17,7 @@ const tollgate::detail::bounded_quota ten{{10, seconds{60}}};
 
 reply numbers(std::initializer_list<std::int64_t> values) {
     reply made;
-    for (std::int64_t each : values) made.numbers[made.count++] = each;
+    made.numbers = values;
     return made;
 }
 
@@ -28,7 +28,7 @@ TEST_CASE("the script's name is its SHA-1, as the server computes it") {
     const auto& server = tollgate_test::redis_server::shared();
     (void)server.run({"SCRIPT", "LOAD", window_script::text()});
     const auto known = server.run({"SCRIPT", "EXISTS", script.name()});
-    REQUIRE(known.count == 1);
+    REQUIRE(known.numbers.size() == 1);
     CHECK(known.numbers[0] == 1);
 }
 
@@ -41,11 +41,13 @@ TEST_CASE("a key's name contains the user or the address") {
 
 TEST_CASE("an unexpected reply is rejected") {
     const window_request request{limit_key::of(user_id{1}), ten, 4};
-    CHECK(window_script::read(request, numbers({4, 6, 1000, 1000})));
-    CHECK(window_script::read(request, numbers({0, 10, 1000, 2000})));
-    for (const auto& each : {numbers({}), numbers({1, 2, 3}), numbers({-1, 6, 0, 0}), numbers({5, 6, 0, 0}),
+    const auto read = [&](const reply& each) { return window_script::read(request, each, 0).how; };
+    CHECK((read(numbers({4, 6, 1000, 1000})) == redis::outcome::replied));
+    CHECK((read(numbers({0, 10, 1000, 2000})) == redis::outcome::replied));
+    CHECK((read(numbers({-1, 0, 1000, 1000})) == redis::outcome::wrong_type));
+    for (const auto& each : {numbers({}), numbers({1, 2, 3}), numbers({-2, 6, 0, 0}), numbers({5, 6, 0, 0}),
                              numbers({1, 11, 0, 0}), numbers({1, -1, 0, 0}), numbers({1, 1, 2, 1})})
-        CHECK_FALSE(window_script::read(request, each));
+        CHECK((read(each) == redis::outcome::unavailable));
 }
 
 TEST_CASE("a window is found again, whatever its numbers, and another value is overwritten") {

@@ -5,7 +5,6 @@
 #include <tollgate/base/time.hpp>
 #include <tollgate/limits/detail/redis/server_address.hpp>
 
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 struct redisReader;
 struct ssl_st;
@@ -25,8 +25,7 @@ using steady = std::chrono::steady_clock;
 /// The reply to one command: the text of an error, or one or more integers. Other types are discarded.
 struct reply {
     std::string error{};
-    std::array<std::int64_t, 4> numbers{};
-    std::size_t count = 0;
+    std::vector<std::int64_t> numbers{};
 };
 
 /// A server's error text made safe for messages: one line, at most 160 bytes, visible ASCII only.

@@ -278,16 +278,15 @@ TOLLGATE_DECL result<void> connection::exchange(std::string_view commands, std::
             static_cast<redisReply*>(got), [](redisReply* gone) { freeReplyObject(gone); }};
         reply& last = replies[next++];
         last.error.clear();
-        last.count = 0;
+        last.numbers.clear();
         if (answer->type == REDIS_REPLY_ERROR) {
             last.error.assign(answer->str, answer->len);
             if (last.error.empty()) last.error = "an error without a message";
         }
-        if (answer->type == REDIS_REPLY_INTEGER) last.numbers[last.count++] = answer->integer;
+        if (answer->type == REDIS_REPLY_INTEGER) last.numbers.push_back(answer->integer);
         if (answer->type == REDIS_REPLY_ARRAY)
-            for (std::size_t i = 0; i < answer->elements && last.count < last.numbers.size(); ++i)
-                if (answer->element[i]->type == REDIS_REPLY_INTEGER)
-                    last.numbers[last.count++] = answer->element[i]->integer;
+            for (std::size_t i = 0; i < answer->elements; ++i)
+                if (answer->element[i]->type == REDIS_REPLY_INTEGER) last.numbers.push_back(answer->element[i]->integer);
     }
     return {};
 }

@@ -29,12 +29,6 @@ struct pool_settings {
     std::function<void(bool up, std::string_view why)> on_state{};
 };
 
-enum class outcome : std::uint8_t {
-    replied,
-    wrong_type,  ///< the key holds a value of another type (WRONGTYPE)
-    unavailable,   ///< the server is unavailable or did not reply in time
-};
-
 /// The connections of one process to a server, opened on demand, and whether the server is available.
 ///
 /// After a failed connection, a time-out or an error such as READONLY, LOADING, OOM or NOAUTH, calls fail at once
@@ -52,8 +46,7 @@ public:
 
     /// One round trip, shared by the calls that arrive during another one. `before` is sent along unless null; its reply is
     /// discarded.
-    [[nodiscard]] TOLLGATE_DECL outcome send(const window_request* before, const window_request& request,
-                                           window_reply& reply) noexcept;
+    [[nodiscard]] TOLLGATE_DECL window_result send(const window_request* before, const window_request& request) noexcept;
 
     /// Whether the last contact with the server succeeded. True at the start.
     [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;

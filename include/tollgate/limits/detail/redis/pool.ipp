@@ -4,8 +4,11 @@
 #include <tollgate/base/detail/reconnecting_pool.hpp>
 #include <tollgate/limits/detail/redis/pool.hpp>
 
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <new>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -46,11 +49,8 @@ struct pool::state {
         const window_request* before;  // null: nothing is sent along
         const window_request* request;
     };
-    struct call_result {
-        outcome how = outcome::unavailable;
-        window_reply reply{};
-    };
-    using combiner = tollgate::detail::call_combiner<call, call_result>;
+    using combiner = tollgate::detail::call_combiner<call, window_result>;
+    using requests_of_batch = std::span<const window_request* const>;
 
     state(server_address server_, std::unique_ptr<tls_authorities> authorities_, window_script script_,
           const pool_settings& settings_)
@@ -64,8 +64,10 @@ struct pool::state {
     void send(combiner::batch all) noexcept;
     /// Whether the server is available; otherwise `why` says what failed.
     bool exchange(connection& on, combiner::batch all, std::string& why);
-    /// The result of one call. Sets `why` if the reply means that the server is unavailable.
-    call_result interpret(const window_request& request, const redis::reply& got, std::string& why) const;
+    /// The replies to commands for so many requests each. Throws `std::bad_alloc`.
+    result<std::vector<redis::reply>> run(connection& on, requests_of_batch requests, std::size_t per_command, steady::time_point end);
+    /// What the reply says of the request at this place of its command. Sets `why` if it means that the server is unavailable.
+    window_result interpret(const window_request& request, const redis::reply& got, std::size_t place, std::string& why) const;
 
     const server_address server;
     const std::unique_ptr<tls_authorities> authorities;
@@ -73,6 +75,7 @@ struct pool::state {
     const pool_settings settings;
     connections shared;
     combiner callers;
+    std::atomic<bool> takes_several_keys = true;
 };
 
 inline void pool::state::send(combiner::batch all) noexcept {
@@ -95,52 +98,68 @@ inline void pool::state::send(combiner::batch all) noexcept {
 
 inline bool pool::state::exchange(connection& on, combiner::batch all, std::string& why) {
     const auto end = steady::now() + settings.answer_wait_max;
-    constexpr std::size_t command_bytes = 256;
-    std::vector<const window_request*> requests;  // in the order in which they are sent
+    std::vector<const window_request*> requests;  // in the order in which they are counted
     requests.reserve(2 * all.size());
     for (const auto* const each : all) {
         if (each->question.before != nullptr) requests.push_back(each->question.before);
         requests.push_back(each->question.request);
     }
-    std::vector<redis::reply> replies(requests.size());
-    std::string commands;
-    commands.reserve(command_bytes * requests.size());
-    for (const auto* const each : requests) script.append(commands, *each, window_script::form::by_name);
-    auto exchanged = on.exchange(commands, replies, end);
-
-    // A server that does not have the script has counted none of these requests: they are sent again, the first with the script.
-    std::vector<std::size_t> unknown;
-    for (std::size_t i = 0; exchanged && i < replies.size(); ++i)
-        if (replies[i].error.starts_with("NOSCRIPT")) unknown.push_back(i);
-    if (!unknown.empty()) {
-        commands.clear();
-        for (const std::size_t i : unknown)
-            script.append(commands, *requests[i], i == unknown.front() ? window_script::form::whole : window_script::form::by_name);
-        std::vector<redis::reply> again(unknown.size());
-        exchanged = on.exchange(commands, again, end);
-        if (exchanged)
-            for (std::size_t i = 0; i < unknown.size(); ++i) replies[unknown[i]] = std::move(again[i]);
+    std::size_t per_command = takes_several_keys.load(std::memory_order_relaxed) ? requests.size() : 1;
+    auto replies = run(on, requests, per_command, end);
+    if (replies && per_command > 1 && !replies->front().error.empty()) {
+        // Nothing was counted. A cluster refuses keys of several shards (CROSSSLOT), some proxies any command with several keys.
+        per_command = 1;
+        replies = run(on, requests, per_command, end);
+        if (replies && replies->front().error.empty()) takes_several_keys.store(false, std::memory_order_relaxed);
     }
-    if (!exchanged) {
-        why = std::move(exchanged.error().cause);
+    if (!replies) {
+        why = std::move(replies.error().cause);
         return false;
     }
     std::size_t at = 0;
     for (auto* const each : all) {
         if (each->question.before != nullptr) ++at;
-        each->answer = interpret(*each->question.request, replies[at++], why);
+        each->answer = interpret(*each->question.request, (*replies)[at / per_command], at % per_command, why);
+        ++at;
     }
     return why.empty();
 }
 
-inline auto pool::state::interpret(const window_request& request, const redis::reply& got, std::string& why) const -> call_result {
-    if (got.error.find("WRONGTYPE") != std::string::npos) return {outcome::wrong_type};
-    const auto read = window_script::read(request, got);
-    if (got.error.empty() && read) return {outcome::replied, *read};
-    why = "Redis at " + server.to_text() + ": ";
-    if (got.error.empty()) why += "unexpected reply to the script";
-    else why += std::string{detail::meaning_of(got.error)} + " (" + printable_error(got.error) + ")";
-    return {outcome::unavailable};
+inline auto pool::state::run(connection& on, requests_of_batch requests, std::size_t per_command, steady::time_point end)
+    -> result<std::vector<redis::reply>> {
+    std::vector<redis::reply> replies((requests.size() + per_command - 1) / per_command);
+    constexpr std::size_t request_bytes = 256;
+    std::string commands;
+    commands.reserve(request_bytes * requests.size());
+    const auto append = [&](std::size_t command, window_script::form how) {
+        const auto first = command * per_command;
+        script.append(commands, requests.subspan(first, (std::min)(per_command, requests.size() - first)), how);
+    };
+    for (std::size_t i = 0; i < replies.size(); ++i) append(i, window_script::form::by_name);
+    if (auto exchanged = on.exchange(commands, replies, end); !exchanged) return std::move(exchanged).error();
+
+    // A server that does not have the script has counted none of these requests: they are sent again, the first with the script.
+    std::vector<std::size_t> unknown;
+    for (std::size_t i = 0; i < replies.size(); ++i)
+        if (replies[i].error.starts_with("NOSCRIPT")) unknown.push_back(i);
+    if (unknown.empty()) return replies;
+    commands.clear();
+    for (const std::size_t i : unknown) append(i, i == unknown.front() ? window_script::form::whole : window_script::form::by_name);
+    std::vector<redis::reply> again(unknown.size());
+    if (auto exchanged = on.exchange(commands, again, end); !exchanged) return std::move(exchanged).error();
+    for (std::size_t i = 0; i < unknown.size(); ++i) replies[unknown[i]] = std::move(again[i]);
+    return replies;
+}
+
+inline window_result pool::state::interpret(const window_request& request, const redis::reply& got, std::size_t place,
+                                            std::string& why) const {
+    if (got.error.empty()) {
+        const auto read = window_script::read(request, got, place);
+        if (read.how == outcome::unavailable) why = "Redis at " + server.to_text() + ": unexpected reply to the script";
+        return read;
+    }
+    why = "Redis at " + server.to_text() + ": " + std::string{detail::meaning_of(got.error)} + " (" + printable_error(got.error) + ")";
+    return {};
 }
 
 TOLLGATE_DECL pool::pool(server_address server, std::unique_ptr<tls_authorities> authorities, window_script script,
@@ -149,15 +168,12 @@ TOLLGATE_DECL pool::pool(server_address server, std::unique_ptr<tls_authorities>
 
 TOLLGATE_DECL pool::~pool() = default;
 
-TOLLGATE_DECL outcome pool::send(const window_request* before, const window_request& request,
-                               window_reply& reply) noexcept {
-    if (state_->shared.is_refusing()) return outcome::unavailable;
+TOLLGATE_DECL window_result pool::send(const window_request* before, const window_request& request) noexcept {
+    if (state_->shared.is_refusing()) return {};
     try {
-        const auto got = state_->callers.call({before, &request}, [this](state::combiner::batch all) noexcept { state_->send(all); });
-        reply = got.reply;
-        return got.how;
+        return state_->callers.call({before, &request}, [this](state::combiner::batch all) noexcept { state_->send(all); });
     } catch (const std::bad_alloc&) {
-        return outcome::unavailable;
+        return {};
     }
 }
 

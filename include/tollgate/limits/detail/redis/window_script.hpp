@@ -5,8 +5,9 @@
 #include <tollgate/limits/detail/window_set.hpp>
 #include <tollgate/model/quota.hpp>
 
+#include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -29,20 +30,32 @@ struct window_reply {
     std::int64_t now_milliseconds;
 };
 
+enum class outcome : std::uint8_t {
+    replied,
+    wrong_type,   ///< the key holds a value of another type (WRONGTYPE)
+    unavailable,  ///< the server is unavailable, did not reply in time, or sent a reply that does not have the script's format
+};
+
+struct window_result {
+    outcome how = outcome::unavailable;
+    window_reply reply{};
+};
+
 /// The counting script, run by the server: one round trip, atomic, and by the server's clock alone.
 ///
 /// One key holds one window: its start, its count and its length. It expires one second after the window ends. A
-/// request touches one key, so the keys can be spread over the nodes of a cluster.
+/// command counts in any number of windows, because running the script costs as much as what it does for a window.
 class window_script {
 public:
     /// `prefix` begins each key. Throws std::runtime_error when OpenSSL has no SHA-1, which Redis uses to name scripts.
     TOLLGATE_DECL explicit window_script(std::string prefix);
 
     enum class form { by_name, whole };
-    TOLLGATE_DECL void append(std::string& commands, const window_request& request, form how) const;
-    /// Empty if the reply does not have the script's format.
-    [[nodiscard]] static TOLLGATE_DECL std::optional<window_reply> read(const window_request& request,
-                                                                         const reply& received) noexcept;
+    /// One command for all of these.
+    TOLLGATE_DECL void append(std::string& commands, std::span<const window_request* const> requests, form how) const;
+    /// What the reply says of the request at this place of the command.
+    [[nodiscard]] static TOLLGATE_DECL window_result read(const window_request& request, const reply& received,
+                                                          std::size_t place) noexcept;
 
     [[nodiscard]] TOLLGATE_DECL std::string key_of(const limit_key& key) const;
     [[nodiscard]] const std::string& name() const noexcept { return name_; }

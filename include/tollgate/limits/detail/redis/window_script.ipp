@@ -12,48 +12,65 @@
 namespace tollgate::inline v0::redis {
 
 TOLLGATE_DECL std::string_view window_script::text() noexcept {
+    // For each key three arguments: the quota's requests, its length, and the units wanted, which two numbers follow where a lease
+    // is returned. The reply has four numbers for each; -1 for a key with a value of another type.
+    //
     // A window that has ended under its last quota stays ended. A request for several units is granted at most an
-    // eighth of what remains, so that the last units are available to every node. A value that is not a window is
+    // eighth of what remains, so that the last units are available to every node. A text that is not a window is
     // overwritten. Whole numbers below 10^14 become text by `..` as they are (%.14g), which costs a third of
     // `string.format`; Redis writes those that it is given as arguments, such as the expiry, by itself.
     return R"lua(
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local requests, length, wanted = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3] and tonumber(ARGV[3]) or 1
-local began, counted, granted, stored_length, write = now, 0, 0, nil, false
-local value = redis.call('GET', KEYS[1])
-if value then
-    local of, units, lasts = string.match(value, '^(%d+) (%d+) (%d+)$')
-    if of then
-        of = tonumber(of)
-        local start = math.min(of, now)
-        if now < start + math.min(tonumber(lasts), length) then
-            began, counted, stored_length = start, tonumber(units), lasts
-            if ARGV[4] and of == tonumber(ARGV[5]) then
-                counted = math.max(counted - ARGV[4], 0)
-                write = true
+local reply = {}
+for i, key in ipairs(KEYS) do
+    local new_length, wanted_text = ARGV[3 * i - 1], ARGV[3 * i]
+    local requests, length, wanted = tonumber(ARGV[3 * i - 2]), tonumber(new_length), tonumber(wanted_text)
+    local returned, returned_of
+    if not wanted then
+        wanted, returned, returned_of = string.match(wanted_text, '^(%d+) (%d+) (%d+)$')
+        wanted = tonumber(wanted)
+    end
+    local began, counted, granted, stored_length, write = now, 0, 0, nil, false
+    local value = redis.pcall('GET', key)
+    if type(value) == 'table' then
+        if not string.find(value.err, 'WRONGTYPE', 1, true) then return value end
+        requests, granted = 0, -1
+    else
+        if value then
+            local of, units, lasts = string.match(value, '^(%d+) (%d+) (%d+)$')
+            if of then
+                of = tonumber(of)
+                local start = math.min(of, now)
+                if now < start + math.min(tonumber(lasts), length) then
+                    began, counted, stored_length = start, tonumber(units), lasts
+                    if returned and of == tonumber(returned_of) then
+                        counted = math.max(counted - returned, 0)
+                        write = true
+                    end
+                end
+            end
+        end
+        if wanted == 0 then
+            new_length = stored_length
+        elseif counted < requests then
+            granted = math.min(wanted, math.max(1, math.floor((requests - counted) / 8)))
+            counted = counted + granted
+            write = true
+        elseif stored_length and stored_length ~= new_length then
+            write = true
+        end
+        if write then
+            if new_length ~= '0' then
+                redis.call('SET', key, began .. ' ' .. counted .. ' ' .. new_length, 'PX', began + new_length - now + 1000)
+            else
+                redis.call('DEL', key)
             end
         end
     end
+    reply[4 * i - 3], reply[4 * i - 2], reply[4 * i - 1], reply[4 * i] = granted, math.max(requests - counted, 0), began, now
 end
-local new_length = ARGV[2]
-if wanted == 0 then
-    new_length = stored_length
-elseif counted < requests then
-    granted = math.min(wanted, math.max(1, math.floor((requests - counted) / 8)))
-    counted = counted + granted
-    write = true
-elseif stored_length and stored_length ~= new_length then
-    write = true
-end
-if write then
-    if new_length ~= '0' then
-        redis.call('SET', KEYS[1], began .. ' ' .. counted .. ' ' .. new_length, 'PX', began + new_length - now + 1000)
-    else
-        redis.call('DEL', KEYS[1])
-    end
-end
-return {granted, math.max(requests - counted, 0), began, now}
+return reply
 )lua";
 }
 
@@ -77,28 +94,29 @@ TOLLGATE_DECL std::string window_script::key_of(const limit_key& key) const {
     return made;
 }
 
-TOLLGATE_DECL void window_script::append(std::string& commands, const window_request& request, form how) const {
-    // What a request without leases leaves out, the script does not have to read.
-    const bool returns = request.returned > 0;
-    const bool names_wanted = returns || request.wanted != 1;
-    command_writer to{commands, std::size_t{returns ? 9U : names_wanted ? 7U : 6U}};
+TOLLGATE_DECL void window_script::append(std::string& commands, std::span<const window_request* const> requests, form how) const {
+    command_writer to{commands, 3 + 4 * requests.size()};
     to.word(how == form::by_name ? "EVALSHA" : "EVAL")
         .word(how == form::by_name ? std::string_view{name_} : text())
-        .word("1")
-        .word(key_of(request.key))
-        .number(request.allowed.requests)
-        .number(std::int64_t{request.allowed.window_seconds} * 1000);
-    if (names_wanted) to.number(request.wanted);
-    if (returns) to.number(request.returned).number(request.returned_of);
+        .number(static_cast<std::int64_t>(requests.size()));
+    for (const window_request* const each : requests) to.word(key_of(each->key));
+    for (const window_request* const each : requests) {
+        to.number(each->allowed.requests).number(std::int64_t{each->allowed.window_seconds} * 1000);
+        if (each->returned == 0)
+            to.number(each->wanted);
+        else
+            to.word(std::to_string(each->wanted) + ' ' + std::to_string(each->returned) + ' ' + std::to_string(each->returned_of));
+    }
 }
 
-TOLLGATE_DECL std::optional<window_reply> window_script::read(const window_request& request,
-                                                               const reply& received) noexcept {
-    const auto& [granted, remaining, began, now] = received.numbers;
-    if (received.count != 4 || granted < 0 || granted > request.wanted || remaining < 0 ||
-        remaining > request.allowed.requests || began > now)
-        return std::nullopt;
-    return window_reply{static_cast<std::uint32_t>(granted), static_cast<std::uint32_t>(remaining), began, now};
+TOLLGATE_DECL window_result window_script::read(const window_request& request, const reply& received, std::size_t place) noexcept {
+    constexpr std::size_t numbers = 4;
+    if ((place + 1) * numbers > received.numbers.size()) return {};
+    const auto* const of_window = received.numbers.data() + place * numbers;
+    const std::int64_t granted = of_window[0], remaining = of_window[1], began = of_window[2], now = of_window[3];
+    if (granted == -1) return {outcome::wrong_type};
+    if (granted < 0 || granted > request.wanted || remaining < 0 || remaining > request.allowed.requests || began > now) return {};
+    return {outcome::replied, {static_cast<std::uint32_t>(granted), static_cast<std::uint32_t>(remaining), began, now}};
 }
 
 }  // namespace tollgate::redis
