@@ -191,6 +191,19 @@ def population_table(parts: Parts, count: int, rounds: int, seconds: int, figure
                         [row(each) for each in POPULATION_ARRANGEMENTS])
 
 
+def hot_token_table(parts: Parts, count: int, rounds: int, seconds: int, figures: Figures) -> str:
+    """What it costs the memory store that no two requests in a row are by the same user."""
+    memory = POPULATION_ARRANGEMENTS[0]
+    with tempfile.TemporaryDirectory(dir=BUILD) as one_place, tempfile.TemporaryDirectory(dir=BUILD) as many_place:
+        populations = {"one": Population(pathlib.Path(one_place), 1), "many": Population(pathlib.Path(many_place), count)}
+        for at_round in range(rounds):
+            for name, population in populations.items():
+                figures.take(name, at_round, population_costs, parts, memory, population, seconds)
+    return report.table([f"Memory store, {loads.POPULATION_CONNECTIONS} connections", "requests a CPU second", "ratio"],
+                        [[title, report.thousands(figures.median(name, "rate")), report.ratio(figures.ratio(name, "one", "rate"))]
+                         for name, title in (("one", "one hot token"), ("many", f"each request by another of {count:,} users"))])
+
+
 class Figures:
     def __init__(self):
         self._rounds = collections.defaultdict(dict)  # (arrangement, figure) -> round -> value

@@ -70,9 +70,9 @@ def _told_by_wrk(server: Server, connections: int, depth: int, seconds: int, aut
     return told
 
 
-def requests_per_cpu_second(contender: Contender, depth: int, seconds: int) -> float:
+def requests_per_cpu_second(contender: Contender, depth: int, seconds: int, threads: int = 1) -> float:
     """Requests answered for each second of CPU that the server used while wrk kept it busy."""
-    with running(contender) as server:
+    with running(contender, threads=threads) as server:
         _client(server, "rounds", CONNECTIONS, 20)  # warm: caches, allocator, lazy initialisation
         before = server.cpu_seconds()
         answered = answered_to_wrk(server, depth, seconds)
@@ -154,6 +154,14 @@ def handle_nanoseconds_and_allocations(calls: int, users: int | None = None) -> 
         raise Failed(f"handle: {done.stderr[-300:].strip()}")
     told = json.loads(done.stdout)
     return told["nanoseconds"], told["allocations"]
+
+
+def handle_calls_per_second(calls: int, users: int, threads: int) -> float:
+    """By the clock: calls that wait for each other use no CPU meanwhile."""
+    done = subprocess.run([BIN / "handle_cost", str(calls), str(users), str(threads)], capture_output=True, text=True, timeout=120)
+    if done.returncode != 0:
+        raise Failed(f"handle: {done.stderr[-300:].strip()}")
+    return json.loads(done.stdout)["calls_per_second"]
 
 
 def handle_instructions(calls: int) -> float:

@@ -98,7 +98,7 @@ http {{
 class Server:
     """A running contender."""
 
-    def __init__(self, contender: Contender, tool: tuple[str, ...] = (), arguments: tuple[str, ...] = ()):
+    def __init__(self, contender: Contender, tool: tuple[str, ...] = (), arguments: tuple[str, ...] = (), threads: int = 1):
         self.contender = contender
         self._place = pathlib.Path(tempfile.mkdtemp(prefix=f"{contender.name}_", dir=BUILD))  # goes when it goes
         self.port = free_port()
@@ -110,7 +110,8 @@ class Server:
             command += [str(path) for path in certificate()] if contender.tls else []
         self._errors = (self._place / "stderr").open("w+")
         self._process = subprocess.Popen([*tool, *command], cwd=self._place, text=True, stdin=subprocess.DEVNULL,
-                                         stdout=subprocess.PIPE, stderr=self._errors, preexec_fn=pinned(SERVER_CORE))
+                                         stdout=subprocess.PIPE, stderr=self._errors, env={**os.environ, "BENCHMARK_THREADS": str(threads)},
+                                         preexec_fn=pinned(SERVER_CORE) if threads == 1 else None)
         self.pid = self._process.pid
 
     def wait_until_ready(self) -> None:
@@ -156,8 +157,8 @@ class Server:
 
 
 @contextlib.contextmanager
-def running(contender: Contender, tool: tuple[str, ...] = (), arguments: tuple[str, ...] = ()):
-    server = Server(contender, tool, arguments)
+def running(contender: Contender, tool: tuple[str, ...] = (), arguments: tuple[str, ...] = (), threads: int = 1):
+    server = Server(contender, tool, arguments, threads)
     try:
         server.wait_until_ready()
         yield server

@@ -1,6 +1,6 @@
 // Our server with a handler that computes nothing; with a certificate and a key, over TLS.
 
-#include "../common/one_core_server.hpp"
+#include "../common/serve.hpp"
 
 namespace {
 
@@ -18,5 +18,5 @@ struct fixed_handler {
 
 int main(int argc, char** argv) {
     fixed_handler handler;
-    return benchmark::serve_on_one_core(handler, argc, argv);
+    return benchmark::serve(handler, argc, argv);
 }

@@ -7,7 +7,7 @@
 // `memory:` or a URL of Redis, LEASE its lease.
 
 #include "../common/account_service.hpp"
-#include "../common/one_core_server.hpp"
+#include "../common/serve.hpp"
 
 #include <postgres_directory.hpp>
 #include <sqlite_directory.hpp>
@@ -113,7 +113,7 @@ int serve_from_sqlite(const std::string& file, chosen_windows& windows, int argc
     announce("none");
     tollgate::account_api api{benchmark::settings(), users, store,
                               tollgate::default_policies().with_limiter(std::ref(windows)), tollgate::account_routes()};
-    return benchmark::serve_on_one_core(api, argc, argv);
+    return benchmark::serve(api, argc, argv);
 }
 
 int serve_from_memory(chosen_windows& windows, const char* digests, int argc, char** argv) {
@@ -123,7 +123,7 @@ int serve_from_memory(chosen_windows& windows, const char* digests, int argc, ch
     announce(benchmark::add_token(store));
     tollgate::account_api api{benchmark::settings(), users, store,
                               tollgate::default_policies().with_limiter(std::ref(windows)), tollgate::account_routes()};
-    return benchmark::serve_on_one_core(api, argc, argv);
+    return benchmark::serve(api, argc, argv);
 }
 
 int serve_from_postgres(const std::string& to, std::size_t remembered, chosen_windows& windows, int argc, char** argv) {
@@ -144,7 +144,7 @@ int serve_from_postgres(const std::string& to, std::size_t remembered, chosen_wi
     tollgate::account_api api{
         benchmark::settings(), users, store,
         tollgate::default_policies().with_clock(store.clock()).with_limiter(std::ref(windows)), tollgate::account_routes()};
-    return benchmark::serve_on_one_core(api, argc, argv);
+    return benchmark::serve(api, argc, argv);
 }
 
 }  // namespace

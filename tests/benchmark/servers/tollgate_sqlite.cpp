@@ -1,7 +1,7 @@
 // The whole API on SQLite, in a file in the directory that the driver made for this run.
 
 #include "../common/account_service.hpp"
-#include "../common/one_core_server.hpp"
+#include "../common/serve.hpp"
 
 #include <tollgate/api/account_api.hpp>
 #include <tollgate/api/routes.hpp>
@@ -15,5 +15,5 @@ int main(int argc, char** argv) {
     std::puts(benchmark::add_token(store).c_str());
     std::fflush(stdout);
     tollgate::account_api api{benchmark::settings(), users, store, tollgate::account_routes()};
-    return benchmark::serve_on_one_core(api, argc, argv);
+    return benchmark::serve(api, argc, argv);
 }

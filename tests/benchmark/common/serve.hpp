@@ -9,15 +9,17 @@
 #endif
 
 #include <chrono>
+#include <cstdlib>
 
 namespace benchmark {
 
-/// Serves a handler on one core with the arguments that every contender gets, `PORT [CERTIFICATE KEY]`. Returns only
-/// when the server could not start, with the exit code for that.
-inline int serve_on_one_core(tollgate::http::handler_ref handler, int argc, char** argv) {
+/// Serves a handler with the arguments that every contender gets, `PORT [CERTIFICATE KEY]`, on one thread or as many as
+/// BENCHMARK_THREADS says. Returns only when the server could not start, with the exit code for that.
+inline int serve(tollgate::http::handler_ref handler, int argc, char** argv) {
     tollgate::server_settings settings;
     settings.port = port_argument(argc, argv);
-    settings.threads = 1;
+    const char* const threads = std::getenv("BENCHMARK_THREADS");
+    settings.threads = threads == nullptr ? 1 : static_cast<unsigned>(std::atoi(threads));
     settings.idle_timeout = std::chrono::minutes{5};  // under valgrind a round may take longer than a minute
     settings.connections_per_address_max = settings.connections_max;  // all clients have one address
     if (argc > 3) settings.tls = {.certificate_file = argv[2], .key_file = argv[3]};
