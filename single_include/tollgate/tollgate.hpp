@@ -44763,8 +44763,8 @@ struct redis_limiter_settings {
 /// **A request is one round trip** of a script that checks and counts atomically, so all nodes together admit exactly the quota.
 /// Requests that arrive while a round trip is under way share the next one, and its command, unless the server refuses several
 /// keys in a command, as Redis Cluster does. With leases most requests need no round trip. Units are counted before they are
-/// used, so never more than the quota is admitted; fewer may be: a node that stops, or gets no more requests, keeps up to `lease
-/// - 1` units of a key. A node leases at most an eighth of what remains, so the last units of a window are available to every
+/// used, so never more than the quota is admitted; fewer may be: a node that stops, or gets no more requests, keeps up to
+/// `lease - 1` units of a key. A node leases at most an eighth of what remains, so the last units of a window are available to every
 /// node, and it returns unused units with its other requests.
 ///
 /// **Time** is the server's: `now` is ignored while Redis is available, and `resets_at` is server time, the same on
