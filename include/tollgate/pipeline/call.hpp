@@ -7,6 +7,7 @@
 #include <tollgate/contract/sources.hpp>
 #include <tollgate/contract/target_rule.hpp>
 #include <tollgate/contract/user_directory.hpp>
+#include <tollgate/http/handler.hpp>
 #include <tollgate/http/json_writer.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
@@ -46,7 +47,8 @@ public:
     [[nodiscard]] result<bool> has_account(user_id user, const account_ref& wanted) const {
         return verbs_->has_account(users_, user, wanted);
     }
-    [[nodiscard]] lookup<balance> cached_balance_of(user_id user) const noexcept { return verbs_->cached_balance_of(users_, user); }
+    /// The balance if the directory has it without waiting: from its cache, or because it never waits.
+    [[nodiscard]] lookup<balance> cached_balance_of(user_id user) const { return verbs_->cached_balance_of(users_, user); }
 
 private:
     struct verbs {
@@ -54,7 +56,7 @@ private:
         result<std::vector<account>> (*accounts_of)(void*, user_id, std::string_view);
         result<std::optional<quota>> (*quota_of)(void*, user_id);
         result<bool> (*has_account)(void*, user_id, const account_ref&);
-        lookup<balance> (*cached_balance_of)(const void*, user_id) noexcept;
+        lookup<balance> (*cached_balance_of)(void*, user_id);
     };
     template <class Users>
     static constexpr verbs verbs_of{
@@ -64,7 +66,15 @@ private:
         [](void* of, user_id user, const account_ref& wanted) {
             return tollgate::has_account(*static_cast<Users*>(of), user, wanted);
         },
-        [](const void* of, user_id user) noexcept { return tollgate::cached_balance_of(*static_cast<const Users*>(of), user); }};
+        [](void* of, user_id user) {
+            Users& users = *static_cast<Users*>(of);
+            if constexpr (http::handler_blocks<Users>()) {
+                return tollgate::cached_balance_of(users, user);
+            } else {
+                auto found = users.balance_of(user);
+                return found ? lookup<balance>::hit(*std::move(found)) : lookup<balance>::unknown();
+            }
+        }};
 
     void* users_;
     const verbs* verbs_;

@@ -131,6 +131,10 @@ struct caching_directory : shop_directory {
     }
 };
 
+struct directory_without_balances : shop_directory {
+    result<balance> balance_of(user_id) { return unavailable("no balances today"); }
+};
+
 struct blocking_directory : shop_directory {
     static constexpr bool blocking = true;
 };
@@ -295,6 +299,23 @@ TEST_CASE("a balance is answered on the I/O thread if everything is cached", "[p
         CHECK(serve(api, shop.balance(), shop.counts).steps == "i");
     }
     CHECK(is_balance(api.handle(shop.balance())));
+}
+
+TEST_CASE("a directory that never waits is called on the I/O thread, whatever the store does", "[pipeline][judge]") {
+    caching_shop shop;
+    shop_directory users;
+    users.people = shop.users.people;
+    account_api api{shop_settings(), users, shop.store, shop.policies(), account_routes()};
+    const auto answered = serve(api, shop.balance(), shop.counts);
+    CHECK(answered.steps == "i");
+    CHECK(is_balance(answered.response));
+    // A failure is the endpoint's to report, on a worker.
+    directory_without_balances other;
+    other.people = shop.users.people;
+    account_api failing{shop_settings(), other, shop.store, shop.policies(), account_routes()};
+    const auto failed = serve(failing, shop.balance(), shop.counts);
+    CHECK(failed.steps == "iw");
+    CHECK(failed.response.status() == status::service_unavailable);
 }
 
 TEST_CASE("a request waits for one thing at a time and names it", "[pipeline][judge]") {
