@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -50,16 +49,8 @@ using delivery_id = id<struct delivery_tag>;  ///< one event for one hook
 
 template <class Tag>
 constexpr std::optional<id<Tag>> id<Tag>::parse(std::string_view text) noexcept {
-    constexpr std::uint64_t largest = (std::numeric_limits<std::int64_t>::max)();
-    constexpr std::size_t digits_max = 19;  // as many as `largest` has: the sum below cannot overflow 64 bits
-    if (text.empty() || text.size() > digits_max || text.front() == '0') return std::nullopt;
-    std::uint64_t value = 0;
-    for (char c : text) {
-        if (!is_digit(c)) return std::nullopt;
-        value = value * 10 + static_cast<std::uint64_t>(c - '0');
-    }
-    if (value > largest) return std::nullopt;
-    return id{static_cast<std::int64_t>(value)};
+    const auto value = parse_decimal(text);
+    return value && *value <= INT64_MAX ? from(static_cast<std::int64_t>(*value)) : std::nullopt;
 }
 
 }  // namespace tollgate

@@ -9,15 +9,10 @@
 namespace tollgate::inline v0 {
 namespace detail {
 
-/// A decimal number without sign or leading zero and with no more digits than `largest`; -1 for anything else.
+/// A decimal number up to `largest`, without sign or leading zero; -1 for anything else.
 constexpr int parse_small_number(std::string_view text, int largest) noexcept {
-    if (text.empty() || text.size() > 3 || (text.size() > 1 && text.front() == '0')) return -1;
-    int value = 0;
-    for (char c : text) {
-        if (!is_digit(c)) return -1;
-        value = value * 10 + (c - '0');
-    }
-    return value <= largest ? value : -1;
+    const auto value = parse_decimal(text);
+    return value && *value <= static_cast<unsigned>(largest) ? static_cast<int>(*value) : -1;
 }
 
 /// Four decimal parts, written to `out[0..3]`. A leading zero is refused because others read it as octal.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/ids.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/result.hpp>
@@ -16,7 +17,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -80,15 +80,9 @@ struct integer_parameter {
     static constexpr std::optional<type> parse(std::string_view text) noexcept {
         const bool is_negative = text.starts_with('-');
         const auto digits = text.substr(is_negative ? 1 : 0);
-        if (digits.empty() || digits.size() > 19 || (digits.front() == '0' && text.size() > 1)) return std::nullopt;
-        std::uint64_t value = 0;
-        for (const char c : digits) {
-            if (c < '0' || c > '9') return std::nullopt;
-            value = value * 10 + static_cast<std::uint64_t>(c - '0');  // 19 digits fit
-        }
-        constexpr std::uint64_t most = static_cast<std::uint64_t>((std::numeric_limits<std::int64_t>::max)());
-        if (value > most) return std::nullopt;
-        const auto number = is_negative ? -static_cast<std::int64_t>(value) : static_cast<std::int64_t>(value);
+        const auto value = parse_decimal(digits);
+        if (!value || *value > INT64_MAX || (is_negative && *value == 0)) return std::nullopt;
+        const auto number = is_negative ? -static_cast<std::int64_t>(*value) : static_cast<std::int64_t>(*value);
         return number < Min || number > Max ? std::nullopt : std::optional{number};
     }
     /// Optional in a `query_parameter`. The error says: `page in the query must be an integer from 1 to 1000.`

@@ -46,3 +46,20 @@ TEST_CASE("numbers are written in decimal", "[base][ascii]") {
     }
     check((std::numeric_limits<std::uint32_t>::max)());
 }
+
+TEST_CASE("a decimal number has exactly one spelling", "[base][ascii]") {
+    struct row {
+        const char* text;
+        std::uint64_t value;
+    };
+    for (const auto& [text, value] : {row{"0", 0}, row{"9", 9}, row{"10", 10}, row{"9223372036854775808", 9223372036854775808U},
+                                      row{"18446744073709551609", UINT64_MAX - 6}, row{"18446744073709551615", UINT64_MAX}}) {
+        CAPTURE(text);
+        CHECK(parse_decimal(text) == value);
+    }
+    for (const char* text : {"", "00", "01", "-1", "+1", " 1", "1 ", "1.0", "1e3", "0x1", "a", "1a", "18446744073709551616",
+                             "18446744073709551619", "18446744073709551620", "99999999999999999999", "100000000000000000000"}) {
+        CAPTURE(text);
+        CHECK_FALSE(parse_decimal(text));
+    }
+}

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,20 @@ namespace tollgate::inline v0 {
 }
 
 [[nodiscard]] constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+
+/// The number that decimal digits spell, without sign or leading zero, so that each number has one spelling. Empty for other text,
+/// and for a number beyond 64 bits.
+[[nodiscard]] constexpr std::optional<std::uint64_t> parse_decimal(std::string_view text) noexcept {
+    if (text.empty() || (text.front() == '0' && text.size() != 1)) return std::nullopt;
+    std::uint64_t value = 0;
+    for (const char c : text) {
+        if (!is_digit(c)) return std::nullopt;
+        const auto digit = static_cast<std::uint64_t>(c - '0');
+        if (value > (UINT64_MAX - digit) / 10) return std::nullopt;
+        value = value * 10 + digit;
+    }
+    return value;
+}
 
 /// The value of a hexadecimal digit of either case; -1 for any other character.
 [[nodiscard]] constexpr int hex_value(char c) noexcept {

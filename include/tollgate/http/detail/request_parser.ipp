@@ -7,7 +7,6 @@
 #include <tollgate/http/url.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 
 namespace tollgate::inline v0::http {
@@ -314,15 +313,11 @@ TOLLGATE_DECL bool request_parser::names_good_host(const request& into) noexcept
 /// implementations, so they are refused (RFC 9112 section 6.3).
 [[gnu::noinline]] TOLLGATE_DECL parse_step request_parser::judge_content_length(const request& into) noexcept {
     if (into.fields.count(field_id::content_length) != 1) return refuse("There is more than one Content-Length field.");
-    const std::string_view text = into.fields.find(field_id::content_length);
-    std::uint64_t length = 0;
-    const bool digits_only = !text.empty() && is_digit(text.front()) && (text.front() != '0' || text.size() == 1);
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), length);
-    if (!digits_only || read.ec != std::errc{} || read.ptr != text.data() + text.size())
-        return refuse("The Content-Length is not a plain decimal number.");
-    if (length == 0) return parse_step::complete;
+    const auto length = parse_decimal(into.fields.find(field_id::content_length));
+    if (!length) return refuse("The Content-Length is not a plain decimal number.");
+    if (*length == 0) return parse_step::complete;
     // Avoids overflow: every length above the bound has the same effect.
-    message_bytes_ = at_ + static_cast<std::size_t>((std::min)(length, std::uint64_t{settings_.body_bytes_max} + 1));
+    message_bytes_ = at_ + static_cast<std::size_t>((std::min)(*length, std::uint64_t{settings_.body_bytes_max} + 1));
     stage_ = stage::known_length;
     return parse_step::complete;
 }

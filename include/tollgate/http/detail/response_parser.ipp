@@ -6,7 +6,6 @@
 #include <tollgate/http/detail/fields.hpp>
 
 #include <algorithm>
-#include <charconv>
 
 namespace tollgate::inline v0::http {
 
@@ -16,13 +15,6 @@ namespace detail {
 [[nodiscard]] inline bool is_field_text(std::string_view text) noexcept {
     const char* const end = text.data() + text.size();
     return find_value_end(text.data(), end) == end;
-}
-
-/// Decimal digits without a leading zero, as request_parser requires of a length.
-[[nodiscard]] inline bool read_length(std::string_view text, std::uint64_t& length) noexcept {
-    if (text.empty() || !is_digit(text.front()) || (text.front() == '0' && text.size() != 1)) return false;
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), length);
-    return read.ec == std::errc{} && read.ptr == text.data() + text.size();
 }
 
 /// Whether `text` is what may follow the size in a chunk line: `*( BWS ";" BWS name [ BWS "=" BWS ( token /
@@ -199,8 +191,8 @@ TOLLGATE_DECL void response_parser::judge_field(std::string_view name, std::stri
     switch (to_field_id(name)) {
         case field_id::content_length:
             if (++said_.content_lengths > 1) said_.fault = "There is more than one Content-Length field.";
-            else if (!detail::read_length(text, said_.content_length))
-                said_.fault = "The Content-Length is not a plain decimal number.";
+            else if (const auto length = parse_decimal(text)) said_.content_length = *length;
+            else said_.fault = "The Content-Length is not a plain decimal number.";
             return;
         case field_id::transfer_encoding:
             // No tabs around it: some implementations read them as part of the name.

@@ -2,8 +2,6 @@
 
 #include <tollgate/pipeline/detail/stages.hpp>
 
-#include <charconv>
-
 namespace tollgate::inline v0::pipeline {
 
 TOLLGATE_DECL bool is_json_media_type(std::string_view content_type) noexcept {
@@ -16,10 +14,7 @@ TOLLGATE_DECL bool is_json_media_type(std::string_view content_type) noexcept {
 
 TOLLGATE_DECL std::uint64_t body_bytes_of(const http::request& request) noexcept {
     if (request.body_state != http::body_state::pending) return request.body.size();
-    std::uint64_t declared = 0;
-    const auto text = request.fields.find(http::field_id::content_length);
-    static_cast<void>(std::from_chars(text.data(), text.data() + text.size(), declared));
-    return declared;
+    return parse_decimal(request.fields.find(http::field_id::content_length)).value_or(0);
 }
 
 TOLLGATE_DECL std::optional<rejection> check_body(const http::request& request, bool reads_body,
