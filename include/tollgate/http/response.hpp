@@ -141,11 +141,7 @@ public:
 
     /// Appends a field with a text, a number, or a time in ISO 8601. Existing fields of that name stay.
     void add(field_name name, field_value value) { add_line(name.view(), value.view()); }
-    void add(field_name name, std::unsigned_integral auto number) {
-        char digits[20];
-        const auto done = std::to_chars(digits, digits + sizeof digits, number);
-        add_line(name.view(), {digits, static_cast<std::size_t>(done.ptr - digits)});
-    }
+    void add(field_name name, std::unsigned_integral auto number) { add_number(name.view(), number); }
     void add(field_name name, instant at) { add_line(name.view(), to_iso8601(at).view()); }
 
     /// Appends checked lines ending in CRLF, such as a constant block of security fields.
@@ -175,6 +171,7 @@ private:
     }
 
     void add_line(std::string_view name, std::string_view value);
+    void add_number(std::string_view name, std::uint64_t number);
 
     http::status status_ = http::status::ok;
     std::string fields_;
@@ -183,6 +180,12 @@ private:
 
 inline void response::add_line(std::string_view name, std::string_view value) {
     fields_.append(name).append(": ", 2).append(value).append("\r\n", 2);
+}
+
+inline void response::add_number(std::string_view name, std::uint64_t number) {
+    char digits[20];
+    const auto done = std::to_chars(digits, digits + sizeof digits, number);
+    add_line(name, {digits, static_cast<std::size_t>(done.ptr - digits)});
 }
 
 template <std::invocable<std::string_view, std::string_view> Visit>

@@ -17,7 +17,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace tollgate::inline v0::server_detail {
 
@@ -65,10 +64,10 @@ public:
             const auto secret = base64_decode(each);
             if (!secret || secret->size() != secret_bytes)
                 return invalid("line " + std::to_string(line) + " is not the base64 text of 32 bytes");
-            if (made->keys_.size() == keys_max) return invalid("it has more than " + std::to_string(keys_max) + " keys");
-            made->keys_.push_back(ticket_key::from(*secret));
+            if (made->count_ == keys_max) return invalid("it has more than " + std::to_string(keys_max) + " keys");
+            made->keys_[made->count_++] = ticket_key::from(*secret);
         }
-        if (made->keys_.empty()) return invalid("it has no key");
+        if (made->count_ == 0) return invalid("it has no key");
         made->from_file_ = true;
         return made;
     }
@@ -77,15 +76,15 @@ public:
     template <class Random>
     [[nodiscard]] std::optional<ticket_key> newest(time_point now, const Random& random) {
         const std::lock_guard hold{mutex_};
-        if (!from_file_ && (keys_.empty() || now - made_at_ >= lifetime)) {
+        if (!from_file_ && (count_ == 0 || now - made_at_ >= lifetime)) {
             std::array<std::byte, secret_bytes> secret;
             if (!random.fill(secret)) return std::nullopt;
-            if (now - made_at_ >= 2 * lifetime) keys_.clear();
-            keys_.insert(keys_.begin(), ticket_key::from({reinterpret_cast<const char*>(secret.data()), secret.size()}));
-            keys_.resize((std::min)(keys_.size(), std::size_t{2}));
+            count_ = count_ == 0 || now - made_at_ >= 2 * lifetime ? 1 : 2;
+            keys_[1] = keys_[0];
+            keys_[0] = ticket_key::from({reinterpret_cast<const char*>(secret.data()), secret.size()});
             made_at_ = now;
         }
-        return keys_.front();
+        return keys_[0];
     }
 
     struct found_key {
@@ -96,7 +95,7 @@ public:
     /// The key with this name; empty if no key has it, or the key is too old.
     [[nodiscard]] std::optional<found_key> find(std::span<const unsigned char, 16> name, time_point now) const {
         const std::lock_guard hold{mutex_};
-        for (std::size_t i = 0; i < keys_.size(); ++i) {
+        for (std::size_t i = 0; i < count_; ++i) {
             if (!std::equal(name.begin(), name.end(), keys_[i].name.begin())) continue;
             // A ticket that the key before the newest has encrypted is older than the newest.
             if (!from_file_ && now - made_at_ >= (i == 0 ? 2 * lifetime : lifetime)) return std::nullopt;
@@ -107,7 +106,8 @@ public:
 
 private:
     mutable std::mutex mutex_;
-    std::vector<ticket_key> keys_;  // newest first
+    std::array<ticket_key, keys_max> keys_{};  // newest first
+    std::size_t count_ = 0;
     time_point made_at_{};          // the first of them, if they are its own
     bool from_file_ = false;
 };
