@@ -203,6 +203,20 @@ namespace tollgate::inline v0 {
 
 [[nodiscard]] constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
+/// The number that decimal digits spell, without sign or leading zero, so that each number has one spelling. Empty for other text,
+/// and for a number beyond 64 bits.
+[[nodiscard]] constexpr std::optional<std::uint64_t> parse_decimal(std::string_view text) noexcept {
+    if (text.empty() || (text.front() == '0' && text.size() != 1)) return std::nullopt;
+    std::uint64_t value = 0;
+    for (const char c : text) {
+        if (!is_digit(c)) return std::nullopt;
+        const auto digit = static_cast<std::uint64_t>(c - '0');
+        if (value > (UINT64_MAX - digit) / 10) return std::nullopt;
+        value = value * 10 + digit;
+    }
+    return value;
+}
+
 /// The value of a hexadecimal digit of either case; -1 for any other character.
 [[nodiscard]] constexpr int hex_value(char c) noexcept {
     if (is_digit(c)) return c - '0';
@@ -604,16 +618,8 @@ using delivery_id = id<struct delivery_tag>;  ///< one event for one hook
 
 template <class Tag>
 constexpr std::optional<id<Tag>> id<Tag>::parse(std::string_view text) noexcept {
-    constexpr std::uint64_t largest = (std::numeric_limits<std::int64_t>::max)();
-    constexpr std::size_t digits_max = 19;  // as many as `largest` has: the sum below cannot overflow 64 bits
-    if (text.empty() || text.size() > digits_max || text.front() == '0') return std::nullopt;
-    std::uint64_t value = 0;
-    for (char c : text) {
-        if (!is_digit(c)) return std::nullopt;
-        value = value * 10 + static_cast<std::uint64_t>(c - '0');
-    }
-    if (value > largest) return std::nullopt;
-    return id{static_cast<std::int64_t>(value)};
+    const auto value = parse_decimal(text);
+    return value && *value <= INT64_MAX ? from(static_cast<std::int64_t>(*value)) : std::nullopt;
 }
 
 }  // namespace tollgate
@@ -1649,11 +1655,7 @@ public:
 
     /// Appends a field with a text, a number, or a time in ISO 8601. Existing fields of that name stay.
     void add(field_name name, field_value value) { add_line(name.view(), value.view()); }
-    void add(field_name name, std::unsigned_integral auto number) {
-        char digits[20];
-        const auto done = std::to_chars(digits, digits + sizeof digits, number);
-        add_line(name.view(), {digits, static_cast<std::size_t>(done.ptr - digits)});
-    }
+    void add(field_name name, std::unsigned_integral auto number) { add_number(name.view(), number); }
     void add(field_name name, instant at) { add_line(name.view(), to_iso8601(at).view()); }
 
     /// Appends checked lines ending in CRLF, such as a constant block of security fields.
@@ -1683,6 +1685,7 @@ private:
     }
 
     void add_line(std::string_view name, std::string_view value);
+    void add_number(std::string_view name, std::uint64_t number);
 
     http::status status_ = http::status::ok;
     std::string fields_;
@@ -1691,6 +1694,12 @@ private:
 
 inline void response::add_line(std::string_view name, std::string_view value) {
     fields_.append(name).append(": ", 2).append(value).append("\r\n", 2);
+}
+
+inline void response::add_number(std::string_view name, std::uint64_t number) {
+    char digits[20];
+    const auto done = std::to_chars(digits, digits + sizeof digits, number);
+    add_line(name, {digits, static_cast<std::size_t>(done.ptr - digits)});
 }
 
 template <std::invocable<std::string_view, std::string_view> Visit>
@@ -4935,10 +4944,11 @@ using crc32_table = std::array<std::uint32_t, 256>;
 /// Table `n` is for a byte that `n` bytes follow, so that four bytes are processed in one step.
 constexpr std::array<crc32_table, 4> make_crc32_tables() noexcept {
     std::array<crc32_table, 4> tables{};
-    for (std::uint32_t byte = 0; byte < 256; ++byte) {
-        std::uint32_t value = byte;
-        for (int bit = 0; bit < 8; ++bit) value = (value >> 1) ^ ((value & 1) != 0 ? 0xedb88320U : 0U);
-        tables[0][byte] = value;
+    // The CRC is linear: the entry of two bits together is the sum of theirs, without carry.
+    std::uint32_t of_bit = 1;
+    for (std::size_t bit = 128; bit != 0; bit /= 2) {
+        of_bit = (of_bit >> 1) ^ ((of_bit & 1) != 0 ? 0xedb88320U : 0U);
+        for (std::size_t others = 0; others < 256; others += 2 * bit) tables[0][others + bit] = tables[0][others] ^ of_bit;
     }
     for (std::size_t n = 1; n < tables.size(); ++n)
         for (std::size_t byte = 0; byte < 256; ++byte) {
@@ -7099,15 +7109,9 @@ struct integer_parameter {
     static constexpr std::optional<type> parse(std::string_view text) noexcept {
         const bool is_negative = text.starts_with('-');
         const auto digits = text.substr(is_negative ? 1 : 0);
-        if (digits.empty() || digits.size() > 19 || (digits.front() == '0' && text.size() > 1)) return std::nullopt;
-        std::uint64_t value = 0;
-        for (const char c : digits) {
-            if (c < '0' || c > '9') return std::nullopt;
-            value = value * 10 + static_cast<std::uint64_t>(c - '0');  // 19 digits fit
-        }
-        constexpr std::uint64_t most = static_cast<std::uint64_t>((std::numeric_limits<std::int64_t>::max)());
-        if (value > most) return std::nullopt;
-        const auto number = is_negative ? -static_cast<std::int64_t>(value) : static_cast<std::int64_t>(value);
+        const auto value = parse_decimal(digits);
+        if (!value || *value > INT64_MAX || (is_negative && *value == 0)) return std::nullopt;
+        const auto number = is_negative ? -static_cast<std::int64_t>(*value) : static_cast<std::int64_t>(*value);
         return number < Min || number > Max ? std::nullopt : std::optional{number};
     }
     /// Optional in a `query_parameter`. The error says: `page in the query must be an integer from 1 to 1000.`
@@ -17917,10 +17921,10 @@ public:
             const auto secret = base64_decode(each);
             if (!secret || secret->size() != secret_bytes)
                 return invalid("line " + std::to_string(line) + " is not the base64 text of 32 bytes");
-            if (made->keys_.size() == keys_max) return invalid("it has more than " + std::to_string(keys_max) + " keys");
-            made->keys_.push_back(ticket_key::from(*secret));
+            if (made->count_ == keys_max) return invalid("it has more than " + std::to_string(keys_max) + " keys");
+            made->keys_[made->count_++] = ticket_key::from(*secret);
         }
-        if (made->keys_.empty()) return invalid("it has no key");
+        if (made->count_ == 0) return invalid("it has no key");
         made->from_file_ = true;
         return made;
     }
@@ -17929,15 +17933,15 @@ public:
     template <class Random>
     [[nodiscard]] std::optional<ticket_key> newest(time_point now, const Random& random) {
         const std::lock_guard hold{mutex_};
-        if (!from_file_ && (keys_.empty() || now - made_at_ >= lifetime)) {
+        if (!from_file_ && (count_ == 0 || now - made_at_ >= lifetime)) {
             std::array<std::byte, secret_bytes> secret;
             if (!random.fill(secret)) return std::nullopt;
-            if (now - made_at_ >= 2 * lifetime) keys_.clear();
-            keys_.insert(keys_.begin(), ticket_key::from({reinterpret_cast<const char*>(secret.data()), secret.size()}));
-            keys_.resize((std::min)(keys_.size(), std::size_t{2}));
+            count_ = count_ == 0 || now - made_at_ >= 2 * lifetime ? 1 : 2;
+            keys_[1] = keys_[0];
+            keys_[0] = ticket_key::from({reinterpret_cast<const char*>(secret.data()), secret.size()});
             made_at_ = now;
         }
-        return keys_.front();
+        return keys_[0];
     }
 
     struct found_key {
@@ -17948,7 +17952,7 @@ public:
     /// The key with this name; empty if no key has it, or the key is too old.
     [[nodiscard]] std::optional<found_key> find(std::span<const unsigned char, 16> name, time_point now) const {
         const std::lock_guard hold{mutex_};
-        for (std::size_t i = 0; i < keys_.size(); ++i) {
+        for (std::size_t i = 0; i < count_; ++i) {
             if (!std::equal(name.begin(), name.end(), keys_[i].name.begin())) continue;
             // A ticket that the key before the newest has encrypted is older than the newest.
             if (!from_file_ && now - made_at_ >= (i == 0 ? 2 * lifetime : lifetime)) return std::nullopt;
@@ -17959,7 +17963,8 @@ public:
 
 private:
     mutable std::mutex mutex_;
-    std::vector<ticket_key> keys_;  // newest first
+    std::array<ticket_key, keys_max> keys_{};  // newest first
+    std::size_t count_ = 0;
     time_point made_at_{};          // the first of them, if they are its own
     bool from_file_ = false;
 };
@@ -19932,15 +19937,10 @@ TOLLGATE_DECL bool equal_in_constant_time(std::string_view a, std::string_view b
 namespace tollgate::inline v0 {
 namespace detail {
 
-/// A decimal number without sign or leading zero and with no more digits than `largest`; -1 for anything else.
+/// A decimal number up to `largest`, without sign or leading zero; -1 for anything else.
 constexpr int parse_small_number(std::string_view text, int largest) noexcept {
-    if (text.empty() || text.size() > 3 || (text.size() > 1 && text.front() == '0')) return -1;
-    int value = 0;
-    for (char c : text) {
-        if (!is_digit(c)) return -1;
-        value = value * 10 + (c - '0');
-    }
-    return value <= largest ? value : -1;
+    const auto value = parse_decimal(text);
+    return value && *value <= static_cast<unsigned>(largest) ? static_cast<int>(*value) : -1;
 }
 
 /// Four decimal parts, written to `out[0..3]`. A leading zero is refused because others read it as octal.
@@ -21971,10 +21971,7 @@ TOLLGATE_DECL bool is_json_media_type(std::string_view content_type) noexcept {
 
 TOLLGATE_DECL std::uint64_t body_bytes_of(const http::request& request) noexcept {
     if (request.body_state != http::body_state::pending) return request.body.size();
-    std::uint64_t declared = 0;
-    const auto text = request.fields.find(http::field_id::content_length);
-    static_cast<void>(std::from_chars(text.data(), text.data() + text.size(), declared));
-    return declared;
+    return parse_decimal(request.fields.find(http::field_id::content_length)).value_or(0);
 }
 
 TOLLGATE_DECL std::optional<rejection> check_body(const http::request& request, bool reads_body,
@@ -23740,13 +23737,6 @@ namespace detail {
     return find_value_end(text.data(), end) == end;
 }
 
-/// Decimal digits without a leading zero, as request_parser requires of a length.
-[[nodiscard]] inline bool read_length(std::string_view text, std::uint64_t& length) noexcept {
-    if (text.empty() || !is_digit(text.front()) || (text.front() == '0' && text.size() != 1)) return false;
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), length);
-    return read.ec == std::errc{} && read.ptr == text.data() + text.size();
-}
-
 /// Whether `text` is what may follow the size in a chunk line: `*( BWS ";" BWS name [ BWS "=" BWS ( token /
 /// quoted-string ) ] )` (RFC 9112 section 7.1.1).
 [[nodiscard]] inline bool are_chunk_extensions(std::string_view text) noexcept {
@@ -23921,8 +23911,8 @@ TOLLGATE_DECL void response_parser::judge_field(std::string_view name, std::stri
     switch (to_field_id(name)) {
         case field_id::content_length:
             if (++said_.content_lengths > 1) said_.fault = "There is more than one Content-Length field.";
-            else if (!detail::read_length(text, said_.content_length))
-                said_.fault = "The Content-Length is not a plain decimal number.";
+            else if (const auto length = parse_decimal(text)) said_.content_length = *length;
+            else said_.fault = "The Content-Length is not a plain decimal number.";
             return;
         case field_id::transfer_encoding:
             // No tabs around it: some implementations read them as part of the name.
@@ -30542,15 +30532,11 @@ TOLLGATE_DECL bool request_parser::names_good_host(const request& into) noexcept
 /// implementations, so they are refused (RFC 9112 section 6.3).
 [[gnu::noinline]] TOLLGATE_DECL parse_step request_parser::judge_content_length(const request& into) noexcept {
     if (into.fields.count(field_id::content_length) != 1) return refuse("There is more than one Content-Length field.");
-    const std::string_view text = into.fields.find(field_id::content_length);
-    std::uint64_t length = 0;
-    const bool digits_only = !text.empty() && is_digit(text.front()) && (text.front() != '0' || text.size() == 1);
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), length);
-    if (!digits_only || read.ec != std::errc{} || read.ptr != text.data() + text.size())
-        return refuse("The Content-Length is not a plain decimal number.");
-    if (length == 0) return parse_step::complete;
+    const auto length = parse_decimal(into.fields.find(field_id::content_length));
+    if (!length) return refuse("The Content-Length is not a plain decimal number.");
+    if (*length == 0) return parse_step::complete;
     // Avoids overflow: every length above the bound has the same effect.
-    message_bytes_ = at_ + static_cast<std::size_t>((std::min)(length, std::uint64_t{settings_.body_bytes_max} + 1));
+    message_bytes_ = at_ + static_cast<std::size_t>((std::min)(*length, std::uint64_t{settings_.body_bytes_max} + 1));
     stage_ = stage::known_length;
     return parse_step::complete;
 }
@@ -31299,7 +31285,7 @@ TOLLGATE_DECL void worker_pool::start(unsigned workers_max) {
 }
 
 TOLLGATE_DECL void worker_pool::start_thread() {
-    threads_.emplace_back([this] { run(); });
+    threads_.push_back(std::thread{[this] { run(); }});
     waking_ = true;
 }
 
@@ -32406,10 +32392,10 @@ TOLLGATE_DECL void epoll_loop_group::listen(const std::vector<listening_socket>&
     }
     threads_.reserve(loops_.size());
     for (const auto& one : loops_)
-        threads_.emplace_back([this, &loop = *one] {
+        threads_.push_back(std::thread{[this, &loop = *one] {
             const serving_scope mark{*context_};
             loop.run();
-        });
+        }});
 }
 
 TOLLGATE_DECL void epoll_loop_group::drain(milliseconds deadline) {

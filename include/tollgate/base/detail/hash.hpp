@@ -36,10 +36,11 @@ using crc32_table = std::array<std::uint32_t, 256>;
 /// Table `n` is for a byte that `n` bytes follow, so that four bytes are processed in one step.
 constexpr std::array<crc32_table, 4> make_crc32_tables() noexcept {
     std::array<crc32_table, 4> tables{};
-    for (std::uint32_t byte = 0; byte < 256; ++byte) {
-        std::uint32_t value = byte;
-        for (int bit = 0; bit < 8; ++bit) value = (value >> 1) ^ ((value & 1) != 0 ? 0xedb88320U : 0U);
-        tables[0][byte] = value;
+    // The CRC is linear: the entry of two bits together is the sum of theirs, without carry.
+    std::uint32_t of_bit = 1;
+    for (std::size_t bit = 128; bit != 0; bit /= 2) {
+        of_bit = (of_bit >> 1) ^ ((of_bit & 1) != 0 ? 0xedb88320U : 0U);
+        for (std::size_t others = 0; others < 256; others += 2 * bit) tables[0][others + bit] = tables[0][others] ^ of_bit;
     }
     for (std::size_t n = 1; n < tables.size(); ++n)
         for (std::size_t byte = 0; byte < 256; ++byte) {
