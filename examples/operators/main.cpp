@@ -3,6 +3,7 @@
 // The program sends itself requests and returns 0 if the responses are right.
 #include <tollgate/tollgate.hpp>
 
+#include <atomic>
 #include <functional>
 #include <iostream>
 #include <string_view>
@@ -48,11 +49,24 @@ int main() {
     http::site operators{http::mounted("/metrics", counts), http::mounted("/healthz", checks), http::mounted("/readyz", checks)};
     server operator_server{operators, {.address = "127.0.0.1", .port = 0, .threads = 1}};
     // [/operators]
-    if (!api_server.start() || !operator_server.start()) return 1;
 
-    while (!checks.failing().empty()) std::this_thread::yield();  // until the first check has ended
-    const bool right = answers(service, "/v1/testservice/get", "hello") && answers(operators, "/healthz", "healthy") &&
-                       answers(operators, "/readyz", R"({"ready":true})") &&
-                       answers(operators, "/metrics", R"(tollgate_requests_total{route="/testservice/get",method="GET",status="200"} 1)");
+    bool right = false;
+    std::atomic<bool> stop_requested = false;
+    const auto do_own_work = [&] {
+        if (!checks.failing().empty()) return std::this_thread::yield();  // until the first check has ended
+        right = answers(service, "/v1/testservice/get", "hello") && answers(operators, "/healthz", "healthy") &&
+                answers(operators, "/readyz", R"({"ready":true})") &&
+                answers(operators, "/metrics", R"(tollgate_requests_total{route="/testservice/get",method="GET",status="200"} 1)");
+        stop_requested = true;
+    };
+    // [stop]
+    for (server* each : {&api_server, &operator_server})
+        if (const auto started = each->start(); !started) return report(started.error());
+
+    while (!stop_requested) do_own_work();  // your loop; the servers have threads of their own
+
+    api_server.stop(seconds{5});  // returns when the requests in progress are answered, or dropped after 5 seconds
+    operator_server.stop();       // last, so that it can be asked until then
+    // [/stop]
     return right ? 0 : 1;
 }

@@ -96,6 +96,30 @@ auto refund_route() {
 }
 // [/body]
 
+// [publish]
+/// Publishes into the store: any dispatcher of it, in this process or another, sends the webhooks.
+auto payment_route(event_sink auto& outbox) {
+    return route_table{
+        on_post<"/{service}/{account}/invoices/{invoice}/payments">(
+            write_of_service,
+            [&outbox](api_call& call, const service& at, account_id of, invoice_id which) -> result<void> {
+                const account_ref account{at.name, of};
+                if (auto theirs = require_account(call.users(), call.caller().user, account); !theirs) return theirs;
+                const auto deliveries = publish(outbox, call.settings().services,
+                                                {.account = account,
+                                                 .name = "order.paid",
+                                                 .data = R"({"invoice": )" + std::to_string(which.value()) + "}",
+                                                 .at = call.now()},
+                                                call.now());
+                if (!deliveries) return deliveries.error();
+                call.response().set_status(http::status::no_content);
+                return {};
+            },
+            {.operation = "payInvoice", .summary = "Pays an invoice.", .success_status = 204}),
+    };
+}
+// [/publish]
+
 int main() {
     // [scopes]
     api_settings settings{.base_url = "https://api.example.com/v1", .auth_url = "https://example.com",
@@ -107,37 +131,49 @@ int main() {
     memory_store store;
     // [api]
     account_api api{settings, users, store,
-                    account_routes() + shop_routes() + list_route() + refund_route()};
+                    account_routes() + shop_routes() + list_route() + refund_route() + payment_route(store)};
     // [/api]
     // [parts]
     // Without webhooks and without the demonstration: OpenAPI and documentation follow.
     const auto some_routes = balance_routes() + account_list_routes() + openapi_routes() + shop_routes();
     // [/parts]
 
-    const auto scopes = *scope_set::parse("shop:read,shop:refund");
-    const auto token = issue_personal_token(store, {user_id{1}, "own_route", scopes}, system_clock{}.now());
-    if (!token) return 1;
-    const auto credentials =
-        "Basic " + base64_encode(std::string{token->username.view()}.append(":").append(token->secret.view()));
+    const auto credentials_for = [&](std::string_view scopes) {
+        const auto token = issue_personal_token(store, {user_id{1}, "own_route", *scope_set::parse(scopes)}, system_clock{}.now());
+        if (!token) return std::string{};
+        return "Basic " + base64_encode(std::string{token->username.view()}.append(":").append(token->secret.view()));
+    };
+    const auto reader = credentials_for("shop:read,shop:refund"), writer = credentials_for("shop");
+    if (!store.create_hook({.account = {*service_name::from("shop"), account_id{1}},
+                            .event = "order.paid",
+                            .type = std::string{default_hook_type},
+                            .target_url = "https://shop.example/in",
+                            .secret = {},
+                            .created_at = system_clock{}.now()},
+                           limits::hooks_per_event_max))
+        return 1;
 
     const auto large = R"({"order": ")" + std::string(1024, '4') + R"("})";
     struct {
         std::string_view path;
-        bool with_token;
+        std::string_view credentials;
         http::status expected;
         std::string_view body = {};  // empty: a GET
     } const cases[] = {
-        {"/v1/shop/1/invoices/7", true, http::status::ok},
-        {"/v1/shop/1/invoices/7", false, http::status::unauthorized},
-        {"/v1/shop/2/invoices/7", true, http::status::not_found},   // another user's account
-        {"/v1/shop/1/invoices/07", true, http::status::not_found},  // not an invoice_id
-        {"/v1/shop/1/invoices", true, http::status::ok},
-        {"/v1/shop/1/invoices?page=2&status=open", true, http::status::ok},
-        {"/v1/shop/1/invoices?page=0", true, http::status::unprocessable_content},  // not from 1 to 1000
-        {"/v1/shop/1/refunds", true, http::status::created, R"({"order": "42"})"},
-        {"/v1/shop/1/refunds", true, http::status::unprocessable_content, R"({"order": 42})"},
-        {"/v1/shop/1/refunds", true, http::status::too_many_requests, R"({"order": "17"})"},
-        {"/v1/shop/1/refunds", true, http::status::content_too_large, large},
+        {"/v1/shop/1/invoices/7", reader, http::status::ok},
+        {"/v1/shop/1/invoices/7", "", http::status::unauthorized},
+        {"/v1/shop/2/invoices/7", reader, http::status::not_found},   // another user's account
+        {"/v1/shop/1/invoices/07", reader, http::status::not_found},  // not an invoice_id
+        {"/v1/shop/1/invoices", reader, http::status::ok},
+        {"/v1/shop/1/invoices?page=2&status=open", reader, http::status::ok},
+        {"/v1/shop/1/invoices?page=0", reader, http::status::unprocessable_content},  // not from 1 to 1000
+        {"/v1/shop/1/invoices/7/payments", writer, http::status::no_content, "{}"},
+        {"/v1/shop/2/invoices/7/payments", writer, http::status::not_found, "{}"},
+        {"/v1/shop/1/invoices/7/payments", reader, http::status::forbidden, "{}"},  // needs `shop`
+        {"/v1/shop/1/refunds", reader, http::status::created, R"({"order": "42"})"},
+        {"/v1/shop/1/refunds", reader, http::status::unprocessable_content, R"({"order": 42})"},
+        {"/v1/shop/1/refunds", reader, http::status::too_many_requests, R"({"order": "17"})"},
+        {"/v1/shop/1/refunds", reader, http::status::content_too_large, large},
     };
     account_api smaller{settings, users, store, some_routes};
     bool right = api.openapi().find("listHooks") != std::string::npos && smaller.openapi().find("listHooks") == std::string::npos &&
@@ -146,7 +182,7 @@ int main() {
         http::request asked;
         asked.target = http::target::from(each.path);
         asked.fields.add("User-Agent", "own_route");
-        if (each.with_token) asked.fields.add("Authorization", credentials);
+        if (!each.credentials.empty()) asked.fields.add("Authorization", each.credentials);
         if (!each.body.empty()) {
             asked.method = http::method::post;
             asked.fields.add("Content-Type", "application/json");
@@ -156,5 +192,6 @@ int main() {
         std::cout << each.path << ": " << http::to_number(answer.status()) << ' ' << answer.body() << '\n';
         right = right && answer.status() == each.expected;
     }
-    return right ? 0 : 1;
+    const auto published = store.backlog(system_clock{}.now(), 100);
+    return right && published && published->due == 1 ? 0 : 1;
 }

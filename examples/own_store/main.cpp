@@ -1,7 +1,9 @@
 // A custom storage adapter, and the conformance suite that checks it, which the library's own stores pass.
 #include "delivery_tables.hpp"
 
+// [include]
 #include <tollgate/testing/store_suite.hpp>
+// [/include]
 #include <tollgate/tollgate.hpp>
 
 #include <algorithm>
