@@ -45,6 +45,11 @@ enum class mistake {
     uses_hook_ids_again,
     takes_one_token_too_many,
     replaces_secrets_of_others,
+    updates_hooks_of_others,
+    updates_one_hook_too_many,
+    updates_the_event_alone,
+    updates_a_source,
+    counts_first_and_updates_then,
     forgets_when_it_was_used,
 };
 
@@ -128,10 +133,7 @@ public:
             while (made.target_url.ends_with(' ')) made.target_url.pop_back();
         if (is(mistake::mistakes_manual_for_api)) made.source = hook_source::api;
         if (is(mistake::counts_first_and_creates_then)) {
-            const auto there = inner_.hooks_of(made.account);
-            const auto count = std::count_if(there->begin(), there->end(), [&](auto& each) { return each.event == made.event; });
-            if (static_cast<std::size_t>(count) >= hooks_per_event_max) return invalid("too many");
-            for (int i = 0; i < 10; ++i) std::this_thread::yield();
+            if (count(made.account, made.event) >= hooks_per_event_max) return invalid("too many");
             hooks_per_event_max = SIZE_MAX;
         }
         auto id = inner_.create_hook(made, hooks_per_event_max);
@@ -141,7 +143,14 @@ public:
         }
         return id;
     }
-    result<std::vector<hook>> hooks_of(const account_ref& account) { return inner_.hooks_of(account); }
+    result<std::vector<hook>> hooks_of(const account_ref& account) {
+        const std::scoped_lock lock{mutex_};
+        auto found = inner_.hooks_of(account);
+        if (found)
+            for (hook& each : *found)
+                if (updated_.contains(each.id)) each.source = hook_source::api;
+        return found;
+    }
     result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) {
         if (is(mistake::knows_hooks_at_any_service))
             for (const char* each : {"sitesmaker", "itemplatform"})
@@ -153,7 +162,23 @@ public:
             if (const auto owner = inner_.account_of_hook(account.service, id); owner && *owner) account = **owner;
         return inner_.replace_hook_secret(account, id, secret, until);
     }
-    result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed, std::size_t max) {
+    result<bool> update_hook(account_ref account, hook_id id, hook_change changed, std::size_t max) {
+        if (is(mistake::updates_hooks_of_others))
+            if (const auto owner = inner_.account_of_hook(account.service, id); owner && *owner) account = **owner;
+        if (is(mistake::updates_one_hook_too_many)) ++max;
+        if (is(mistake::updates_the_event_alone)) {
+            const auto there = *inner_.hooks_of(account);
+            for (const hook& each : there)
+                if (each.id == id) changed.target_url = each.target_url;
+        }
+        if (is(mistake::updates_a_source)) {
+            const std::scoped_lock lock{mutex_};
+            updated_.insert(id);
+        }
+        if (is(mistake::counts_first_and_updates_then)) {
+            if (count(account, changed.event) >= max) return invalid("too many");
+            max = SIZE_MAX;
+        }
         return inner_.update_hook(account, id, changed, max);
     }
     result<bool> delete_hook(account_ref account, hook_id id) {
@@ -171,10 +196,19 @@ public:
 private:
     [[nodiscard]] bool is(mistake asked) const noexcept { return mistake_ == asked; }
 
+    /// How many hooks there were, a while ago.
+    std::size_t count(const account_ref& account, const std::string& event) {
+        const auto there = inner_.hooks_of(account);
+        for (int i = 0; i < 10; ++i) std::this_thread::yield();
+        return static_cast<std::size_t>(
+            std::count_if(there->begin(), there->end(), [&](const hook& each) { return each.event == event; }));
+    }
+
     mistake mistake_;
     memory_store inner_;
     std::mutex mutex_;
     std::set<std::string> unknown_;
+    std::set<hook_id> updated_;
     std::int64_t hooks_there_ = 0;
 };
 static_assert(token_store<adapter> && use_recorder<adapter> && hook_store<adapter>);
@@ -224,15 +258,24 @@ TEST_CASE("each mistake of an adapter is caught by its case") {
         row{mistake::uses_hook_ids_again, "hook: ids are never used again"},
         row{mistake::takes_one_token_too_many, "personal token: not more than the bound for one user"},
         row{mistake::replaces_secrets_of_others, "hook: a secret is replaced at its own account only, and nothing else is"},
+        row{mistake::updates_hooks_of_others, "hook: an update changes event and target, at its own account only, and nothing else"},
+        row{mistake::updates_one_hook_too_many, "hook: an update does not pass the bound for one account and event"},
+        row{mistake::updates_the_event_alone, "hook: an update changes event and target, at its own account only, and nothing else"},
+        row{mistake::updates_a_source, "hook: an update changes event and target, at its own account only, and nothing else"},
         row{mistake::forgets_when_it_was_used, "access token: when it was used is kept"}});
 }
 
 TEST_CASE("the store suite detects a bound that is not checked atomically") {
+    const auto [made, rule] = GENERATE(table<mistake, const char*>({
+        {mistake::counts_first_and_creates_then, "hook: parallel creations do not pass the bound"},
+        {mistake::counts_first_and_updates_then, "hook: parallel updates do not pass the bound"},
+    }));
+    CAPTURE(rule);
     // Threads have to meet for it, so that one run need not see it.
     bool caught = false;
     for (int run = 0; run < 50 && !caught; ++run)
-        for (const auto& each : testing::cases([] { return adapter{mistake::counts_first_and_creates_then}; }))
-            if (each.name() == "hook: parallel creations do not pass the bound" && !each.run().passed) caught = true;
+        for (const auto& each : testing::cases([made = made] { return adapter{made}; }))
+            if (each.name() == rule && !each.run().passed) caught = true;
     CHECK(caught);
 }
 

@@ -186,6 +186,55 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect(!replace(made.account, id), "a hook that was deleted has no secret");
     });
 
+    add("hook: an update changes event and target, at its own account only, and nothing else", [](auto& store) {
+        auto made = sample_hook(sample_account());
+        made.source = hook_source::manual;
+        const auto id = value_of(store.create_hook(made, hooks_max));
+        const auto other = sample_hook(made.account);
+        const auto other_id = value_of(store.create_hook(other, hooks_max));
+        const auto update = [&](const account_ref& account, hook_id of, const hook_change& changed) {
+            return value_of(store.update_hook(account, of, changed, hooks_max));
+        };
+        const auto expect_both = [&] {
+            const auto listed = value_of(store.hooks_of(made.account));
+            expect(listed.size() == 2, "a hook that was updated is the same one");
+            expect_hook_listed(listed[0], id, made);
+            expect_hook_listed(listed[1], other_id, other);
+        };
+        const hook_change changed{"site.created", "https://new.example:8443/hook?a=b"};
+        expect(!update(sample_account("sitesmaker", 43), id, changed), "the hook is another account's");
+        expect(!update(sample_account("itemplatform"), id, changed), "the hook is another service's");
+        expect(!update(made.account, hook_id{id.value() + 100}, changed), "there is no such hook");
+        expect_both();
+        std::vector<hook_change> changes{changed};
+        for (const std::string& text : difficult_texts()) changes.push_back({text, "https://example.com/" + text});
+        for (const hook_change& each : changes) {
+            expect(update(made.account, id, each), "there is such a hook");
+            made.event = each.event;
+            made.target_url = each.target_url;
+            expect_both();
+        }
+        value_of(store.delete_hook(made.account, id));
+        expect(!update(made.account, id, changed), "a hook that was deleted is not updated");
+    });
+
+    add("hook: an update does not pass the bound for one account and event", [](auto& store) {
+        const auto made = sample_hook(sample_account());
+        value_of(store.create_hook(made, 2));
+        value_of(store.create_hook(made, 2));
+        const auto other = sample_hook(made.account, "site.created");
+        const auto id = value_of(store.create_hook(other, 2));
+        const auto update = [&](const std::string& event, const std::string& target_url, std::size_t hooks_per_event_max) {
+            return store.update_hook(made.account, id, {event, target_url}, hooks_per_event_max);
+        };
+        expect_error("update_hook", update(made.event, "https://example.com/full", 2), error_kind::invalid);
+        expect_hook_listed(value_of(store.hooks_of(made.account)).at(2), id, other);
+        expect(value_of(update(other.event, "https://example.com/same", 1)), "a hook that keeps its event takes no other place");
+        expect(value_of(update(made.event, "https://example.com/fits", 3)), "within the bound");
+        expect_error("create_hook", store.create_hook(made, 3), error_kind::invalid);
+        value_of(store.create_hook(other, 1));
+    });
+
     add("hook: times to the millisecond, the largest account, the longest service name", [](auto& store) {
         std::int64_t largest = (std::numeric_limits<std::int64_t>::max)();
         for (const instant at : difficult_times()) {
@@ -213,6 +262,25 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
             });
             expect(won == hooks_max, "exactly as many are created as the bound permits");
             expect(value_of(store.hooks_of(made.account)).size() == hooks_max, "as many are there as were created");
+        }
+    });
+
+    add("hook: parallel updates do not pass the bound", [](auto& store) {
+        for (std::int64_t round = 1; round <= 3; ++round) {
+            const auto made = sample_hook(sample_account("sitesmaker", round));
+            std::vector<hook_id> ids;
+            for (std::size_t i = 0; i < hooks_max; ++i) ids.push_back(value_of(store.create_hook(made, hooks_max)));
+            const hook_change changed{"site.created", made.target_url};
+            constexpr std::size_t bound = hooks_max / 2;
+            in_parallel([&](std::size_t i) {
+                for (std::size_t n = i; n < ids.size(); n += thread_count) {
+                    const auto updated = store.update_hook(made.account, ids[n], changed, bound);
+                    if (!updated) expect_error("update_hook", updated, error_kind::invalid);
+                }
+            });
+            const auto listed = value_of(store.hooks_of(made.account));
+            const auto count = std::count_if(listed.begin(), listed.end(), [&](const hook& each) { return each.event == changed.event; });
+            expect(static_cast<std::size_t>(count) == bound, "exactly as many have the event as the bound permits");
         }
     });
 
@@ -246,7 +314,7 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
 
     if (source->reopen)
         to.emplace_back("hook: all outlives the store", [source] {
-            const auto made = sample_hook(sample_account());
+            auto made = sample_hook(sample_account());
             std::optional<hook_id> kept, lost;
             {
                 auto given = source->make();
@@ -254,6 +322,8 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
                 kept = value_of(store.create_hook(made, 2));
                 lost = value_of(store.create_hook(made, 2));
                 value_of(store.delete_hook(made.account, *lost));
+                made.target_url += "?updated";
+                value_of(store.update_hook(made.account, *kept, {made.event, made.target_url}, 2));
             }
             auto again = source->reopen();
             auto& store = store_of(again);
