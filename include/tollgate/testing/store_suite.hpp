@@ -55,10 +55,10 @@ template <class... Required, class Make>
 [[nodiscard]] auto cases(Make make, std::function<std::invoke_result_t<Make&>()> reopen = {}) {
     using given = std::invoke_result_t<Make&>;
     using store = store_given_as<given>;
-    static_assert(any_store<store>,
-                  "make() must give a token_store, a hook_store, an oauth_store or a session_store, or a pointer to "
-                  "one: see tollgate/contract/");
     (Required::template require<store>(), ...);
+    static_assert(any_store<store> || sizeof...(Required) != 0,
+                  "tollgate: make() must return a token_store, hook_store (with or without an outbox), application_store, oauth_store or "
+                  "session_store, or a pointer to one; read tollgate/contract/");
     const auto source =
         std::make_shared<const store_source<given>>(store_source<given>{std::move(make), std::move(reopen)});
     std::vector<test_case> all;

@@ -231,6 +231,28 @@ struct hooks_alone {
 };
 static_assert(hook_store<hooks_alone> && !token_store<hooks_alone>);
 
+struct sessions_alone : protected memory_store {
+    using memory_store::create_session;
+    using memory_store::end_session;
+    using memory_store::end_sessions_of;
+    using memory_store::find_session;
+    using memory_store::sessions_of;
+    using memory_store::sweep_sessions;
+    using memory_store::touch_session;
+};
+static_assert(session_store<sessions_alone> && !hook_store<sessions_alone>);
+
+struct applications_alone : private memory_store {
+    using memory_store::add_client_secret;
+    using memory_store::applications_of;
+    using memory_store::create_application;
+    using memory_store::delete_application;
+    using memory_store::find_application;
+    using memory_store::remove_older_secret;
+    using memory_store::update_application;
+};
+static_assert(application_store<applications_alone> && !oauth_store<applications_alone>);
+
 }  // namespace
 
 TEST_CASE("each mistake of an adapter is caught by its case") {
@@ -301,17 +323,42 @@ TEST_CASE("the store suite detects lost data after reopening") {
     CHECK(failed == 7);  // one of each family
 }
 
+TEST_CASE("the store suite says that a store is not empty, instead of what follows from it") {
+    const auto check = [](auto store, const char* held) {
+        CAPTURE(held);
+        std::vector<testing::case_result> failed;
+        std::size_t rules = 0;
+        testing::run([&] { return store; }, [&](const testing::case_result& each) {
+            if (!each.name.starts_with("contract: ")) ++rules;
+            if (!each.passed) failed.push_back(each);
+        });
+        CHECK(failed.size() == rules - 1);  // the first one got an empty store
+        for (const auto& each : failed) {
+            CAPTURE(each.name);
+            CHECK(each.message == std::string{"make() must return an empty store each time, but this one already holds "} + held);
+        }
+    };
+    check(std::make_shared<memory_store>(), "personal tokens");
+    check(std::make_shared<hooks_alone>(), "webhooks");
+    check(std::make_shared<sessions_alone>(), "sessions");
+    check(std::make_shared<applications_alone>(), "applications");
+}
+
 namespace {
 
-/// Sessions, and hooks with a misspelled member.
-struct half_store : private memory_store {
-    using memory_store::create_session;
-    using memory_store::end_session;
-    using memory_store::end_sessions_of;
-    using memory_store::find_session;
-    using memory_store::sessions_of;
-    using memory_store::sweep_sessions;
-    using memory_store::touch_session;
+/// Sessions, hooks with a misspelled member, and an outbox.
+struct half_store : sessions_alone {
+    using memory_store::append_event;
+    using memory_store::append_event_to;
+    using memory_store::attempts_of;
+    using memory_store::complete;
+    using memory_store::deliveries_of;
+    using memory_store::due_hooks;
+    using memory_store::enable_hook;
+    using memory_store::lease;
+    using memory_store::resend;
+    using memory_store::resend_given_up;
+    using memory_store::sweep_deliveries;
 
     using memory_store::account_of_hook;
     using memory_store::create_hook;
@@ -320,7 +367,7 @@ struct half_store : private memory_store {
     using memory_store::update_hook;
     result<bool> remove_hook(const account_ref& account, hook_id id) { return delete_hook(account, id); }
 };
-static_assert(session_store<half_store> && !hook_store<half_store>);
+static_assert(session_store<half_store> && !hook_store<half_store> && outbox<half_store>);
 
 }  // namespace
 
@@ -336,8 +383,9 @@ TEST_CASE("the suite says which contracts it found, and fails for one that is on
     } const rows[] = {
         {"contract: token_store", true, "not found"},
         {"contract: use_recorder", true, "not found"},
-        {"contract: hook_store", false, "does not satisfy it; static_assert(tollgate::hook_store<your_store>)"},
-        {"contract: outbox", true, "not found"},
+        {"contract: hook_store", false,
+         "the store has members of hook_store, but does not satisfy it; static_assert(tollgate::hook_store<your_store>)"},
+        {"contract: outbox", false, "its rules are not tested, because the store does not satisfy hook_store"},
         {"contract: application_store", true, "not found"},
         {"contract: oauth_store", true, "not found"},
         {"contract: session_store", true, "found"},
@@ -347,8 +395,7 @@ TEST_CASE("the suite says which contracts it found, and fails for one that is on
         CAPTURE(rows[i].name);
         CHECK(report[i].name == rows[i].name);
         CHECK(report[i].passed == rows[i].passed);
-        CHECK_THAT(report[i].message, Catch::StartsWith(rows[i].passed ? rows[i].message : "the store has members of hook_store"));
-        CHECK_THAT(report[i].message, Catch::Contains(rows[i].message));
+        CHECK_THAT(report[i].message, Catch::StartsWith(rows[i].message));
     }
     CHECK(std::all_of(report.begin() + std::size(rows), report.end(),
                       [](const auto& each) { return each.passed && each.name.starts_with("session: ") && each.message.empty(); }));

@@ -155,7 +155,7 @@ void add_access_token_cases(std::vector<test_case>& to, const std::shared_ptr<co
             const auto kept = sample_access_token(1), lost = sample_access_token(2);
             {
                 auto made = source->make();
-                auto& store = store_of(made);
+                auto& store = empty_store_of(made);
                 value_of(store.create_access_token(kept));
                 value_of(store.create_access_token(lost));
                 value_of(store.revoke_access_token(lost.token_digest));

@@ -291,7 +291,7 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
             std::optional<application_id> kept_id, lost_id;
             {
                 auto made = source->make();
-                auto& store = store_of(made);
+                auto& store = empty_store_of(made);
                 kept_id = value_of(store.create_application(kept, applications_max));
                 lost_id = value_of(store.create_application(lost, applications_max));
                 kept.secret_digest = sample_digest(50);

@@ -330,7 +330,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
             std::optional<grant_id> kept, lost;
             {
                 auto made = source->make();
-                auto& store = store_of(made);
+                auto& store = empty_store_of(made);
                 application = create_sample_application(store);
                 let_in(store, 1, *application);
                 let_in(store, 2, *application);

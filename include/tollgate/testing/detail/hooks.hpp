@@ -318,7 +318,7 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
             std::optional<hook_id> kept, lost;
             {
                 auto given = source->make();
-                auto& store = store_of(given);
+                auto& store = empty_store_of(given);
                 kept = value_of(store.create_hook(made, 2));
                 lost = value_of(store.create_hook(made, 2));
                 value_of(store.delete_hook(made.account, *lost));

@@ -305,7 +305,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             std::optional<due_delivery> lent;
             {
                 auto given = source->make();
-                auto& store = store_of(given);
+                auto& store = empty_store_of(given);
                 failing = listen(store, account);
                 dead = listen_at(store, account, "https://dead.example/");
                 report(store, account, 3);

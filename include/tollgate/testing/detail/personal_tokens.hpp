@@ -341,7 +341,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
             std::optional<token_id> kept_id, lost_id;
             {
                 auto made = source->make();
-                auto& store = store_of(made);
+                auto& store = empty_store_of(made);
                 kept_id = value_of(store.create_personal_token(kept, tokens_max));
                 lost_id = value_of(store.create_personal_token(lost, tokens_max));
                 value_of(store.revoke_personal_token(*lost_id));

@@ -229,7 +229,7 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             const auto lost = sample_session(2);
             {
                 auto made = source->make();
-                auto& store = store_of(made);
+                auto& store = empty_store_of(made);
                 value_of(store.create_session(kept));
                 value_of(store.create_session(lost));
                 kept.last_seen_at = noon + seconds{9};

@@ -5,6 +5,7 @@
 #include <tollgate/contract/session_store.hpp>
 #include <tollgate/contract/token_store.hpp>
 #include <tollgate/testing/detail/expect.hpp>
+#include <tollgate/testing/detail/samples.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -72,14 +73,32 @@ concept any_store = token_store<S> || hook_store<S> || application_store<S> || o
 
 template <class Given>
 auto& store_of(Given& given) {
-    if constexpr (any_store<Given>)
-        return given;
-    else
+    if constexpr (requires { *given; })
         return *given;
+    else
+        return given;
 }
 
 template <class Given>
 using store_given_as = std::remove_reference_t<decltype(store_of(std::declval<Given&>()))>;
+
+/// The store that `make` returned. It must not hold what earlier cases made: they make it for the same users and accounts.
+template <class Given>
+auto& empty_store_of(Given& given) {
+    auto& store = store_of(given);
+    using store_type = std::remove_reference_t<decltype(store)>;
+    const auto expect_none = [](std::string_view what, const auto& listed) {
+        if (!listed.empty())
+            throw failed{"make() must return an empty store each time, but this one already holds " + std::string{what}};
+    };
+    if constexpr (token_store<store_type>)
+        expect_none("personal tokens", value_of(store.personal_tokens_of(sample_personal_token("tgu_a").user)));
+    if constexpr (hook_store<store_type>) expect_none("webhooks", value_of(store.hooks_of(sample_account())));
+    if constexpr (application_store<store_type>)
+        expect_none("applications", value_of(store.applications_of(sample_application("tgi_a").owner)));
+    if constexpr (session_store<store_type>) expect_none("sessions", value_of(store.sessions_of(sample_session(1).user)));
+    return store;
+}
 
 /// Adds rules: `add("name of the rule", [](auto& store) { ... })`; each run gets a new store. Must not outlive the
 /// list.
@@ -88,7 +107,7 @@ template <class Given>
     return [&to, source](std::string_view name, auto body) {
         to.emplace_back(std::string{name}, [source, body] {
             auto made = source->make();
-            body(store_of(made));
+            body(empty_store_of(made));
         });
     };
 }
