@@ -3604,9 +3604,10 @@ struct token_credential {
 
 namespace tollgate::inline v0 {
 
-/// A scope of a service beside the two that each has: `{"refund", "Refund parcels"}`.
-struct scope_definition {
-    std::string name;  ///< the part after `{service}:`, `[a-z0-9-]{1,32}`, not `read`
+/// A scope of a service beside the two that each has. In a definition: `{"refund", "Refund parcels"}`.
+struct service_scope {
+    /// In a definition the part after `{service}:`, `[a-z0-9-]{1,32}`, not `read`; in a catalog all of it.
+    std::string name;
     std::string text;  ///< what it permits, for people: 1 to 200 bytes, plain text
 };
 
@@ -3615,13 +3616,7 @@ struct scope_definition {
 struct service_definition {
     std::string_view name;
     std::vector<std::string> events = {};       ///< that hooks can subscribe to
-    std::vector<scope_definition> scopes = {};  ///< of its own
-};
-
-/// A scope that only one service has.
-struct service_scope {
-    std::string name;  ///< `{service}:{scope}`
-    std::string text;  ///< what it permits, for people
+    std::vector<service_scope> scopes = {};     ///< of its own
 };
 
 /// A product whose accounts the API serves.
@@ -3647,10 +3642,10 @@ public:
 
     /// Refuses (error_kind::invalid) a name that is not `[a-z0-9-]{1,32}`, a reserved one (`user`, `testservice`), a
     /// duplicate, an event that is not `[A-Za-z0-9._-]{1,128}`, and a scope whose name or text is not as
-    /// `scope_definition` says, or that the service has already.
+    /// `service_scope` says, or that the service has already.
     ///
     ///     services.add("parcel", {"parcel.sent"}, {{"refund", "Refund parcels"}});
-    TOLLGATE_DECL result<void> add(std::string_view name, std::vector<std::string> events, std::vector<scope_definition> scopes = {});
+    TOLLGATE_DECL result<void> add(std::string_view name, std::vector<std::string> events, std::vector<service_scope> scopes = {});
 
     /// Null if there is none. The pointer is valid until the next `add`.
     [[nodiscard]] const service* find(std::string_view name) const noexcept {
@@ -20981,7 +20976,7 @@ inline bool is_service_name(std::string_view name) noexcept {
 }
 
 /// Whether the scope can be one more of a service that has `before` already; else why not.
-inline result<void> check_scope(const scope_definition& scope, const std::vector<service_scope>& before, std::string_view full_name) {
+inline result<void> check_scope(const service_scope& scope, std::span<const service_scope> before, std::string_view full_name) {
     const auto quoted = "The scope '" + std::string{full_name} + "' ";
     if (!is_service_name(scope.name)) return invalid(quoted + "is not a service, ':', and 1 to 32 of a-z, 0-9 and '-'.");
     if (scope.name == "read") return invalid(quoted + "exists for every service.");
@@ -21013,7 +21008,7 @@ TOLLGATE_DECL service_catalog::service_catalog(std::initializer_list<service_def
 }
 
 TOLLGATE_DECL result<void> service_catalog::add(std::string_view name, std::vector<std::string> events,
-                                                std::vector<scope_definition> scopes) {
+                                                std::vector<service_scope> scopes) {
     if (!detail::is_service_name(name))
         return invalid("The service name '" + std::string{name} + "' is not 1 to 32 of a-z, 0-9 and '-'.");
     if (name == "user" || name == "testservice")
@@ -21022,14 +21017,13 @@ TOLLGATE_DECL result<void> service_catalog::add(std::string_view name, std::vect
     for (const std::string& event : events)
         if (!detail::is_event_name(event))
             return invalid("The event name '" + event + "' is not 1 to 128 of A-Z, a-z, 0-9, '.', '_' and '-'.");
-    std::vector<service_scope> own_scopes;
-    for (scope_definition& each : scopes) {
-        auto full_name = std::string{name} + ":" + each.name;
-        if (auto fits = detail::check_scope(each, own_scopes, full_name); !fits) return fits;
-        own_scopes.push_back({std::move(full_name), std::move(each.text)});
+    for (auto each = scopes.begin(); each != scopes.end(); ++each) {
+        auto full_name = std::string{name} + ":" + each->name;
+        if (auto fits = detail::check_scope(*each, {scopes.begin(), each}, full_name); !fits) return fits;
+        each->name = std::move(full_name);
     }
     services_.push_back({*service_name::from(name), std::string{name} + ":read", std::string{name}, std::move(events),
-                         std::move(own_scopes)});
+                         std::move(scopes)});
     return {};
 }
 
@@ -29964,8 +29958,6 @@ TOLLGATE_DECL result<void> server::core::open() {
         context_->set_tls(*std::move(made));
     }
 
-    std::vector<listen_address> wanted = how.more_addresses;
-    wanted.insert(wanted.begin(), {how.address, how.port});
     std::vector<listening_socket> sockets;
     const auto close_all = [&sockets] {
         for (const listening_socket& one : sockets) close_listening(one);
@@ -29978,11 +29970,14 @@ TOLLGATE_DECL result<void> server::core::open() {
         sockets.push_back(*std::move(made));
         return {};
     };
-    if (!how.listening_sockets.empty()) wanted.clear();
+    const auto listen = [&](const listen_address& at) { return add(listen_at(at, how.backlog, how.unix_socket_mode)); };
     for (const int one : how.listening_sockets)
         if (auto added = add(adopt_listening(one)); !added) return added;
-    for (const listen_address& one : wanted)
-        if (auto added = add(listen_at(one, how.backlog, how.unix_socket_mode)); !added) return added;
+    if (how.listening_sockets.empty()) {
+        if (auto added = listen({how.address, how.port}); !added) return added;
+        for (const listen_address& one : how.more_addresses)
+            if (auto added = listen(one); !added) return added;
+    }
 
     try {
         loops_ = make_loops_(context_, how.threads != 0 ? how.threads : (std::max)(1U, std::thread::hardware_concurrency()));

@@ -126,8 +126,6 @@ TOLLGATE_DECL result<void> server::core::open() {
         context_->set_tls(*std::move(made));
     }
 
-    std::vector<listen_address> wanted = how.more_addresses;
-    wanted.insert(wanted.begin(), {how.address, how.port});
     std::vector<listening_socket> sockets;
     const auto close_all = [&sockets] {
         for (const listening_socket& one : sockets) close_listening(one);
@@ -140,11 +138,14 @@ TOLLGATE_DECL result<void> server::core::open() {
         sockets.push_back(*std::move(made));
         return {};
     };
-    if (!how.listening_sockets.empty()) wanted.clear();
+    const auto listen = [&](const listen_address& at) { return add(listen_at(at, how.backlog, how.unix_socket_mode)); };
     for (const int one : how.listening_sockets)
         if (auto added = add(adopt_listening(one)); !added) return added;
-    for (const listen_address& one : wanted)
-        if (auto added = add(listen_at(one, how.backlog, how.unix_socket_mode)); !added) return added;
+    if (how.listening_sockets.empty()) {
+        if (auto added = listen({how.address, how.port}); !added) return added;
+        for (const listen_address& one : how.more_addresses)
+            if (auto added = listen(one); !added) return added;
+    }
 
     try {
         loops_ = make_loops_(context_, how.threads != 0 ? how.threads : (std::max)(1U, std::thread::hardware_concurrency()));
