@@ -20779,21 +20779,19 @@ struct base64url_alphabet {
     static constexpr std::string_view characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 };
 
-/// A group of four characters, decoded: three bytes, and a fourth that is not zero if a character is not in the
+/// A group of four characters, decoded: three bytes, and a fourth with one bit for each character that is in the
 /// alphabet. In memory order, so that storing the whole word writes the three bytes where they belong.
 using base64_group = std::uint32_t;
-inline constexpr base64_group base64_error = in_big_endian_order(std::uint32_t{0xff});
+inline constexpr base64_group base64_valid = in_big_endian_order(std::uint32_t{0x0f});
 
 /// For each of the four positions in a group, what a character contributes: a group is four look-ups and three ORs.
 template <class Alphabet>
 inline constexpr auto base64_places = [] {
     std::array<std::array<base64_group, 256>, 4> places{};
-    for (std::size_t place = 0; place < places.size(); ++place) {
-        places[place].fill(base64_error);
+    for (std::size_t place = 0; place < places.size(); ++place)
         for (std::uint32_t value = 0; value < 64; ++value)
             places[place][static_cast<unsigned char>(Alphabet::characters[value])] =
-                in_big_endian_order(value << (26 - 6 * place));
-    }
+                in_big_endian_order(value << (26 - 6 * place) | std::uint32_t{1} << place);
     return places;
 }();
 
@@ -20814,34 +20812,34 @@ inline std::optional<std::size_t> base64_decode_unpadded(std::string_view text, 
 
     const char* next = text.data();
     char* written = out.data();
-    base64_group seen = 0;
+    base64_group seen = base64_valid;
 
     // Each group is stored with its fourth byte, which the next group overwrites; the last group needs space for it.
     const std::size_t groups_with_space = out.empty() ? 0 : (std::min)(groups, (out.size() - 1) / 3);
     for (const char* const end = next + groups_with_space / 2 * 8; next != end; next += 8, written += 6) {
         const base64_group first = read_base64_group<Alphabet>(next);
         const base64_group second = read_base64_group<Alphabet>(next + 4);
-        seen |= first;
-        seen |= second;
+        seen &= first;
+        seen &= second;
         std::memcpy(written, &first, sizeof first);
         std::memcpy(written + 3, &second, sizeof second);
     }
     for (const char* const end = text.data() + groups * 4; next != end; next += 4, written += 3) {
         const base64_group group = read_base64_group<Alphabet>(next);
-        seen |= group;
+        seen &= group;
         std::memcpy(written, &group, 3);
     }
     if (tail != 0) {
         constexpr char zero = Alphabet::characters.front();
         const char filled_up[4] = {next[0], next[1], tail == 3 ? next[2] : zero, zero};
         const base64_group group = read_base64_group<Alphabet>(filled_up);
-        seen |= group;
+        seen &= group;
         char bytes[sizeof group];
         std::memcpy(bytes, &group, sizeof group);
         if (bytes[tail - 1] != '\0') return std::nullopt;
         std::memcpy(written, bytes, tail - 1);
     }
-    if ((seen & base64_error) != 0) return std::nullopt;
+    if (seen != base64_valid) return std::nullopt;
     return size;
 }
 
