@@ -6061,6 +6061,15 @@ private:
         lookup<balance> (*cached_balance_of)(void*, user_id);
     };
     template <class Users>
+    static lookup<balance> balance_without_waiting(Users& users, user_id user) {
+        if constexpr (http::handler_blocks<Users>()) return tollgate::cached_balance_of(users, user);
+        else return to_lookup(users.balance_of(user));
+    }
+    /// A failure is unknown: the endpoint then asks again, and reports it.
+    static lookup<balance> to_lookup(result<balance> found) {
+        return found ? lookup<balance>::hit(*std::move(found)) : lookup<balance>::unknown();
+    }
+    template <class Users>
     static constexpr verbs verbs_of{
         [](void* of, user_id user) { return static_cast<Users*>(of)->balance_of(user); },
         [](void* of, user_id user, std::string_view service) { return static_cast<Users*>(of)->accounts_of(user, service); },
@@ -6068,15 +6077,7 @@ private:
         [](void* of, user_id user, const account_ref& wanted) {
             return tollgate::has_account(*static_cast<Users*>(of), user, wanted);
         },
-        [](void* of, user_id user) {
-            Users& users = *static_cast<Users*>(of);
-            if constexpr (http::handler_blocks<Users>()) {
-                return tollgate::cached_balance_of(users, user);
-            } else {
-                auto found = users.balance_of(user);
-                return found ? lookup<balance>::hit(*std::move(found)) : lookup<balance>::unknown();
-            }
-        }};
+        [](void* of, user_id user) { return balance_without_waiting(*static_cast<Users*>(of), user); }};
 
     void* users_;
     const verbs* verbs_;
@@ -17932,7 +17933,7 @@ public:
             std::array<std::byte, secret_bytes> secret;
             if (!random.fill(secret)) return std::nullopt;
             count_ = count_ == 0 || now - made_at_ >= 2 * lifetime ? 1 : 2;
-            keys_[1] = keys_[0];
+            keys_[1] = count_ == 2 ? keys_[0] : ticket_key{};
             keys_[0] = ticket_key::from({reinterpret_cast<const char*>(secret.data()), secret.size()});
             made_at_ = now;
         }
@@ -31278,7 +31279,7 @@ TOLLGATE_DECL void worker_pool::start(unsigned workers_max) {
 }
 
 TOLLGATE_DECL void worker_pool::start_thread() {
-    threads_.push_back(std::thread{[this] { run(); }});
+    threads_.emplace_back([this] { run(); });
     waking_ = true;
 }
 
@@ -32385,10 +32386,10 @@ TOLLGATE_DECL void epoll_loop_group::listen(const std::vector<listening_socket>&
     }
     threads_.reserve(loops_.size());
     for (const auto& one : loops_)
-        threads_.push_back(std::thread{[this, &loop = *one] {
+        threads_.emplace_back([this, &loop = *one] {
             const serving_scope mark{*context_};
             loop.run();
-        }});
+        });
 }
 
 TOLLGATE_DECL void epoll_loop_group::drain(milliseconds deadline) {

@@ -59,6 +59,15 @@ private:
         lookup<balance> (*cached_balance_of)(void*, user_id);
     };
     template <class Users>
+    static lookup<balance> balance_without_waiting(Users& users, user_id user) {
+        if constexpr (http::handler_blocks<Users>()) return tollgate::cached_balance_of(users, user);
+        else return to_lookup(users.balance_of(user));
+    }
+    /// A failure is unknown: the endpoint then asks again, and reports it.
+    static lookup<balance> to_lookup(result<balance> found) {
+        return found ? lookup<balance>::hit(*std::move(found)) : lookup<balance>::unknown();
+    }
+    template <class Users>
     static constexpr verbs verbs_of{
         [](void* of, user_id user) { return static_cast<Users*>(of)->balance_of(user); },
         [](void* of, user_id user, std::string_view service) { return static_cast<Users*>(of)->accounts_of(user, service); },
@@ -66,15 +75,7 @@ private:
         [](void* of, user_id user, const account_ref& wanted) {
             return tollgate::has_account(*static_cast<Users*>(of), user, wanted);
         },
-        [](void* of, user_id user) {
-            Users& users = *static_cast<Users*>(of);
-            if constexpr (http::handler_blocks<Users>()) {
-                return tollgate::cached_balance_of(users, user);
-            } else {
-                auto found = users.balance_of(user);
-                return found ? lookup<balance>::hit(*std::move(found)) : lookup<balance>::unknown();
-            }
-        }};
+        [](void* of, user_id user) { return balance_without_waiting(*static_cast<Users*>(of), user); }};
 
     void* users_;
     const verbs* verbs_;

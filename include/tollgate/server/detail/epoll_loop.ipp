@@ -167,10 +167,10 @@ TOLLGATE_DECL void epoll_loop_group::listen(const std::vector<listening_socket>&
     }
     threads_.reserve(loops_.size());
     for (const auto& one : loops_)
-        threads_.push_back(std::thread{[this, &loop = *one] {
+        threads_.emplace_back([this, &loop = *one] {
             const serving_scope mark{*context_};
             loop.run();
-        }});
+        });
 }
 
 TOLLGATE_DECL void epoll_loop_group::drain(milliseconds deadline) {

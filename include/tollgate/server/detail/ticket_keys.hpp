@@ -80,7 +80,7 @@ public:
             std::array<std::byte, secret_bytes> secret;
             if (!random.fill(secret)) return std::nullopt;
             count_ = count_ == 0 || now - made_at_ >= 2 * lifetime ? 1 : 2;
-            keys_[1] = keys_[0];
+            keys_[1] = count_ == 2 ? keys_[0] : ticket_key{};
             keys_[0] = ticket_key::from({reinterpret_cast<const char*>(secret.data()), secret.size()});
             made_at_ = now;
         }

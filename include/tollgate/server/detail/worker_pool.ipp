@@ -19,7 +19,7 @@ TOLLGATE_DECL void worker_pool::start(unsigned workers_max) {
 }
 
 TOLLGATE_DECL void worker_pool::start_thread() {
-    threads_.push_back(std::thread{[this] { run(); }});
+    threads_.emplace_back([this] { run(); });
     waking_ = true;
 }
 
