@@ -389,7 +389,8 @@ TEST_CASE("requests that share a round trip share a command") {
 }
 
 TEST_CASE("a cluster gets a command for each key") {
-    redis_server server{std::vector<std::string>{"--cluster-enabled", "yes"}};
+    // Its own choice for the port of the bus is 10000 above the other, which may be above 65535.
+    redis_server server{{"--cluster-enabled", "yes", "--cluster-port", std::to_string(tollgate_test::free_port())}};
     (void)server.run({"CLUSTER", "ADDSLOTSRANGE", "0", "16383"});
     auto limiter = open(server.url(), patient());
     REQUIRE(eventually([&] { return limiter.try_now(); }));
