@@ -340,10 +340,9 @@ void count_with_threads(redis_limiter& limiter, std::int64_t first_user, Meanwhi
     const quota allowed{500, hours{1}};
     std::atomic<std::uint32_t> shared_by_all = 0;
     std::atomic<int> wrong = 0;
-    std::atomic<int> running = 0;
-    std::vector<std::thread> threads;
     constexpr int count = 8;
-    running = count;
+    std::atomic<int> running = count;
+    std::vector<std::thread> threads;
     for (int t = 0; t < count; ++t)
         threads.emplace_back([&, t] {
             for (std::uint32_t i = 0; i < 100; ++i) {
