@@ -7,7 +7,6 @@ using namespace tollgate;
 namespace {
 
 constexpr std::string_view component = "reference_directory";
-constexpr std::size_t users_cached_max = 16'384;  // about 3 MB
 
 // Logins are case-insensitive for ASCII letters, as on SQLite: lower() in the C locale. Account ids are unique over all
 // services, so that an account's id at another service never matches another account by chance.
@@ -117,45 +116,14 @@ result<schema_status> postgres_directory::check_schema(const std::string& connec
     return postgres_database::check_schema(connection_string, component, migrations);
 }
 
-void postgres_directory::remember(std::shared_ptr<cache_invalidation_feed> changes) {
-    changes_ = std::move(changes);
-    users_ = std::make_unique<user_cache>(*changes_, users_cached_max);
-}
-
-result<std::optional<postgres_directory::user_row>> postgres_directory::read_user(user_id user) {
-    using found_row = std::pair<user_id, result<user_row>>;
-    return lookups_->find(
-        database_,
-        "SELECT id, balance, currency, requests_per_day FROM directory_users WHERE id = ANY ((SELECT $1)::bigint[]) AND NOT disabled",
-        user,
-        [](postgres::rows& found) -> result<std::optional<found_row>> {
-            const auto row = found.next<user_id, decimal, currency_code, std::optional<std::int64_t>>();
-            if (!row) return row.error();
-            if (!*row) return std::optional<found_row>{};
-            const auto& [id, amount, currency, requests] = **row;
-            return std::optional{found_row{id, user_row{amount, currency, requests}}};
-        });
-}
-
 result<postgres_directory::user_row> postgres_directory::find_user(user_id user) {
-    auto found = users_ == nullptr ? read_user(user) : users_->find(user, [&] { return read_user(user); });
+    auto found = database_.ask("SELECT balance, currency, requests_per_day FROM directory_users WHERE id = $1 AND NOT disabled", user);
     if (!found) return std::move(found).error();
-    if (!*found) return not_found();
-    return **found;
-}
-
-lookup<balance> postgres_directory::cached_balance_of(user_id user) const noexcept {
-    if (users_ == nullptr) return {};
-    const auto found = users_->cached(user);
-    if (found.is_hit()) return lookup<balance>::hit({user, found->balance, found->currency});
-    return found.is_miss() ? lookup<balance>::miss() : lookup<balance>::unknown();
-}
-
-lookup<std::optional<quota>> postgres_directory::cached_quota_of(user_id user) const noexcept {
-    if (users_ == nullptr) return {};
-    const auto found = users_->cached(user);
-    if (found.is_hit()) return lookup<std::optional<quota>>::hit(found->own_quota());
-    return found.is_miss() ? lookup<std::optional<quota>>::miss() : lookup<std::optional<quota>>::unknown();
+    const auto row = found->next<decimal, currency_code, std::optional<std::int64_t>>();
+    if (!row) return row.error();
+    if (!*row) return not_found();
+    const auto& [amount, currency, requests] = **row;
+    return user_row{amount, currency, requests};
 }
 
 result<balance> postgres_directory::balance_of(user_id user) {
@@ -303,15 +271,11 @@ result<void> postgres_directory::replace_password_hash(user_id user, const renew
 }
 
 result<void> postgres_directory::set_requests_per_day(user_id user, std::uint32_t requests) {
-    auto done = change_one("UPDATE directory_users SET requests_per_day = $1 WHERE id = $2", std::int64_t{requests}, user);
-    if (changes_ != nullptr) changes_->forget(user);  // the change may have been made before the failure
-    return done;
+    return change_one("UPDATE directory_users SET requests_per_day = $1 WHERE id = $2", std::int64_t{requests}, user);
 }
 
 result<void> postgres_directory::set_disabled(user_id user, bool disabled) {
-    auto done = change_one("UPDATE directory_users SET disabled = $1 WHERE id = $2", disabled, user);
-    if (changes_ != nullptr) changes_->forget(user);
-    return done;
+    return change_one("UPDATE directory_users SET disabled = $1 WHERE id = $2", disabled, user);
 }
 
 result<void> postgres_directory::delete_user(user_id user) {
@@ -319,7 +283,6 @@ result<void> postgres_directory::delete_user(user_id user) {
     both.add("DELETE FROM directory_accounts WHERE user_id = $1", user);
     both.add("DELETE FROM directory_users WHERE id = $1", user);
     auto done = database_.run(both);
-    if (changes_ != nullptr) changes_->forget(user);
     if (!done) return std::move(done).error();
     if (done->back().touched() == 0) return not_found();
     return {};

@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,8 +18,7 @@ namespace reference {
 
 /// Users, their accounts and their quotas, in the same PostgreSQL database as the store, with tables and a
 /// schema version of its own. Any number of nodes use it at once, and see each other's changes with their next call:
-/// every verb is one round trip. If it caches balances and quotas, it sees changes by others within a second, like
-/// `postgres_store` with credentials.
+/// every verb is one round trip.
 ///
 /// To requests, a disabled user does not exist: their tokens and sessions stop working at once.
 ///
@@ -34,14 +32,11 @@ public:
     static tollgate::result<postgres_directory> open(const std::string& connection_string,
                                                       std::size_t connections_max);
 
-    /// Caches balances and quotas until `changes`, of a store in the same database, reports that they changed. Call it
-    /// before any other function, or not at all.
-    void remember(std::shared_ptr<tollgate::cache_invalidation_feed> changes);
-
-    /// The query of `quota_of`, for a store in the same database to run together with the look-up of a credential.
-    static constexpr const char* owner_quota_query =
-        "SELECT requests_per_day, 86400 FROM directory_users WHERE directory_users.id = owner.id "
-        "AND NOT directory_users.disabled";
+    /// What `quota_of` and `balance_of` ask, for the store in the same database to ask with each credential
+    /// (`postgres_settings::owner_query`). A trigger notifies nodes that cache it.
+    static constexpr const char* owner_query =
+        "SELECT requests_per_day, 86400, balance, currency FROM directory_users "
+        "WHERE directory_users.id = owner.id AND NOT directory_users.disabled";
 
     /// How far the tables are, without changing them.
     static tollgate::result<tollgate::schema_status> check_schema(const std::string& connection_string);
@@ -50,8 +45,6 @@ public:
     tollgate::result<tollgate::balance> balance_of(tollgate::user_id user);
     tollgate::result<std::vector<tollgate::account>> accounts_of(tollgate::user_id user, std::string_view service);
     tollgate::result<std::optional<tollgate::quota>> quota_of(tollgate::user_id user);
-    tollgate::lookup<tollgate::balance> cached_balance_of(tollgate::user_id user) const noexcept;
-    tollgate::lookup<std::optional<tollgate::quota>> cached_quota_of(tollgate::user_id user) const noexcept;
     tollgate::result<bool> has_account(tollgate::user_id user, const tollgate::account_ref& wanted);
 
     /// Whether the user exists and is not disabled: an optional function of `password_source`.
@@ -96,7 +89,7 @@ private:
     template <class... Values>
     tollgate::result<void> change_one(tollgate::sql::statement_text text, const Values&... values);
 
-    /// What requests ask of a user.
+    /// What `balance_of` and `quota_of` return.
     struct user_row {
         tollgate::decimal balance;
         tollgate::currency_code currency;
@@ -107,20 +100,13 @@ private:
             return tollgate::quota{static_cast<std::uint32_t>(*requests_per_day), std::chrono::hours{24}};
         }
     };
-    using user_cache = tollgate::postgres_row_cache<tollgate::user_id, user_row>;
 
     explicit postgres_directory(tollgate::postgres_database opened) : database_{std::move(opened)} {}
 
     /// not_found for a user who is not there.
     tollgate::result<user_row> find_user(tollgate::user_id user);
-    tollgate::result<std::optional<user_row>> read_user(tollgate::user_id user);
 
     tollgate::postgres_database database_;
-    // Neither it nor a cache moves.
-    std::unique_ptr<tollgate::postgres_lookup<tollgate::user_id, user_row>> lookups_ =
-        std::make_unique<tollgate::postgres_lookup<tollgate::user_id, user_row>>();
-    std::shared_ptr<tollgate::cache_invalidation_feed> changes_;  // null, like the next: nothing is remembered
-    std::unique_ptr<user_cache> users_;
 };
 
 static_assert(tollgate::activity_source<postgres_directory>);

@@ -22,10 +22,8 @@ void serve_on_postgres(const settings& with, const tollgate::service_catalog& se
         kept_as.cached_credentials_max = 16'384;  // of each kind: 20 MB, if all are used
         kept_as.cached_for = with.remembered_for;
     }
-    kept_as.owner_quota_query = postgres_directory::owner_quota_query;
+    kept_as.owner_query = postgres_directory::owner_query;
     auto store = expect(tollgate::postgres_store::open(to, kept_as), "--store: cannot open the database");
-
-    if (kept_as.cached_credentials_max > 0) users.remember(store.changes());
 
     const stored_data data{users, store, store.clock()};
     std::optional<demo> shown;

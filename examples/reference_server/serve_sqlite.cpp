@@ -13,6 +13,7 @@ namespace reference {
 void serve_on_sqlite(const settings& with, const tollgate::service_catalog& services, const signals& told) {
     const auto file = with.store_location().file;
     tollgate::sqlite_settings kept_as;
+    kept_as.owner_query = sqlite_directory::owner_query;
     kept_as.hook_secret_keys = read_secret_keys(with.secret_key_file);
     auto users = expect(sqlite_directory::open(file), "--store: cannot open the database");
     auto store = expect(tollgate::sqlite_store::open(file.string(), kept_as), "--store: cannot open the database");

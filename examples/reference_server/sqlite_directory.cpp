@@ -7,7 +7,6 @@ using namespace tollgate;
 namespace {
 
 constexpr std::string_view component = "reference_directory";
-constexpr std::size_t users_cached_max = 16'384;  // about 3 MB
 
 constexpr sql::statement_text migrations[] = {
     R"sql(
@@ -51,9 +50,7 @@ constexpr sql::statement_text migrations[] = {
 
 }  // namespace
 
-sqlite_directory::sqlite_directory(sqlite_database opened)
-    : database_{std::move(opened)},
-      users_{std::make_unique<sqlite_row_cache<user_id, user_row>>(database_.changes(), users_cached_max)} {}
+sqlite_directory::sqlite_directory(sqlite_database opened) : database_{std::move(opened)} {}
 
 result<sqlite_directory> sqlite_directory::open(const std::filesystem::path& file) {
     auto opened = sqlite_database::open(file.string());
@@ -67,30 +64,16 @@ result<schema_status> sqlite_directory::check_schema(const std::filesystem::path
 }
 
 result<sqlite_directory::user_row> sqlite_directory::find_user(user_id user) {
-    auto found = users_->find(user, [&] {
-        return database_.read([&](sqlite::database& on) {
-            return sql::read_one<decimal, currency_code, std::optional<std::int64_t>>(
-                on.prepare("SELECT balance, currency, requests_per_day FROM directory_users WHERE id = ? AND NOT disabled", user),
-                [](const decimal& amount, const currency_code& currency, std::optional<std::int64_t> requests) {
-                    return user_row{amount, currency, requests};
-                });
-        });
+    auto found = database_.read([&](sqlite::database& on) {
+        return sql::read_one<decimal, currency_code, std::optional<std::int64_t>>(
+            on.prepare("SELECT balance, currency, requests_per_day FROM directory_users WHERE id = ? AND NOT disabled", user),
+            [](const decimal& amount, const currency_code& currency, std::optional<std::int64_t> requests) {
+                return user_row{amount, currency, requests};
+            });
     });
     if (!found) return std::move(found).error();
     if (!*found) return not_found();
     return **found;
-}
-
-lookup<balance> sqlite_directory::cached_balance_of(user_id user) const noexcept {
-    const auto found = users_->cached(user);
-    if (found.is_hit()) return lookup<balance>::hit({user, found->balance, found->currency});
-    return found.is_miss() ? lookup<balance>::miss() : lookup<balance>::unknown();
-}
-
-lookup<std::optional<quota>> sqlite_directory::cached_quota_of(user_id user) const noexcept {
-    const auto found = users_->cached(user);
-    if (found.is_hit()) return lookup<std::optional<quota>>::hit(found->own_quota());
-    return found.is_miss() ? lookup<std::optional<quota>>::miss() : lookup<std::optional<quota>>::unknown();
 }
 
 result<balance> sqlite_directory::balance_of(user_id user) {

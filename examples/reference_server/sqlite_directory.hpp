@@ -20,7 +20,7 @@ namespace reference {
 
 /// Users, their accounts and their quotas, in the same SQLite file as the store, with tables and a schema
 /// version of its own. Several processes may use one file at once: a change by one is seen by the others with their
-/// next call. While nothing changes, balances and quotas come from memory.
+/// next call.
 ///
 /// To requests, a disabled user does not exist: their tokens and sessions stop working at once.
 ///
@@ -32,6 +32,11 @@ public:
     /// Creates the tables if they do not exist, and brings older ones up to date.
     static tollgate::result<sqlite_directory> open(const std::filesystem::path& file);
 
+    /// What `quota_of` and `balance_of` ask, for the store in the same file to ask with each credential
+    /// (`sqlite_settings::owner_query`).
+    static constexpr const char* owner_query =
+        "SELECT requests_per_day, 86400, balance, currency FROM directory_users WHERE id = ? AND NOT disabled";
+
     /// How far the tables are, without changing them.
     static tollgate::result<tollgate::schema_status> check_schema(const std::filesystem::path& file);
 
@@ -39,8 +44,6 @@ public:
     tollgate::result<tollgate::balance> balance_of(tollgate::user_id user);
     tollgate::result<std::vector<tollgate::account>> accounts_of(tollgate::user_id user, std::string_view service);
     tollgate::result<std::optional<tollgate::quota>> quota_of(tollgate::user_id user);
-    tollgate::lookup<tollgate::balance> cached_balance_of(tollgate::user_id user) const noexcept;
-    tollgate::lookup<std::optional<tollgate::quota>> cached_quota_of(tollgate::user_id user) const noexcept;
     tollgate::result<bool> has_account(tollgate::user_id user, const tollgate::account_ref& wanted);
 
     /// Whether the user exists and is not disabled: an optional function of `password_source`.
@@ -85,7 +88,7 @@ private:
     template <class... Values>
     tollgate::result<void> change_one(tollgate::sql::statement_text text, const Values&... values);
 
-    /// What requests need of a user.
+    /// What `balance_of` and `quota_of` return.
     struct user_row {
         tollgate::decimal balance;
         tollgate::currency_code currency;
@@ -103,7 +106,6 @@ private:
     tollgate::result<user_row> find_user(tollgate::user_id user);
 
     tollgate::sqlite_database database_;
-    std::unique_ptr<tollgate::sqlite_row_cache<tollgate::user_id, user_row>> users_;  // a cache does not move
 };
 
 static_assert(tollgate::activity_source<sqlite_directory>);

@@ -126,10 +126,16 @@ public:
     /// Empty when `text` is longer than `Capacity`.
     static constexpr std::optional<inline_text> from(std::string_view text) noexcept;
 
+    constexpr inline_text(const inline_text& other) noexcept
+        requires(is_copied_whole)
+    = default;
     constexpr inline_text(const inline_text& other) noexcept {
-        if constexpr (!is_copied_whole) clear_unused();
+        clear_unused();
         *this = other;
     }
+    constexpr inline_text& operator=(const inline_text& other) noexcept
+        requires(is_copied_whole)
+    = default;
     constexpr inline_text& operator=(const inline_text& other) noexcept;
 
     [[nodiscard]] constexpr std::string_view view() const noexcept { return {bytes_.data(), size_}; }
@@ -167,12 +173,7 @@ constexpr std::optional<inline_text<Capacity>> inline_text<Capacity>::from(std::
 
 template <std::size_t Capacity>
 constexpr inline_text<Capacity>& inline_text<Capacity>::operator=(const inline_text& other) noexcept {
-    if constexpr (is_copied_whole) {
-        size_ = other.size_;
-        bytes_ = other.bytes_;
-    } else if (this != &other) {
-        assign(other.view());
-    }
+    if (this != &other) assign(other.view());
     return *this;
 }
 
@@ -2758,6 +2759,91 @@ struct url {
 
 }  // namespace tollgate::http
 
+// <tollgate/model/quota.hpp>
+
+namespace tollgate::inline v0 {
+
+/// At most `requests` within a window of this length.
+struct quota {
+    std::uint32_t requests = 0;
+    seconds window{0};
+
+    friend constexpr bool operator==(const quota&, const quota&) noexcept = default;
+};
+
+/// What a limit is counted by.
+enum class limit_kind : std::uint8_t { user, address };
+
+/// What a request is counted against: a user, regardless of the token, or a client's address.
+///
+/// An IPv6 address counts by its /64, the usual assignment to one household or machine. An IPv4 address is packed into
+/// a prefix in 0000::/8 (RFC 4291 section 2.4), which no client uses.
+class limit_key {
+public:
+    /// The key of a user, or of a client's address (an IPv6 address counts by its /64).
+    static constexpr limit_key of(user_id user) noexcept {
+        return {limit_kind::user, static_cast<std::uint64_t>(user.value())};
+    }
+    static constexpr limit_key of(const ip_address& client) noexcept;
+
+    /// The same user or address in a window of its own, apart from that of all requests and from those of other names:
+    /// `limit_key::of(user).in("exports")`. The name is hashed (64 bits), so that any length costs the same to store.
+    [[nodiscard]] constexpr limit_key in(std::string_view window) const noexcept;
+
+    /// What kind of key it is.
+    [[nodiscard]] constexpr limit_kind kind() const noexcept { return kind_; }
+    /// Unique among keys of one kind.
+    [[nodiscard]] constexpr std::uint64_t value() const noexcept { return value_; }
+
+    friend constexpr bool operator==(const limit_key&, const limit_key&) noexcept = default;
+
+private:
+    constexpr limit_key(limit_kind kind, std::uint64_t value) noexcept : kind_{kind}, value_{value} {}
+
+    limit_kind kind_;
+    std::uint64_t value_;
+};
+
+/// A limiter's decision about one request, with the values of `X-RateLimit-*`.
+struct verdict {
+    bool admitted = false;
+    std::uint32_t limit = 0;  ///< requests per window
+    std::uint32_t remaining = 0;  ///< left in the window after this request
+    instant resets_at{};  ///< end of the window; for a key without one, the end of a window that starts now
+};
+
+constexpr limit_key limit_key::of(const ip_address& client) noexcept {
+    const auto& bytes = client.bytes();
+    const auto big_endian = [&bytes](std::size_t first, std::size_t count) {
+        std::uint64_t value = 0;
+        for (std::size_t i = first; i < first + count; ++i) value = value << 8 | bytes[i];
+        return value;
+    };
+    constexpr std::uint64_t ipv4_prefix = 0x0000'ffff'0000'0000;
+    return {limit_kind::address, client.is_v4() ? ipv4_prefix | big_endian(12, 4) : big_endian(0, 8)};
+}
+
+constexpr limit_key limit_key::in(std::string_view window) const noexcept {
+    std::uint64_t hash = 14695981039346656037U;  // FNV-1a, then the finalizer of MurmurHash3 over name and key
+    for (char c : window) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+    hash ^= value_;
+    hash = (hash ^ hash >> 33) * 0xff51'afd7'ed55'8ccdU;
+    hash = (hash ^ hash >> 33) * 0xc4ce'b9fe'1a85'ec53U;
+    hash ^= hash >> 33;
+    // Never a user's id, which is positive, nor a client's prefix: 0100::/8 is reserved (RFC 4291, RFC 6666).
+    if (kind_ == limit_kind::user) return {kind_, hash | std::uint64_t{1} << 63};
+    return {kind_, std::uint64_t{1} << 56 | hash >> 8};
+}
+
+}  // namespace tollgate
+
+template <>
+struct std::hash<tollgate::limit_key> {
+    [[nodiscard]] std::size_t operator()(const tollgate::limit_key& key) const noexcept {
+        return std::hash<std::uint64_t>{}(key.value()) ^ (key.kind() == tollgate::limit_kind::user ? 0 : 0x9e3779b9U);
+    }
+};
+
 // <tollgate/model/account.hpp>
 
 namespace tollgate::inline v0 {
@@ -2789,6 +2875,16 @@ struct balance {
     user_id user;
     decimal amount;  ///< exact, never a binary float
     currency_code currency;
+
+    friend bool operator==(const balance&, const balance&) noexcept = default;
+};
+
+/// What a store in the directory's database read of a user, together with their credential.
+struct known_user {
+    std::optional<quota> own_quota;            ///< what `quota_of` would return: empty means the default
+    std::optional<tollgate::balance> balance;  ///< what `balance_of` would return; empty: call the directory
+
+    friend bool operator==(const known_user&, const known_user&) noexcept = default;
 };
 
 }  // namespace tollgate
@@ -3445,99 +3541,6 @@ struct device_code {
 
 }  // namespace tollgate
 
-// <tollgate/model/quota.hpp>
-
-namespace tollgate::inline v0 {
-
-/// At most `requests` within a window of this length.
-struct quota {
-    std::uint32_t requests = 0;
-    seconds window{0};
-
-    friend constexpr bool operator==(const quota&, const quota&) noexcept = default;
-};
-
-/// A user's own quota, if another look-up returned it.
-struct known_quota {
-    bool is_known = false;  ///< false: call the directory
-    std::optional<quota> own{};  ///< if known: empty means the default
-
-    friend constexpr bool operator==(const known_quota&, const known_quota&) noexcept = default;
-};
-
-/// What a limit is counted by.
-enum class limit_kind : std::uint8_t { user, address };
-
-/// What a request is counted against: a user, regardless of the token, or a client's address.
-///
-/// An IPv6 address counts by its /64, the usual assignment to one household or machine. An IPv4 address is packed into
-/// a prefix in 0000::/8 (RFC 4291 section 2.4), which no client uses.
-class limit_key {
-public:
-    /// The key of a user, or of a client's address (an IPv6 address counts by its /64).
-    static constexpr limit_key of(user_id user) noexcept {
-        return {limit_kind::user, static_cast<std::uint64_t>(user.value())};
-    }
-    static constexpr limit_key of(const ip_address& client) noexcept;
-
-    /// The same user or address in a window of its own, apart from that of all requests and from those of other names:
-    /// `limit_key::of(user).in("exports")`. The name is hashed (64 bits), so that any length costs the same to store.
-    [[nodiscard]] constexpr limit_key in(std::string_view window) const noexcept;
-
-    /// What kind of key it is.
-    [[nodiscard]] constexpr limit_kind kind() const noexcept { return kind_; }
-    /// Unique among keys of one kind.
-    [[nodiscard]] constexpr std::uint64_t value() const noexcept { return value_; }
-
-    friend constexpr bool operator==(const limit_key&, const limit_key&) noexcept = default;
-
-private:
-    constexpr limit_key(limit_kind kind, std::uint64_t value) noexcept : kind_{kind}, value_{value} {}
-
-    limit_kind kind_;
-    std::uint64_t value_;
-};
-
-/// A limiter's decision about one request, with the values of `X-RateLimit-*`.
-struct verdict {
-    bool admitted = false;
-    std::uint32_t limit = 0;  ///< requests per window
-    std::uint32_t remaining = 0;  ///< left in the window after this request
-    instant resets_at{};  ///< end of the window; for a key without one, the end of a window that starts now
-};
-
-constexpr limit_key limit_key::of(const ip_address& client) noexcept {
-    const auto& bytes = client.bytes();
-    const auto big_endian = [&bytes](std::size_t first, std::size_t count) {
-        std::uint64_t value = 0;
-        for (std::size_t i = first; i < first + count; ++i) value = value << 8 | bytes[i];
-        return value;
-    };
-    constexpr std::uint64_t ipv4_prefix = 0x0000'ffff'0000'0000;
-    return {limit_kind::address, client.is_v4() ? ipv4_prefix | big_endian(12, 4) : big_endian(0, 8)};
-}
-
-constexpr limit_key limit_key::in(std::string_view window) const noexcept {
-    std::uint64_t hash = 14695981039346656037U;  // FNV-1a, then the finalizer of MurmurHash3 over name and key
-    for (char c : window) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
-    hash ^= value_;
-    hash = (hash ^ hash >> 33) * 0xff51'afd7'ed55'8ccdU;
-    hash = (hash ^ hash >> 33) * 0xc4ce'b9fe'1a85'ec53U;
-    hash ^= hash >> 33;
-    // Never a user's id, which is positive, nor a client's prefix: 0100::/8 is reserved (RFC 4291, RFC 6666).
-    if (kind_ == limit_kind::user) return {kind_, hash | std::uint64_t{1} << 63};
-    return {kind_, std::uint64_t{1} << 56 | hash >> 8};
-}
-
-}  // namespace tollgate
-
-template <>
-struct std::hash<tollgate::limit_key> {
-    [[nodiscard]] std::size_t operator()(const tollgate::limit_key& key) const noexcept {
-        return std::hash<std::uint64_t>{}(key.value()) ^ (key.kind() == tollgate::limit_kind::user ? 0 : 0x9e3779b9U);
-    }
-};
-
 // <tollgate/model/personal_token.hpp>
 
 namespace tollgate::inline v0 {
@@ -3594,7 +3597,7 @@ struct token_credential {
     std::optional<instant> expires_at;  ///< invalid from this time on; empty: valid until revoked
     std::optional<application_id> application;  ///< of an access token
     std::optional<instant> last_used_at{};  ///< as recorded; always empty if the store does not record uses
-    known_quota owner_quota{};  ///< the owner's quota, if the store looked it up with the credential
+    std::optional<known_user> owner{};  ///< if the store read it with the credential
     std::optional<token_id> token{};  ///< of a personal token, for logs; may be left empty
 };
 
@@ -3709,7 +3712,7 @@ struct caller {
     scope_set scopes;
     credential_kind credential = credential_kind::other;
     std::optional<application_id> application;  ///< the application that acts for the user, with an access token
-    known_quota user_quota{};  ///< the user's quota, if it was looked up with the credential
+    std::optional<known_user> known{};  ///< what was read of the user with the credential
     std::optional<token_id> token{};  ///< the personal token, if the store told its id
 };
 
@@ -4744,9 +4747,9 @@ namespace tollgate::inline v0 {
 
 /// Looks up the credentials of requests. This is all that authentication needs of a store.
 ///
-/// A store in the same database as the directory may return the owner's quota with the credential
-/// (`token_credential::owner_quota`): the value that `quota_of` would return, which is then not called. For a user that
-/// no longer exists it returns no quota, so that the directory is called and reports it.
+/// A store in the same database as the directory may return the owner's quota and balance with the credential
+/// (`token_credential::owner`): the values that `quota_of` and `balance_of` would return, which are then not called. For a
+/// user that no longer exists it returns no owner, so that the directory is called and reports it.
 ///
 /// Thread rule: callable from many threads at once. Blocking: allowed if the store declares
 /// `static constexpr bool blocking = true`. Errors: an `error` (unavailable, internal); never throws.
@@ -4832,7 +4835,7 @@ namespace tollgate::inline v0 {
 /// Optional parts: `account_checker`, `quota_cache`, `balance_cache`, `activity_source`.
 template <class D>
 concept user_directory = requires(D& d, user_id user, std::string_view service) {
-    // The user's balance, in the currency of their settings.
+    // The user's balance, in the currency of their settings. Called on requests for it whose credential does not include it.
     { d.balance_of(user) } -> std::same_as<result<balance>>;
     // The user's accounts at one service, in a stable order; empty if there are none or the service is unknown.
     { d.accounts_of(user, service) } -> std::same_as<result<std::vector<account>>>;
@@ -5514,7 +5517,7 @@ template <credential_source Store>
 /// The caller of an accepted token.
 inline void make_caller(std::optional<caller>& made, const token_credential& stored, credential_kind kind) noexcept {
     made.emplace(stored.user, stored.scopes, kind,
-                 kind == credential_kind::access_token ? stored.application : std::nullopt, stored.owner_quota, stored.token);
+                 kind == credential_kind::access_token ? stored.application : std::nullopt, stored.owner, stored.token);
 }
 
 /// Records a use. No failure refuses the request. `client`: null if it is not known.
@@ -6526,8 +6529,8 @@ template <class Store>
 template <user_directory Users>
 [[nodiscard]] bool find_quota(Users& users, http::thread_kind thread, authentication& auth, std::optional<quota>& own) {
     if (auth.state != auth_state::authenticated) return true;
-    if (auth.caller->user_quota.is_known) {
-        own = auth.caller->user_quota.own;
+    if (auth.caller->known) {
+        own = auth.caller->known->own_quota;
         return true;
     }
     const auto user_is_gone = [&] {
@@ -15294,7 +15297,7 @@ struct stored_credential {
 
     [[nodiscard]] std::optional<token_credential> get() const noexcept {
         return std::optional<token_credential>{std::in_place, user,         secret_digest, scope_set::from_text(scopes), expires_at,
-                                               application,   last_used_at, known_quota{}, token};
+                                               application,   last_used_at, std::nullopt, token};
     }
 };
 
@@ -19546,6 +19549,35 @@ result<std::optional<Record>> first_of(result<std::vector<Record>> read) {
     if (!read) return std::move(read).error();
     if (read->empty()) return std::optional<Record>{};
     return std::optional{std::move(read->front())};
+}
+
+/// What an `owner_query` returns of a user: requests, window_seconds, balance, currency.
+struct owner_columns {
+    std::optional<std::int64_t> requests;
+    std::optional<std::int64_t> window_seconds;
+    std::optional<std::string> balance;
+    std::optional<std::string> currency;
+};
+
+/// Error (internal) for values that are no quota or no balance.
+[[nodiscard]] inline result<known_user> to_known_user(user_id user, const owner_columns& read) {
+    known_user made;
+    if (read.requests) {
+        constexpr std::int64_t requests_max = (std::numeric_limits<std::uint32_t>::max)();
+        constexpr std::int64_t window_seconds_max = std::int64_t{366} * 24 * 60 * 60;  // longer ones are a mistake in units
+        if (*read.requests < 0 || *read.requests > requests_max || !read.window_seconds || *read.window_seconds < 1 ||
+            *read.window_seconds > window_seconds_max)
+            return internal_error("owner_query returned numbers that are not a quota");
+        made.own_quota = quota{static_cast<std::uint32_t>(*read.requests), seconds{*read.window_seconds}};
+    }
+    if (read.balance) {
+        const auto amount = decimal::parse(*read.balance);
+        const auto currency = currency_code::from(read.currency.value_or(""));
+        if (!amount || !currency || currency->size() != currency_code::bytes_max)
+            return internal_error("owner_query returned values that are not a balance");
+        made.balance = balance{user, *amount, *currency};
+    }
+    return made;
 }
 
 /// id, username, description, scopes, created_at, last_used_at, expires_at, last_used_from
@@ -28036,6 +28068,7 @@ struct get_balance {
     static constexpr auto work = http::work_kind::users;
 
     result<void> operator()(api_call& call) const {
+        if (write_known(call)) return {};
         const auto found = call.users().balance_of(call.caller().user);
         if (!found) return found.error();
         write(call, *found);
@@ -28043,6 +28076,7 @@ struct get_balance {
     }
 
     bool respond_from_cache(api_call& call) const {
+        if (write_known(call)) return true;
         const auto cached = call.users().cached_balance_of(call.caller().user);
         if (!cached.is_hit()) return false;
         write(call, *cached);
@@ -28050,6 +28084,13 @@ struct get_balance {
     }
 
 private:
+    /// Whether the balance was read with the credential.
+    static bool write_known(api_call& call) {
+        const auto& known = call.caller().known;
+        if (!known || !known->balance) return false;
+        write(call, *known->balance);
+        return true;
+    }
     static void write(api_call& call, const balance& of) {
         auto out = call.json();
         out.begin_object();
@@ -35813,6 +35854,14 @@ struct sqlite_settings {
     /// Credentials of each kind to cache, valid exactly until the next commit of any process; 0: none. One takes 1.2
     /// kB, allocated on first use.
     std::size_t cached_credentials_max = 4096;
+    /// If the directory's users are in this file: a query for one of them, which is then read, and cached, together with their
+    /// credential. Its parameter is the user's id. It returns what `quota_of` and `balance_of` would return, which are then
+    /// not called, in four columns: the number of requests, NULL for a user without an own quota; the window in seconds; the
+    /// balance as text and its currency, NULL to call `balance_of`. Without a row, the directory is called.
+    ///     SELECT requests_per_day, 86400, balance, currency FROM shop_users WHERE id = ?
+    ///
+    /// Its tables must exist when the store is opened. Empty: the directory is called for each request.
+    std::string owner_query{};
     /// The virtual file system that SQLite uses; empty for the system's own.
     std::string vfs{};
     /// Keys that encrypt webhook secrets in the database; `secret_keys{}` has none. Set it where webhooks are delivered:
@@ -36566,20 +36615,29 @@ namespace tollgate::inline v0 {
 /// access_tokens.ipp, hooks.ipp, applications.ipp, grants.ipp, sessions.ipp, outbox.ipp and delivery_history.ipp.
 struct sqlite_store::impl {
     impl(sqlite_database opened, const sqlite_settings& settings)
-        : database{std::move(opened)},
+        : owner_query{settings.owner_query.empty() ? std::string{} : compose_owner_query(settings.owner_query)},
+          database{std::move(opened)},
           keys{settings.hook_secret_keys.value_or(secret_keys{})},
           personal_tokens{database.changes(), settings.cached_credentials_max},
           access_tokens{database.changes(), settings.cached_credentials_max} {}
 
+    /// What the integrator's query returns of the owner of a credential that was just read; empty without a query or a row. Both
+    /// are one snapshot of the file if the statement that read the credential still exists.
+    TOLLGATE_DECL result<std::optional<known_user>> owner_of(sqlite::database& on, user_id user) const;
+
     /// Encrypts the webhook secrets that are not encrypted with the first key.
     TOLLGATE_DECL result<void> encrypt_hook_secrets();
 
+    std::string owner_query;  // outlives the connections, which prepare it
     sqlite_database database;
     secret_keys keys;
     sqlite_row_cache<token_username, token_credential> personal_tokens;
     sqlite_row_cache<digest, token_credential> access_tokens;
     /// Per hook, deliveries that ended since its history was last trimmed. Guarded by the connection that writes.
     std::unordered_map<hook_id, unsigned> ended_deliveries{};
+
+private:
+    static TOLLGATE_DECL std::string compose_owner_query(std::string_view integrators);
 };
 
 namespace sqlite {
@@ -36616,15 +36674,18 @@ TOLLGATE_DECL result<void> sqlite::insert_access_token(database& on, const new_a
 
 TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_access_token(const digest& token) noexcept {
     return impl_->access_tokens.find(token, [&] {
-        return impl_->database.read([&](sqlite::database& on) {
-            return sql::read_one<user_id, application_id, scope_set, instant, std::optional<instant>>(
-                on.prepare("SELECT user, application, scopes, expires_at, last_used_at FROM tollgate_access_tokens "
-                           "WHERE token_digest = ?",
-                           token),
-                [&](user_id user, application_id application, scope_set& scopes, instant expires_at,
-                    std::optional<instant> last_used_at) {
-                    return token_credential{user, token, scopes, expires_at, application, last_used_at};
-                });
+        return impl_->database.read([&](sqlite::database& on) -> result<std::optional<token_credential>> {
+            auto rows = on.prepare("SELECT user, application, scopes, expires_at, last_used_at FROM tollgate_access_tokens "
+                                   "WHERE token_digest = ?",
+                                   token);
+            const auto row = rows.next<user_id, application_id, scope_set, instant, std::optional<instant>>();
+            if (!row) return row.error();
+            if (!*row) return std::optional<token_credential>{};
+            const auto& [user, application, scopes, expires_at, last_used_at] = **row;
+            auto owner = impl_->owner_of(on, user);
+            if (!owner) return std::move(owner).error();
+            return std::optional<token_credential>{std::in_place, user,        token,        scopes,
+                                                   expires_at,    application, last_used_at, *owner};
         });
     });
 }
@@ -38001,20 +38062,42 @@ TOLLGATE_DECL std::optional<std::uint64_t> sqlite_store::changes_seen() const no
 
 namespace tollgate::inline v0 {
 
+TOLLGATE_DECL std::string sqlite_store::impl::compose_owner_query(std::string_view integrators) {
+    // On its own line: the query may end with a comment.
+    return std::string{"WITH known (requests, window_seconds, balance, currency) AS (\n"}.append(integrators).append(
+        "\n) SELECT requests, window_seconds, CAST(balance AS TEXT), CAST(currency AS TEXT) FROM known");
+}
+
+TOLLGATE_DECL result<std::optional<known_user>> sqlite_store::impl::owner_of(sqlite::database& on, user_id user) const {
+    if (owner_query.empty()) return std::optional<known_user>{};
+    const auto row = on.prepare(sql::statement_text::composed(owner_query), user)
+                         .next<std::optional<std::int64_t>, std::optional<std::int64_t>, std::optional<std::string>,
+                               std::optional<std::string>>();
+    if (!row) return row.error();
+    if (!*row) return std::optional<known_user>{};
+    const auto& [requests, window_seconds, balance, currency] = **row;
+    auto known = sql::to_known_user(user, {requests, window_seconds, balance, currency});
+    if (!known) return std::move(known).error();
+    return std::optional{*known};
+}
+
 TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_personal_token(
     std::string_view username) noexcept {
     const auto name = token_username::from(username);
     if (!name) return std::optional<token_credential>{};  // longer than any username
     return impl_->personal_tokens.find(*name, [&] {
-        return impl_->database.read([&](sqlite::database& on) {
-            return sql::read_one<user_id, digest, scope_set, std::optional<instant>, std::optional<instant>, token_id>(
-                on.prepare("SELECT user, secret_digest, scopes, expires_at, last_used_at, id "
-                           "FROM tollgate_personal_tokens WHERE username = ?",
-                           *name),
-                [](user_id user, digest& secret, scope_set& scopes, std::optional<instant> expires_at,
-                   std::optional<instant> last_used_at, token_id id) {
-                    return token_credential{user, secret, scopes, expires_at, std::nullopt, last_used_at, known_quota{}, id};
-                });
+        return impl_->database.read([&](sqlite::database& on) -> result<std::optional<token_credential>> {
+            auto rows = on.prepare("SELECT user, secret_digest, scopes, expires_at, last_used_at, id "
+                                   "FROM tollgate_personal_tokens WHERE username = ?",
+                                   *name);
+            const auto row = rows.next<user_id, digest, scope_set, std::optional<instant>, std::optional<instant>, token_id>();
+            if (!row) return row.error();
+            if (!*row) return std::optional<token_credential>{};
+            const auto& [user, secret, scopes, expires_at, last_used_at, id] = **row;
+            auto owner = impl_->owner_of(on, user);
+            if (!owner) return std::move(owner).error();
+            return std::optional<token_credential>{std::in_place, user,         secret, scopes, expires_at,
+                                                   std::nullopt,  last_used_at, *owner, id};
         });
     });
 }
@@ -38480,6 +38563,9 @@ TOLLGATE_DECL result<std::unique_ptr<sqlite_store::impl>> sqlite_store::open_imp
         return std::move(done).error();
     }
     auto made = std::make_unique<impl>(*std::move(opened), settings);
+    // An invalid query is reported now, not by the first request.
+    if (auto tried = made->database.read([&](sqlite::database& on) { return made->owner_of(on, user_id{1}); }); !tried)
+        return std::move(tried).error();
     if (settings.hook_secret_keys)
         if (auto done = made->encrypt_hook_secrets(); !done) {
             done.error().cause += ": " + path;
@@ -39485,14 +39571,15 @@ struct postgres_settings {
     /// The clock by which the store's callers tell the time: by default this machine's. Null: the store's own
     /// `clock()`.
     instant (*callers_clock)() noexcept = &postgres::server_clock::node_now;
-    /// If the directory's users are in this database: a query for the quota of one of them, which is then looked up
-    /// together with their credential instead of in a separate round trip. In it, `owner.id` is the user's id. Its
-    /// columns are the number of requests, NULL for a user without an own quota, and the window in seconds. Without a
-    /// row, `quota_of` is called. The query must return what `quota_of` would return, which is not called otherwise.
-    ///     SELECT requests_per_day, 86400 FROM shop_users WHERE shop_users.id = owner.id
+    /// If the directory's users are in this database: a query for one of them, which is then read together with their
+    /// credential instead of in further round trips. In it, `owner.id` is the user's id. It returns what `quota_of` and
+    /// `balance_of` would return, which are then not called, in four columns: the number of requests, NULL for a user
+    /// without an own quota; the window in seconds; the balance and its currency, NULL to call `balance_of`. Without a row,
+    /// the directory is called.
+    ///     SELECT requests_per_day, 86400, balance, currency FROM shop_users WHERE shop_users.id = owner.id
     ///
-    /// Its tables must exist when the store is opened. Empty: `quota_of` is called for each request.
-    std::string owner_quota_query = {};
+    /// Its tables must exist when the store is opened. Empty: the directory is called for each request.
+    std::string owner_query = {};
     /// Credentials of each kind to cache, so that requests need no query; 0: none. One takes 1.2 kB, allocated on first
     /// use.
     std::size_t cached_credentials_max = 0;
@@ -40567,14 +40654,14 @@ TOLLGATE_DECL bool server_clock::wants_observation() noexcept {
 
 namespace tollgate::inline v0::postgres {
 
-/// The statements that look up a credential, together with its owner's quota if the integrator provides a query for
-/// that, so that a request needs one round trip.
+/// The statements that look up a credential, together with its owner if the integrator provides a query for that, so that a
+/// request needs one round trip.
 ///
 /// Must outlive the connections on which they are prepared.
 class credential_lookup {
 public:
-    /// See `postgres_settings::owner_quota_query`; empty: no quota is looked up.
-    TOLLGATE_DECL explicit credential_lookup(const std::string& owner_quota_query);
+    /// See `postgres_settings::owner_query`; empty: no owner is looked up.
+    TOLLGATE_DECL explicit credential_lookup(const std::string& owner_query);
     credential_lookup(const credential_lookup&) = delete;
     credential_lookup& operator=(const credential_lookup&) = delete;
 
@@ -40591,15 +40678,6 @@ public:
     [[nodiscard]] static TOLLGATE_DECL result<std::optional<found_as<token_username>>> read_personal(rows& found);
     /// The next row of `access()`.
     [[nodiscard]] static TOLLGATE_DECL result<std::optional<found_as<digest>>> read_access(rows& found);
-
-    /// The last three columns of both.
-    struct quota_columns {
-        bool is_known;
-        std::optional<std::int64_t> requests;
-        std::optional<std::int64_t> window_seconds;
-    };
-    /// Error (internal) for numbers that are not a quota.
-    [[nodiscard]] static TOLLGATE_DECL result<known_quota> to_quota(const quota_columns& read);
 
 private:
     std::string personal_;
@@ -40680,7 +40758,7 @@ namespace tollgate::inline v0 {
 /// access_tokens.ipp, hooks.ipp, applications.ipp, grants.ipp, sessions.ipp, outbox.ipp, leases.ipp and completions.ipp.
 struct postgres_store::impl {
     impl(postgres_database opened, const postgres_settings& settings)
-        : lookup{settings.owner_quota_query},
+        : lookup{settings.owner_query},
           database{std::move(opened)},
           keys{settings.hook_secret_keys.value_or(secret_keys{})},
           changes{std::make_shared<cache_invalidation_feed>(
@@ -42920,7 +42998,7 @@ TOLLGATE_DECL result<std::unique_ptr<postgres_store::impl>> postgres_store::open
         return std::move(done).error();
     auto made = std::make_unique<impl>(*std::move(opened), settings);
     // An invalid query is reported now, not by the first request.
-    if (!settings.owner_quota_query.empty())
+    if (!settings.owner_query.empty())
         if (auto tried = made->database.ask(made->lookup.personal(), std::vector<token_username>{}); !tried)
             return std::move(tried).error();
     if (settings.hook_secret_keys)
@@ -44040,68 +44118,70 @@ struct lookup_parts {
 // PostgreSQL plans a prepared statement anew each time where it expects more rows from the plan for any parameters, as it
 // does for an array of few keys: ten times what finding one row costs. It does not look into a sub-select, so that it plans
 // once. OFFSET 0 keeps it from joining the whole table of users, which it would if it planned while that is small.
-inline std::string compose_lookup(const lookup_parts& parts, std::string_view owner_quota_query) {
+inline std::string compose_lookup(const lookup_parts& parts, std::string_view owner_query) {
     std::string text{"SELECT "};
     text.append(parts.columns);
-    if (owner_quota_query.empty()) {
-        text.append(", false, NULL::bigint, NULL::bigint FROM ").append(parts.table).append(" AS tokens");
+    if (owner_query.empty()) {
+        text.append(", false, NULL::bigint, NULL::bigint, NULL::text, NULL::text FROM ").append(parts.table).append(" AS tokens");
     } else {
         // On its own line: the query may end with a comment.
-        text.append(", own.is_known IS NOT NULL, own.requests::bigint, own.window_seconds::bigint FROM ")
+        text.append(", known.is_known IS NOT NULL, known.requests::bigint, known.window_seconds::bigint, known.balance::text, "
+                    "known.currency::text FROM ")
             .append(parts.table)
             .append(" AS tokens CROSS JOIN LATERAL (SELECT tokens.user_id AS id) AS owner "
-                    "LEFT JOIN LATERAL (SELECT true AS is_known, quota.requests, quota.window_seconds FROM (\n")
-            .append(owner_quota_query)
-            .append("\n) AS quota (requests, window_seconds) OFFSET 0) AS own ON true");
+                    "LEFT JOIN LATERAL (SELECT true AS is_known, read.requests, read.window_seconds, read.balance, read.currency FROM (\n")
+            .append(owner_query)
+            .append("\n) AS read (requests, window_seconds, balance, currency) OFFSET 0) AS known ON true");
     }
     return text.append(" WHERE tokens.").append(parts.key).append(" = ANY ((SELECT $1)::").append(parts.keys).append(")");
 }
 
+/// The last columns of both statements.
+inline result<std::optional<known_user>> to_owner(user_id user, bool is_known, const sql::owner_columns& read) {
+    if (!is_known) return std::optional<known_user>{};
+    auto made = sql::to_known_user(user, read);
+    if (!made) return std::move(made).error();
+    return std::optional{*made};
+}
+
 }  // namespace detail
 
-TOLLGATE_DECL credential_lookup::credential_lookup(const std::string& owner_quota_query)
+TOLLGATE_DECL credential_lookup::credential_lookup(const std::string& owner_query)
     : personal_{detail::compose_lookup({"tokens.username, tokens.user_id, tokens.secret_digest, tokens.scopes, "
                                         "tokens.expires_at, tokens.last_used_at, tokens.id",
                                         "tollgate_personal_tokens", "username", "text[]"},
-                                       owner_quota_query)},
+                                       owner_query)},
       access_{detail::compose_lookup(
           {"tokens.token_digest, tokens.user_id, tokens.application_id, tokens.scopes, tokens.expires_at, tokens.last_used_at",
            "tollgate_access_tokens", "token_digest", "bytea[]"},
-          owner_quota_query)} {}
+          owner_query)} {}
 
 TOLLGATE_DECL auto credential_lookup::read_personal(rows& found) -> result<std::optional<found_as<token_username>>> {
     const auto row = found.next<token_username, user_id, digest, scope_set, std::optional<instant>, std::optional<instant>,
-                                token_id, bool, std::optional<std::int64_t>, std::optional<std::int64_t>>();
+                                token_id, bool, std::optional<std::int64_t>, std::optional<std::int64_t>,
+                                std::optional<std::string>, std::optional<std::string>>();
     if (!row) return row.error();
     if (!*row) return std::optional<found_as<token_username>>{};
-    const auto& [username, user, secret_digest, scopes, expires_at, last_used_at, id, is_known, requests, window_seconds] = **row;
-    auto own = to_quota({is_known, requests, window_seconds});
-    if (!own) return std::optional{found_as<token_username>{username, std::move(own).error()}};
+    const auto& [username, user, secret_digest, scopes, expires_at, last_used_at, id, is_known, requests, window_seconds,
+                 balance, currency] = **row;
+    auto owner = detail::to_owner(user, is_known, {requests, window_seconds, balance, currency});
+    if (!owner) return std::optional{found_as<token_username>{username, std::move(owner).error()}};
     return std::optional{found_as<token_username>{
-        username, token_credential{user, secret_digest, scopes, expires_at, std::nullopt, last_used_at, *own, id}}};
+        username, token_credential{user, secret_digest, scopes, expires_at, std::nullopt, last_used_at, *owner, id}}};
 }
 
 TOLLGATE_DECL auto credential_lookup::read_access(rows& found) -> result<std::optional<found_as<digest>>> {
     const auto row = found.next<digest, user_id, application_id, scope_set, instant, std::optional<instant>, bool,
-                                std::optional<std::int64_t>, std::optional<std::int64_t>>();
+                                std::optional<std::int64_t>, std::optional<std::int64_t>, std::optional<std::string>,
+                                std::optional<std::string>>();
     if (!row) return row.error();
     if (!*row) return std::optional<found_as<digest>>{};
-    const auto& [token, user, application, scopes, expires_at, last_used_at, is_known, requests, window_seconds] = **row;
-    auto own = to_quota({is_known, requests, window_seconds});
-    if (!own) return std::optional{found_as<digest>{token, std::move(own).error()}};
+    const auto& [token, user, application, scopes, expires_at, last_used_at, is_known, requests, window_seconds, balance,
+                 currency] = **row;
+    auto owner = detail::to_owner(user, is_known, {requests, window_seconds, balance, currency});
+    if (!owner) return std::optional{found_as<digest>{token, std::move(owner).error()}};
     return std::optional{
-        found_as<digest>{token, token_credential{user, token, scopes, expires_at, application, last_used_at, *own}}};
-}
-
-TOLLGATE_DECL result<known_quota> credential_lookup::to_quota(const quota_columns& read) {
-    if (!read.is_known) return known_quota{};
-    if (!read.requests) return known_quota{true, std::nullopt};
-    constexpr std::int64_t requests_max = (std::numeric_limits<std::uint32_t>::max)();
-    constexpr std::int64_t window_seconds_max = std::int64_t{366} * 24 * 60 * 60;  // longer ones are a mistake in units
-    if (*read.requests < 0 || *read.requests > requests_max || !read.window_seconds ||
-        *read.window_seconds < 1 || *read.window_seconds > window_seconds_max)
-        return internal_error("PostgreSQL: owner_quota_query returned numbers that are not a quota");
-    return known_quota{true, quota{static_cast<std::uint32_t>(*read.requests), seconds{*read.window_seconds}}};
+        found_as<digest>{token, token_credential{user, token, scopes, expires_at, application, last_used_at, *owner}}};
 }
 
 }  // namespace tollgate::postgres

@@ -14,9 +14,9 @@ namespace tollgate::inline v0 {
 
 /// Looks up the credentials of requests. This is all that authentication needs of a store.
 ///
-/// A store in the same database as the directory may return the owner's quota with the credential
-/// (`token_credential::owner_quota`): the value that `quota_of` would return, which is then not called. For a user that
-/// no longer exists it returns no quota, so that the directory is called and reports it.
+/// A store in the same database as the directory may return the owner's quota and balance with the credential
+/// (`token_credential::owner`): the values that `quota_of` and `balance_of` would return, which are then not called. For a
+/// user that no longer exists it returns no owner, so that the directory is called and reports it.
 ///
 /// Thread rule: callable from many threads at once. Blocking: allowed if the store declares
 /// `static constexpr bool blocking = true`. Errors: an `error` (unavailable, internal); never throws.

@@ -4,7 +4,9 @@
 #include <tollgate/base/detail/inline_text.hpp>
 #include <tollgate/base/ids.hpp>
 #include <tollgate/base/limits.hpp>
+#include <tollgate/model/quota.hpp>
 
+#include <optional>
 #include <string>
 
 namespace tollgate::inline v0 {
@@ -36,6 +38,16 @@ struct balance {
     user_id user;
     decimal amount;  ///< exact, never a binary float
     currency_code currency;
+
+    friend bool operator==(const balance&, const balance&) noexcept = default;
+};
+
+/// What a store in the directory's database read of a user, together with their credential.
+struct known_user {
+    std::optional<quota> own_quota;            ///< what `quota_of` would return: empty means the default
+    std::optional<tollgate::balance> balance;  ///< what `balance_of` would return; empty: call the directory
+
+    friend bool operator==(const known_user&, const known_user&) noexcept = default;
 };
 
 }  // namespace tollgate

@@ -5,7 +5,7 @@
 #include <tollgate/base/ids.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/time.hpp>
-#include <tollgate/model/quota.hpp>
+#include <tollgate/model/account.hpp>
 #include <tollgate/model/scope.hpp>
 
 #include <optional>
@@ -65,7 +65,7 @@ struct token_credential {
     std::optional<instant> expires_at;  ///< invalid from this time on; empty: valid until revoked
     std::optional<application_id> application;  ///< of an access token
     std::optional<instant> last_used_at{};  ///< as recorded; always empty if the store does not record uses
-    known_quota owner_quota{};  ///< the owner's quota, if the store looked it up with the credential
+    std::optional<known_user> owner{};  ///< if the store read it with the credential
     std::optional<token_id> token{};  ///< of a personal token, for logs; may be left empty
 };
 

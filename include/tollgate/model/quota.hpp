@@ -20,14 +20,6 @@ struct quota {
     friend constexpr bool operator==(const quota&, const quota&) noexcept = default;
 };
 
-/// A user's own quota, if another look-up returned it.
-struct known_quota {
-    bool is_known = false;  ///< false: call the directory
-    std::optional<quota> own{};  ///< if known: empty means the default
-
-    friend constexpr bool operator==(const known_quota&, const known_quota&) noexcept = default;
-};
-
 /// What a limit is counted by.
 enum class limit_kind : std::uint8_t { user, address };
 

@@ -80,7 +80,7 @@ template <credential_source Store>
 /// The caller of an accepted token.
 inline void make_caller(std::optional<caller>& made, const token_credential& stored, credential_kind kind) noexcept {
     made.emplace(stored.user, stored.scopes, kind,
-                 kind == credential_kind::access_token ? stored.application : std::nullopt, stored.owner_quota, stored.token);
+                 kind == credential_kind::access_token ? stored.application : std::nullopt, stored.owner, stored.token);
 }
 
 /// Records a use. No failure refuses the request. `client`: null if it is not known.

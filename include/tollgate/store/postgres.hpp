@@ -43,14 +43,15 @@ struct postgres_settings {
     /// The clock by which the store's callers tell the time: by default this machine's. Null: the store's own
     /// `clock()`.
     instant (*callers_clock)() noexcept = &postgres::server_clock::node_now;
-    /// If the directory's users are in this database: a query for the quota of one of them, which is then looked up
-    /// together with their credential instead of in a separate round trip. In it, `owner.id` is the user's id. Its
-    /// columns are the number of requests, NULL for a user without an own quota, and the window in seconds. Without a
-    /// row, `quota_of` is called. The query must return what `quota_of` would return, which is not called otherwise.
-    ///     SELECT requests_per_day, 86400 FROM shop_users WHERE shop_users.id = owner.id
+    /// If the directory's users are in this database: a query for one of them, which is then read together with their
+    /// credential instead of in further round trips. In it, `owner.id` is the user's id. It returns what `quota_of` and
+    /// `balance_of` would return, which are then not called, in four columns: the number of requests, NULL for a user
+    /// without an own quota; the window in seconds; the balance and its currency, NULL to call `balance_of`. Without a row,
+    /// the directory is called.
+    ///     SELECT requests_per_day, 86400, balance, currency FROM shop_users WHERE shop_users.id = owner.id
     ///
-    /// Its tables must exist when the store is opened. Empty: `quota_of` is called for each request.
-    std::string owner_quota_query = {};
+    /// Its tables must exist when the store is opened. Empty: the directory is called for each request.
+    std::string owner_query = {};
     /// Credentials of each kind to cache, so that requests need no query; 0: none. One takes 1.2 kB, allocated on first
     /// use.
     std::size_t cached_credentials_max = 0;

@@ -27,7 +27,7 @@ TOLLGATE_DECL result<std::unique_ptr<postgres_store::impl>> postgres_store::open
         return std::move(done).error();
     auto made = std::make_unique<impl>(*std::move(opened), settings);
     // An invalid query is reported now, not by the first request.
-    if (!settings.owner_quota_query.empty())
+    if (!settings.owner_query.empty())
         if (auto tried = made->database.ask(made->lookup.personal(), std::vector<token_username>{}); !tried)
             return std::move(tried).error();
     if (settings.hook_secret_keys)

@@ -33,6 +33,14 @@ struct sqlite_settings {
     /// Credentials of each kind to cache, valid exactly until the next commit of any process; 0: none. One takes 1.2
     /// kB, allocated on first use.
     std::size_t cached_credentials_max = 4096;
+    /// If the directory's users are in this file: a query for one of them, which is then read, and cached, together with their
+    /// credential. Its parameter is the user's id. It returns what `quota_of` and `balance_of` would return, which are then
+    /// not called, in four columns: the number of requests, NULL for a user without an own quota; the window in seconds; the
+    /// balance as text and its currency, NULL to call `balance_of`. Without a row, the directory is called.
+    ///     SELECT requests_per_day, 86400, balance, currency FROM shop_users WHERE id = ?
+    ///
+    /// Its tables must exist when the store is opened. Empty: the directory is called for each request.
+    std::string owner_query{};
     /// The virtual file system that SQLite uses; empty for the system's own.
     std::string vfs{};
     /// Keys that encrypt webhook secrets in the database; `secret_keys{}` has none. Set it where webhooks are delivered:

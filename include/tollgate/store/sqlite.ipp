@@ -18,6 +18,9 @@ TOLLGATE_DECL result<std::unique_ptr<sqlite_store::impl>> sqlite_store::open_imp
         return std::move(done).error();
     }
     auto made = std::make_unique<impl>(*std::move(opened), settings);
+    // An invalid query is reported now, not by the first request.
+    if (auto tried = made->database.read([&](sqlite::database& on) { return made->owner_of(on, user_id{1}); }); !tried)
+        return std::move(tried).error();
     if (settings.hook_secret_keys)
         if (auto done = made->encrypt_hook_secrets(); !done) {
             done.error().cause += ": " + path;

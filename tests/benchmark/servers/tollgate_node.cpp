@@ -3,7 +3,7 @@
 //     tollgate_node PORT STORE REMEMBERED WINDOWS LEASE [DIGESTS]
 //
 // STORE is `memory:`, `sqlite:FILE` or a connection string of PostgreSQL, where users are then, too, as the reference server
-// keeps them; DIGESTS is a file with the username and the digest of a token of each user in turn, for `memory:`; REMEMBERED is how many credentials are remembered beside it, 0 for none, and no balances then either; WINDOWS is
+// keeps them; DIGESTS is a file with the username and the digest of a token of each user in turn, for `memory:`; REMEMBERED is how many credentials are remembered beside it, 0 for none; WINDOWS is
 // `memory:` or a URL of Redis, LEASE its lease.
 
 #include "../common/account_service.hpp"
@@ -109,7 +109,7 @@ void add_tokens(tollgate::memory_store& store, const char* file) {
 
 int serve_from_sqlite(const std::string& file, chosen_windows& windows, int argc, char** argv) {
     auto users = expect(reference::sqlite_directory::open(file));
-    tollgate::sqlite_store store{file};
+    tollgate::sqlite_store store{file, {.owner_query = reference::sqlite_directory::owner_query}};
     announce("none");
     tollgate::account_api api{benchmark::settings(), users, store,
                               tollgate::default_policies().with_limiter(std::ref(windows)), tollgate::account_routes()};
@@ -131,9 +131,8 @@ int serve_from_postgres(const std::string& to, std::size_t remembered, chosen_wi
     tollgate::postgres_settings kept_as;
     kept_as.callers_clock = nullptr;
     kept_as.cached_credentials_max = remembered;
-    kept_as.owner_quota_query = reference::postgres_directory::owner_quota_query;
+    kept_as.owner_query = reference::postgres_directory::owner_query;
     tollgate::postgres_store store{to, kept_as};
-    if (remembered > 0) users.remember(store.changes());
 
     const auto user = expect(users.add_user({.login = "node" + std::to_string(::getpid()),
                                              .password_hash = "none",

@@ -49,6 +49,7 @@ struct caching_store : memory_store {
     call_counts* counts = nullptr;
     bool is_cached = true;
     bool forgets_after_lookup = false;
+    std::optional<known_user> owner;
     bool loses_uses = false;
     bool is_down = false;
 
@@ -56,7 +57,7 @@ struct caching_store : memory_store {
         counts->wait(http::work_kind::credentials);
         ++counts->found_credentials;
         if (is_down) return unavailable("no connection");
-        return memory_store::find_personal_token(username);
+        return with_owner(memory_store::find_personal_token(username));
     }
     result<std::optional<token_credential>> find_access_token(const digest& token) {
         counts->wait(http::work_kind::credentials);
@@ -65,7 +66,7 @@ struct caching_store : memory_store {
         return memory_store::find_access_token(token);
     }
     lookup<token_credential> cached_personal_token(std::string_view username) const noexcept {
-        return cached(*rows().find_personal_token(username));
+        return cached(*with_owner(rows().find_personal_token(username)));
     }
     lookup<token_credential> cached_access_token(const digest& token) const noexcept {
         return cached(*rows().find_access_token(token));
@@ -86,6 +87,10 @@ struct caching_store : memory_store {
     memory_store& rows() const noexcept { return const_cast<caching_store&>(*this); }
 
 private:
+    result<std::optional<token_credential>> with_owner(result<std::optional<token_credential>> found) const {
+        if (found && *found) (*found)->owner = owner;
+        return found;
+    }
     lookup<token_credential> cached(const std::optional<token_credential>& row) const noexcept {
         ++counts->cached_credentials;
         if (!is_cached) return lookup<token_credential>::unknown();
@@ -299,6 +304,35 @@ TEST_CASE("a balance is answered on the I/O thread if everything is cached", "[p
         CHECK(serve(api, shop.balance(), shop.counts).steps == "i");
     }
     CHECK(is_balance(api.handle(shop.balance())));
+}
+
+TEST_CASE("what came with the credential is not asked of the directory", "[pipeline][judge]") {
+    caching_shop shop;
+    auto api = shop.make_api();
+    const balance other{ann, *decimal::parse("77"), *currency_code::from("JPY")};
+    shop.users.quota_is_cached = shop.users.balance_is_cached = false;
+    for (const bool is_cached : {true, false}) {
+        CAPTURE(is_cached);
+        shop.store.is_cached = is_cached;
+        shop.store.owner = known_user{quota{5, seconds{60}}, other};
+        shop.counts = {};
+        const auto both = serve(api, shop.balance(), shop.counts);
+        CHECK(both.steps == (is_cached ? "i" : "iw"));
+        CHECK(both.response.body() == R"({"id":1,"balance":77,"currency":"JPY"})");
+        CHECK(both.response.find("X-RateLimit-Limit") == "5");
+        CHECK(shop.counts.found_users + shop.counts.cached_users == 0);
+
+        shop.store.owner->balance.reset();
+        shop.counts = {};
+        const auto quota_only = serve(api, shop.balance(), shop.counts);
+        CHECK(quota_only.steps == "iw");
+        CHECK(is_balance(quota_only.response));
+        CHECK(shop.counts.found_users == 1);
+        shop.limiter.windows = window_limiter{key_capacity{64, 64}};
+    }
+    CHECK(is_balance(api.handle(shop.balance())));
+    shop.store.owner->balance = other;
+    CHECK_FALSE(is_balance(api.handle(shop.balance())));
 }
 
 TEST_CASE("a directory that never waits is called on the I/O thread, whatever the store does", "[pipeline][judge]") {

@@ -61,10 +61,10 @@ TEST_CASE("look-ups of credentials are planned once, without a scan, from an emp
                            {"session_preload_libraries=auto_explain", "auto_explain.log_min_duration=0", "auto_explain.log_verbose=on",
                             "autovacuum=off"}};
     const auto where = server.fresh();
-    server.run("CREATE TABLE test_1.owners (id bigint PRIMARY KEY, requests bigint)");
+    server.run("CREATE TABLE test_1.owners (id bigint PRIMARY KEY, requests bigint, balance numeric)");
     postgres_settings settings;
     settings.cached_credentials_max = 0;
-    settings.owner_quota_query = "SELECT requests, 60 FROM owners WHERE owners.id = owner.id";
+    settings.owner_query = "SELECT requests, 60, balance, 'EUR' FROM owners WHERE owners.id = owner.id";
     postgres_store store{where, settings};
     const auto name = token_username::from("tgu_0000000000000000000001");
     REQUIRE(name);

@@ -6,6 +6,7 @@
 #include <tollgate/store/detail/sqlite/database.hpp>
 #include <tollgate/store/detail/sqlite/migrations.hpp>
 #include <tollgate/store/detail/sqlite/schema.hpp>
+#include <tollgate/store/sqlite_database.hpp>
 
 #include <support/child_process.hpp>
 #include <support/disk_faults.hpp>
@@ -510,4 +511,60 @@ TEST_CASE("a store waits for another writing process, and reports when that take
         CHECK(value_of(store.hooks_of(sample_account())).empty());
     }
     value_of(store.create_hook(sample_hook(sample_account()), 20));
+}
+
+TEST_CASE("a SQLite store returns the owner with the credential") {
+    files files;
+    const auto path = files.next();
+    const user_id ann{1}, gone{2};
+    auto users = *sqlite_database::open(path);
+    REQUIRE(users.write([](sqlite::database& on) {
+        return on.run_script("CREATE TABLE users (id INTEGER PRIMARY KEY, requests INTEGER, balance, currency TEXT);"
+                             "INSERT INTO users VALUES (1, 5, '12.50', 'EUR')");
+    }));
+    sqlite_settings settings;
+    settings.cached_credentials_max = GENERATE(std::size_t{0}, std::size_t{16});
+    settings.owner_query = "SELECT requests, 60, balance, currency FROM users WHERE id = ? -- theirs";
+    sqlite_store store{path, settings};
+    const auto now = from_unix_seconds(1'700'000'000);
+    const auto app = value_of(store.create_application(sample_application("tgi_a"), 100));
+    for (const auto user : {ann, gone}) {
+        const auto name = "tgu_" + std::to_string(user.value());
+        value_of(store.create_personal_token({user, *token_username::from(name), digest_of(name), "", {}, now}, 9));
+        REQUIRE(store.create_access_token({user, app, digest_of(name), {}, now, now + std::chrono::hours{1}}));
+    }
+    const auto owners_of = [&](const std::string& name) {
+        const auto personal = value_of(store.find_personal_token(name));
+        const auto access = value_of(store.find_access_token(digest_of(name)));
+        REQUIRE(personal);
+        REQUIRE(access);
+        CHECK(personal->owner == access->owner);
+        return personal->owner;
+    };
+    const auto set = [&](sql::statement_text change) {
+        REQUIRE(users.write([&](sqlite::database& on) { return on.run(change); }));
+    };
+    const auto euros = [&](decimal amount) { return balance{ann, amount, *currency_code::from("EUR")}; };
+    CHECK(owners_of("tgu_1") == known_user{quota{5, seconds{60}}, euros("12.50")});
+    CHECK_FALSE(owners_of("tgu_2"));
+
+    // A change counts at once, and so does a value that is not one.
+    set("UPDATE users SET requests = NULL, balance = 7");
+    CHECK(owners_of("tgu_1") == known_user{std::nullopt, euros("7")});
+    set("UPDATE users SET balance = NULL");
+    CHECK(owners_of("tgu_1") == known_user{});
+    set("UPDATE users SET balance = 'much'");
+    expect_error(store.find_personal_token("tgu_1"), error_kind::internal);
+    expect_error(store.find_access_token(digest_of("tgu_1")), error_kind::internal);
+    set("DELETE FROM users");
+    CHECK_FALSE(owners_of("tgu_1"));
+}
+
+TEST_CASE("a SQLite store reports an invalid owner query when it is opened") {
+    files files;
+    sqlite_settings settings;
+    settings.owner_query = GENERATE("SELECT 1, 60, NULL, NULL FROM nowhere WHERE id = ?", "SELECT 1, 60", "nonsense");
+    const auto opened = sqlite_store::open(files.next(), settings);
+    REQUIRE_FALSE(opened);
+    CHECK(opened.error().kind == error_kind::internal);
 }

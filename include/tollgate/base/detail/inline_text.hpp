@@ -28,10 +28,16 @@ public:
     /// Empty when `text` is longer than `Capacity`.
     static constexpr std::optional<inline_text> from(std::string_view text) noexcept;
 
+    constexpr inline_text(const inline_text& other) noexcept
+        requires(is_copied_whole)
+    = default;
     constexpr inline_text(const inline_text& other) noexcept {
-        if constexpr (!is_copied_whole) clear_unused();
+        clear_unused();
         *this = other;
     }
+    constexpr inline_text& operator=(const inline_text& other) noexcept
+        requires(is_copied_whole)
+    = default;
     constexpr inline_text& operator=(const inline_text& other) noexcept;
 
     [[nodiscard]] constexpr std::string_view view() const noexcept { return {bytes_.data(), size_}; }
@@ -69,12 +75,7 @@ constexpr std::optional<inline_text<Capacity>> inline_text<Capacity>::from(std::
 
 template <std::size_t Capacity>
 constexpr inline_text<Capacity>& inline_text<Capacity>::operator=(const inline_text& other) noexcept {
-    if constexpr (is_copied_whole) {
-        size_ = other.size_;
-        bytes_ = other.bytes_;
-    } else if (this != &other) {
-        assign(other.view());
-    }
+    if (this != &other) assign(other.view());
     return *this;
 }
 

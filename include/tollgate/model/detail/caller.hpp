@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tollgate/base/ids.hpp>
-#include <tollgate/model/quota.hpp>
+#include <tollgate/model/account.hpp>
 #include <tollgate/model/scope.hpp>
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct caller {
     scope_set scopes;
     credential_kind credential = credential_kind::other;
     std::optional<application_id> application;  ///< the application that acts for the user, with an access token
-    known_quota user_quota{};  ///< the user's quota, if it was looked up with the credential
+    std::optional<known_user> known{};  ///< what was read of the user with the credential
     std::optional<token_id> token{};  ///< the personal token, if the store told its id
 };
 

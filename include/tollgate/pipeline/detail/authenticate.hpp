@@ -169,8 +169,8 @@ template <class Store>
 template <user_directory Users>
 [[nodiscard]] bool find_quota(Users& users, http::thread_kind thread, authentication& auth, std::optional<quota>& own) {
     if (auth.state != auth_state::authenticated) return true;
-    if (auth.caller->user_quota.is_known) {
-        own = auth.caller->user_quota.own;
+    if (auth.caller->known) {
+        own = auth.caller->known->own_quota;
         return true;
     }
     const auto user_is_gone = [&] {

@@ -35,7 +35,9 @@ constexpr const char* tables =
     "INSERT INTO shop_users VALUES (1, '12.50', NULL, NULL), (2, '0', 7, 60)";
 
 /// A comment at its end, as somebody may write one.
-constexpr const char* quota_query = "SELECT requests, seconds FROM shop_users WHERE shop_users.id = owner.id -- theirs";
+constexpr const char* owner_query =
+    "SELECT requests, seconds, balance, 'EUR' FROM shop_users WHERE shop_users.id = owner.id -- theirs";
+constexpr const char* quota_query = "SELECT requests, seconds, NULL, NULL FROM shop_users WHERE shop_users.id = owner.id";
 
 constexpr user_id ann{1}, bob{2}, gone{3};
 
@@ -45,6 +47,7 @@ public:
     explicit shop_directory(const std::string& to) : users_{*postgres_database::open(to)} {}
 
     result<balance> balance_of(user_id user) {
+        ++asked_for_balance;
         auto found = users_.ask("SELECT balance FROM shop_users WHERE id = $1", user);
         if (!found) return std::move(found).error();
         const auto row = found->next<decimal>();
@@ -65,16 +68,16 @@ public:
         return std::optional{quota{static_cast<std::uint32_t>(*requests), seconds{*window}}};
     }
 
-    int asked_for_quota = 0;
+    int asked_for_quota = 0, asked_for_balance = 0;
 
 private:
     postgres_database users_;
 };
 
-postgres_settings with_quota(std::string query = quota_query) {
+postgres_settings with_owner(std::string query = owner_query) {
     postgres_settings made;
     made.connections_max = 1;
-    made.owner_quota_query = std::move(query);
+    made.owner_query = std::move(query);
     return made;
 }
 
@@ -122,14 +125,20 @@ http::response balance_with(Api& api, const std::string& authorization) {
 
 }  // namespace
 
-TEST_CASE("a balance request takes two round trips, whatever the credential", "[postgres]") {
+TEST_CASE("a balance request takes one round trip, whatever the credential", "[postgres]") {
+    struct row {
+        const char* query;
+        std::size_t turns;
+        int asked_for_balance;
+    };
+    const auto each = GENERATE(row{owner_query, 1, 0}, row{quota_query, 2, 4});
     auto& server = postgres_server::shared();
     const auto where = server.fresh();
     postgres_server::run(where, tables);
     tcp_proxy proxy{server.socket_path()};
     const auto through = proxy.connection_string(schema_of(where));
     shop_directory users{through};
-    postgres_store store{through, with_quota()};
+    postgres_store store{through, with_owner(each.query)};
     account_api api{shop_settings(), users, store, account_routes()};
     const bool over_basic = GENERATE(true, false);
     for (const auto& [user, limit] : {std::pair{ann, "1000"}, std::pair{bob, "7"}}) {
@@ -137,66 +146,79 @@ TEST_CASE("a balance request takes two round trips, whatever the credential", "[
         CHECK(balance_with(api, credential).status() == http::status::ok);  // the first one is recorded as a use
         const auto before = proxy.turns();
         const auto answer = balance_with(api, credential);
-        CHECK(proxy.turns() - before == 2);
+        CHECK(proxy.turns() - before == each.turns);
         CHECK(answer.status() == http::status::ok);
         CHECK(answer.find("X-RateLimit-Limit") == limit);
     }
     CHECK(users.asked_for_quota == 0);
+    CHECK(users.asked_for_balance == each.asked_for_balance);
 
-    // What it says counts at once.
+    // A change counts at once.
     const auto credential = basic_of(store, ann);
-    postgres_server::run(where, "UPDATE shop_users SET requests = 9, seconds = 60");
-    CHECK(balance_with(api, credential).find("X-RateLimit-Limit") == "9");
+    CHECK_THAT(std::string{balance_with(api, credential).body()}, Catch::Contains("12.50"));
+    postgres_server::run(where, "UPDATE shop_users SET requests = 9, seconds = 60, balance = '-3'");
+    const auto changed = balance_with(api, credential);
+    CHECK(changed.find("X-RateLimit-Limit") == "9");
+    CHECK_THAT(std::string{changed.body()}, Catch::Contains("\"balance\":-3,"));
 }
 
-TEST_CASE("no quota is returned for a deleted owner, and the directory reports it", "[postgres]") {
+TEST_CASE("nothing is returned for a deleted owner, and the directory reports it", "[postgres]") {
     auto& server = postgres_server::shared();
     const auto where = server.fresh();
     postgres_server::run(where, tables);
     shop_directory users{where};
-    postgres_store store{where, with_quota()};
+    postgres_store store{where, with_owner()};
     account_api api{shop_settings(), users, store, account_routes()};
     CHECK(balance_with(api, basic_of(store, gone)).status() == http::status::unauthorized);
     CHECK(balance_with(api, bearer_of(store, gone)).status() == http::status::unauthorized);
     CHECK(users.asked_for_quota == 2);
 }
 
-TEST_CASE("a quota is returned with the credential, or is unknown", "[postgres]") {
+TEST_CASE("an owner is returned with the credential, or is unknown", "[postgres]") {
     struct row {
         const char* query;
-        known_quota told;
+        std::optional<known_user> owner;
     };
-    const auto each = GENERATE(
-        row{"", {}}, row{"SELECT NULL::bigint, NULL::bigint", {true, std::nullopt}},
-        row{"SELECT NULL::integer, 86400", {true, std::nullopt}},
-        row{"SELECT 5, 60", {true, quota{5, seconds{60}}}}, row{"SELECT 0::smallint, 1", {true, quota{0, seconds{1}}}},
-        row{"SELECT 5, 60 WHERE owner.id > 1", {}},
-        row{"SELECT 1, 1 UNION ALL SELECT 1, 1", {true, quota{1, seconds{1}}}},
-        row{"SELECT 4294967295, 31622400", {true, quota{4'294'967'295, seconds{31'622'400}}}});
+    const auto of_quota = [](std::uint32_t requests, int window) {
+        return known_user{quota{requests, seconds{window}}, std::nullopt};
+    };
+    const auto each = GENERATE_COPY(
+        row{"", {}}, row{"SELECT NULL::bigint, NULL::bigint, NULL::text, NULL::text", known_user{}},
+        row{"SELECT NULL::integer, 86400, NULL, NULL", known_user{}}, row{"SELECT 5, 60, NULL, 'EUR'", of_quota(5, 60)},
+        row{"SELECT 0::smallint, 1, NULL, NULL", of_quota(0, 1)}, row{"SELECT 5, 60, '1', 'EUR' WHERE owner.id > 1", {}},
+        row{"SELECT 1, 1, NULL, NULL UNION ALL SELECT 1, 1, NULL, NULL", of_quota(1, 1)},
+        row{"SELECT NULL::bigint, NULL::bigint, -12.50::numeric(10, 2), 'JPY'::char(3)",
+            known_user{std::nullopt, balance{ann, "-12.50", *currency_code::from("JPY")}}});
     auto& server = postgres_server::shared();
-    postgres_store store{server.fresh(), with_quota(each.query)};
+    postgres_store store{server.fresh(), with_owner(each.query)};
     REQUIRE(store.create_personal_token(
         {ann, *token_username::from("tgu_a"), digest_of("a"), "", *scope_set::parse("user:balance"), now()}, 10));
     const auto found = store.find_personal_token("tgu_a");
     REQUIRE(found);
     REQUIRE(*found);
-    CHECK((*found)->owner_quota == each.told);
+    CHECK((*found)->owner == each.owner);
 }
 
-TEST_CASE("numbers that are not a quota are an internal error", "[postgres]") {
-    using columns = postgres::credential_lookup::quota_columns;
-    const auto each = GENERATE(columns{true, -1, 60}, columns{true, 1, 0}, columns{true, 1, -1},
-                               columns{true, 4'294'967'296, 60}, columns{true, 1, std::nullopt},
-                               columns{true, 1, 31'622'401});
-    const auto read = postgres::credential_lookup::to_quota(each);
-    REQUIRE_FALSE(read);
-    CHECK(read.error().kind == error_kind::internal);
+TEST_CASE("values that are no quota or no balance fail the request of that user only", "[postgres]") {
+    auto& server = postgres_server::shared();
+    const auto where = server.fresh();
+    postgres_server::run(where, tables);
+    postgres_server::run(where, "UPDATE shop_users SET balance = 'NaN' WHERE id = 2");
+    postgres_store store{where, with_owner()};
+    for (const auto& [user, name] : {std::pair{ann, "tgu_a"}, std::pair{bob, "tgu_b"}})
+        REQUIRE(store.create_personal_token(
+            {user, *token_username::from(name), digest_of(name), "", *scope_set::parse("user:balance"), now()}, 10));
+    CHECK(store.find_personal_token("tgu_a"));
+    const auto failed = store.find_personal_token("tgu_b");
+    REQUIRE_FALSE(failed);
+    CHECK(failed.error().kind == error_kind::internal);
+    CHECK_THAT(failed.error().cause, Catch::Contains("not a balance"));
 }
 
 TEST_CASE("an invalid query is reported when the store is opened", "[postgres]") {
     auto& server = postgres_server::shared();
-    const char* query = GENERATE("SELECT requests, seconds FROM nowhere WHERE id = owner.id", "SELECT 1", "nonsense");
-    const auto opened = postgres_store::open(server.fresh(), with_quota(query));
+    const char* query = GENERATE("SELECT requests, seconds, NULL, NULL FROM nowhere WHERE id = owner.id", "SELECT 1, 1", "nonsense");
+    const auto opened = postgres_store::open(server.fresh(), with_owner(query));
     REQUIRE_FALSE(opened);
     CHECK(opened.error().kind == error_kind::internal);
 }

@@ -25,7 +25,7 @@ struct stored_credential {
 
     [[nodiscard]] std::optional<token_credential> get() const noexcept {
         return std::optional<token_credential>{std::in_place, user,         secret_digest, scope_set::from_text(scopes), expires_at,
-                                               application,   last_used_at, known_quota{}, token};
+                                               application,   last_used_at, std::nullopt, token};
     }
 };
 

@@ -5,21 +5,20 @@
 #include <tollgate/model/personal_token.hpp>
 #include <tollgate/store/detail/postgres/batch.hpp>
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 
 namespace tollgate::inline v0::postgres {
 
-/// The statements that look up a credential, together with its owner's quota if the integrator provides a query for
-/// that, so that a request needs one round trip.
+/// The statements that look up a credential, together with its owner if the integrator provides a query for that, so that a
+/// request needs one round trip.
 ///
 /// Must outlive the connections on which they are prepared.
 class credential_lookup {
 public:
-    /// See `postgres_settings::owner_quota_query`; empty: no quota is looked up.
-    TOLLGATE_DECL explicit credential_lookup(const std::string& owner_quota_query);
+    /// See `postgres_settings::owner_query`; empty: no owner is looked up.
+    TOLLGATE_DECL explicit credential_lookup(const std::string& owner_query);
     credential_lookup(const credential_lookup&) = delete;
     credential_lookup& operator=(const credential_lookup&) = delete;
 
@@ -36,15 +35,6 @@ public:
     [[nodiscard]] static TOLLGATE_DECL result<std::optional<found_as<token_username>>> read_personal(rows& found);
     /// The next row of `access()`.
     [[nodiscard]] static TOLLGATE_DECL result<std::optional<found_as<digest>>> read_access(rows& found);
-
-    /// The last three columns of both.
-    struct quota_columns {
-        bool is_known;
-        std::optional<std::int64_t> requests;
-        std::optional<std::int64_t> window_seconds;
-    };
-    /// Error (internal) for numbers that are not a quota.
-    [[nodiscard]] static TOLLGATE_DECL result<known_quota> to_quota(const quota_columns& read);
 
 private:
     std::string personal_;

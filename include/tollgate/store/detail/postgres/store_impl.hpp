@@ -22,7 +22,7 @@ namespace tollgate::inline v0 {
 /// access_tokens.ipp, hooks.ipp, applications.ipp, grants.ipp, sessions.ipp, outbox.ipp, leases.ipp and completions.ipp.
 struct postgres_store::impl {
     impl(postgres_database opened, const postgres_settings& settings)
-        : lookup{settings.owner_quota_query},
+        : lookup{settings.owner_query},
           database{std::move(opened)},
           keys{settings.hook_secret_keys.value_or(secret_keys{})},
           changes{std::make_shared<cache_invalidation_feed>(

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/result.hpp>
+#include <tollgate/model/account.hpp>
 #include <tollgate/model/application.hpp>
 #include <tollgate/model/grant.hpp>
 #include <tollgate/model/hook.hpp>
@@ -10,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -69,6 +71,35 @@ result<std::optional<Record>> first_of(result<std::vector<Record>> read) {
     if (!read) return std::move(read).error();
     if (read->empty()) return std::optional<Record>{};
     return std::optional{std::move(read->front())};
+}
+
+/// What an `owner_query` returns of a user: requests, window_seconds, balance, currency.
+struct owner_columns {
+    std::optional<std::int64_t> requests;
+    std::optional<std::int64_t> window_seconds;
+    std::optional<std::string> balance;
+    std::optional<std::string> currency;
+};
+
+/// Error (internal) for values that are no quota or no balance.
+[[nodiscard]] inline result<known_user> to_known_user(user_id user, const owner_columns& read) {
+    known_user made;
+    if (read.requests) {
+        constexpr std::int64_t requests_max = (std::numeric_limits<std::uint32_t>::max)();
+        constexpr std::int64_t window_seconds_max = std::int64_t{366} * 24 * 60 * 60;  // longer ones are a mistake in units
+        if (*read.requests < 0 || *read.requests > requests_max || !read.window_seconds || *read.window_seconds < 1 ||
+            *read.window_seconds > window_seconds_max)
+            return internal_error("owner_query returned numbers that are not a quota");
+        made.own_quota = quota{static_cast<std::uint32_t>(*read.requests), seconds{*read.window_seconds}};
+    }
+    if (read.balance) {
+        const auto amount = decimal::parse(*read.balance);
+        const auto currency = currency_code::from(read.currency.value_or(""));
+        if (!amount || !currency || currency->size() != currency_code::bytes_max)
+            return internal_error("owner_query returned values that are not a balance");
+        made.balance = balance{user, *amount, *currency};
+    }
+    return made;
 }
 
 /// id, username, description, scopes, created_at, last_used_at, expires_at, last_used_from

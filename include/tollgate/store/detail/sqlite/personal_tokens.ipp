@@ -1,23 +1,46 @@
 #pragma once
 
+#include <tollgate/store/detail/sql/rows.hpp>
 #include <tollgate/store/detail/sqlite/store_impl.hpp>
 
 namespace tollgate::inline v0 {
+
+TOLLGATE_DECL std::string sqlite_store::impl::compose_owner_query(std::string_view integrators) {
+    // On its own line: the query may end with a comment.
+    return std::string{"WITH known (requests, window_seconds, balance, currency) AS (\n"}.append(integrators).append(
+        "\n) SELECT requests, window_seconds, CAST(balance AS TEXT), CAST(currency AS TEXT) FROM known");
+}
+
+TOLLGATE_DECL result<std::optional<known_user>> sqlite_store::impl::owner_of(sqlite::database& on, user_id user) const {
+    if (owner_query.empty()) return std::optional<known_user>{};
+    const auto row = on.prepare(sql::statement_text::composed(owner_query), user)
+                         .next<std::optional<std::int64_t>, std::optional<std::int64_t>, std::optional<std::string>,
+                               std::optional<std::string>>();
+    if (!row) return row.error();
+    if (!*row) return std::optional<known_user>{};
+    const auto& [requests, window_seconds, balance, currency] = **row;
+    auto known = sql::to_known_user(user, {requests, window_seconds, balance, currency});
+    if (!known) return std::move(known).error();
+    return std::optional{*known};
+}
 
 TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_personal_token(
     std::string_view username) noexcept {
     const auto name = token_username::from(username);
     if (!name) return std::optional<token_credential>{};  // longer than any username
     return impl_->personal_tokens.find(*name, [&] {
-        return impl_->database.read([&](sqlite::database& on) {
-            return sql::read_one<user_id, digest, scope_set, std::optional<instant>, std::optional<instant>, token_id>(
-                on.prepare("SELECT user, secret_digest, scopes, expires_at, last_used_at, id "
-                           "FROM tollgate_personal_tokens WHERE username = ?",
-                           *name),
-                [](user_id user, digest& secret, scope_set& scopes, std::optional<instant> expires_at,
-                   std::optional<instant> last_used_at, token_id id) {
-                    return token_credential{user, secret, scopes, expires_at, std::nullopt, last_used_at, known_quota{}, id};
-                });
+        return impl_->database.read([&](sqlite::database& on) -> result<std::optional<token_credential>> {
+            auto rows = on.prepare("SELECT user, secret_digest, scopes, expires_at, last_used_at, id "
+                                   "FROM tollgate_personal_tokens WHERE username = ?",
+                                   *name);
+            const auto row = rows.next<user_id, digest, scope_set, std::optional<instant>, std::optional<instant>, token_id>();
+            if (!row) return row.error();
+            if (!*row) return std::optional<token_credential>{};
+            const auto& [user, secret, scopes, expires_at, last_used_at, id] = **row;
+            auto owner = impl_->owner_of(on, user);
+            if (!owner) return std::move(owner).error();
+            return std::optional<token_credential>{std::in_place, user,         secret, scopes, expires_at,
+                                                   std::nullopt,  last_used_at, *owner, id};
         });
     });
 }

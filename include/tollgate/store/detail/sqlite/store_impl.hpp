@@ -8,6 +8,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -17,20 +19,29 @@ namespace tollgate::inline v0 {
 /// access_tokens.ipp, hooks.ipp, applications.ipp, grants.ipp, sessions.ipp, outbox.ipp and delivery_history.ipp.
 struct sqlite_store::impl {
     impl(sqlite_database opened, const sqlite_settings& settings)
-        : database{std::move(opened)},
+        : owner_query{settings.owner_query.empty() ? std::string{} : compose_owner_query(settings.owner_query)},
+          database{std::move(opened)},
           keys{settings.hook_secret_keys.value_or(secret_keys{})},
           personal_tokens{database.changes(), settings.cached_credentials_max},
           access_tokens{database.changes(), settings.cached_credentials_max} {}
 
+    /// What the integrator's query returns of the owner of a credential that was just read; empty without a query or a row. Both
+    /// are one snapshot of the file if the statement that read the credential still exists.
+    TOLLGATE_DECL result<std::optional<known_user>> owner_of(sqlite::database& on, user_id user) const;
+
     /// Encrypts the webhook secrets that are not encrypted with the first key.
     TOLLGATE_DECL result<void> encrypt_hook_secrets();
 
+    std::string owner_query;  // outlives the connections, which prepare it
     sqlite_database database;
     secret_keys keys;
     sqlite_row_cache<token_username, token_credential> personal_tokens;
     sqlite_row_cache<digest, token_credential> access_tokens;
     /// Per hook, deliveries that ended since its history was last trimmed. Guarded by the connection that writes.
     std::unordered_map<hook_id, unsigned> ended_deliveries{};
+
+private:
+    static TOLLGATE_DECL std::string compose_owner_query(std::string_view integrators);
 };
 
 namespace sqlite {
