@@ -3,7 +3,9 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/contract/router.hpp>
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -20,23 +22,17 @@ public:
 private:
     static constexpr std::size_t segments_max = 12;  // deeper than any route; longer paths are unknown
 
-    struct segment {
-        std::string_view literal;  // empty for a parameter
-    };
-    // A path without parameters is found by one comparison: no pattern with a parameter can take precedence.
-    struct literal_path {
-        http::method method;
-        std::uint16_t route;
-        std::string_view path;
-    };
     struct line {
         http::method method;
         std::uint16_t route;
-        std::uint16_t literals;  // the number of its literal segments: the order within one length
-        std::vector<segment> segments;
+        std::uint16_t literals = 0;  // the number of its literal segments: the order within one length
+        std::uint16_t count = 0;     // of segments
+        std::string_view path;
+        std::array<std::string_view, segments_max> segments{};  // empty for a parameter
     };
 
-    std::vector<literal_path> literal_paths_;
+    // A path without parameters is found by one comparison: no pattern with a parameter can take precedence.
+    std::vector<line> literal_paths_;
     std::vector<line> lines_;  // by number of segments, those with more literals first
     std::array<std::uint16_t, segments_max + 2> first_line_{};  // for each number of segments, the first of its lines
 };

@@ -2,7 +2,6 @@
 
 #include <tollgate/policy/detail/segment_router.hpp>
 
-#include <algorithm>
 #include <cassert>
 
 namespace tollgate::inline v0 {
@@ -10,33 +9,35 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL void segment_router::build(std::span<const route_pattern> patterns) {
     literal_paths_.clear();
     lines_.clear();
+    std::vector<line> made;
     for (std::size_t i = 0; i < patterns.size(); ++i) {
-        line made{patterns[i].method, static_cast<std::uint16_t>(i), 0, {}};
-        std::string_view left = patterns[i].path;
+        made.push_back({patterns[i].method, static_cast<std::uint16_t>(i), 0, 0, patterns[i].path, {}});
+        line& one = made.back();
+        std::string_view left = one.path;
         while (!left.empty()) {
             left.remove_prefix(1);
             const auto text = left.substr(0, left.find('/'));
             left.remove_prefix(text.size());
-            const bool is_parameter = text.starts_with('{');
-            made.segments.push_back({is_parameter ? std::string_view{} : text});
-            if (!is_parameter) ++made.literals;
+            if (!text.starts_with('{')) {
+                if (one.count < segments_max) one.segments[one.count] = text;
+                ++one.literals;
+            }
+            ++one.count;
         }
-        assert(made.segments.size() <= segments_max);
-        if (made.literals == made.segments.size()) literal_paths_.push_back({made.method, made.route, patterns[i].path});
-        const auto is_before = [](const line& a, const line& b) {
-            if (a.segments.size() != b.segments.size()) return a.segments.size() < b.segments.size();
-            return a.literals > b.literals;
-        };
-        lines_.insert(std::upper_bound(lines_.begin(), lines_.end(), made, is_before), std::move(made));
+        assert(one.count <= segments_max);
+        if (one.literals == one.count) literal_paths_.push_back(one);
     }
-    for (std::size_t count = 0; count < first_line_.size(); ++count)
-        first_line_[count] = static_cast<std::uint16_t>(
-            std::count_if(lines_.begin(), lines_.end(), [count](const line& each) { return each.segments.size() < count; }));
+    for (std::size_t count = 0; count < first_line_.size(); ++count) {
+        first_line_[count] = static_cast<std::uint16_t>(lines_.size());
+        for (std::size_t parameters = 0; parameters <= count; ++parameters)
+            for (const line& each : made)
+                if (each.count == count && each.literals + parameters == count) lines_.push_back(each);
+    }
 }
 
 TOLLGATE_DECL route_match segment_router::find(http::method m, std::string_view path) const noexcept {
     route_match match;
-    for (const literal_path& each : literal_paths_) {
+    for (const line& each : literal_paths_) {
         if (each.path != path || each.method != m) continue;
         match.result = route_match::kind::found;
         match.route = each.route;
@@ -63,12 +64,12 @@ TOLLGATE_DECL route_match segment_router::find(http::method m, std::string_view 
         const line& candidate = lines_[i];
         bool fits = true;
         for (std::size_t s = 0; fits && s < count; ++s)
-            fits = candidate.segments[s].literal.empty() || candidate.segments[s].literal == segments[s];
+            fits = candidate.segments[s].empty() || candidate.segments[s] == segments[s];
         if (!fits) continue;
         match.route = candidate.route;
         match.captured = 0;
         for (std::size_t s = 0; s < count; ++s)
-            if (candidate.segments[s].literal.empty()) match.captures[match.captured++] = segments[s];
+            if (candidate.segments[s].empty()) match.captures[match.captured++] = segments[s];
         if (candidate.method == m) {
             match.result = route_match::kind::found;
             return match;
