@@ -5339,23 +5339,17 @@ public:
 private:
     static constexpr std::size_t segments_max = 12;  // deeper than any route; longer paths are unknown
 
-    struct segment {
-        std::string_view literal;  // empty for a parameter
-    };
-    // A path without parameters is found by one comparison: no pattern with a parameter can take precedence.
-    struct literal_path {
-        http::method method;
-        std::uint16_t route;
-        std::string_view path;
-    };
     struct line {
         http::method method;
         std::uint16_t route;
-        std::uint16_t literals;  // the number of its literal segments: the order within one length
-        std::vector<segment> segments;
+        std::uint16_t literals = 0;  // the number of its literal segments: the order within one length
+        std::uint16_t count = 0;     // of segments
+        std::string_view path;
+        std::array<std::string_view, segments_max> segments{};  // empty for a parameter
     };
 
-    std::vector<literal_path> literal_paths_;
+    // A path without parameters is found by one comparison: no pattern with a parameter can take precedence.
+    std::vector<line> literal_paths_;
     std::vector<line> lines_;  // by number of segments, those with more literals first
     std::array<std::uint16_t, segments_max + 2> first_line_{};  // for each number of segments, the first of its lines
 };
@@ -18585,6 +18579,10 @@ public:
 
     [[nodiscard]] server_context& context() const noexcept { return *context_; }
 
+    /// The loops of a server form a ring, so that a listener distributes connections over them in turn. A new loop is one of its own.
+    void set_next(event_loop& next) noexcept { next_ = &next; }
+    [[nodiscard]] event_loop& next() const noexcept { return *next_; }
+
     // From any thread:
 
     /// Hands over an accepted connection. False when out of memory.
@@ -18667,6 +18665,7 @@ private:
 
     const std::shared_ptr<server_context> context_;
     const std::function<void()> on_drained_;
+    event_loop* next_ = this;
     milliseconds tick_length_{};
     std::array<std::uint64_t, static_cast<std::size_t>(deadline::count_)> ticks_{};
     http_date_text date_{};
@@ -18686,8 +18685,8 @@ private:
 /// Accepts connections on one address and distributes them over the loops in turn. Belongs to its loop's thread.
 class listener : public deadline_wheel::entry {
 public:
-    /// The loops must outlive every open listener.
-    TOLLGATE_DECL listener(event_loop& loop, std::vector<event_loop*> loops, socket_handle socket) noexcept;
+    /// All loops of the ring must outlive every open listener.
+    TOLLGATE_DECL listener(event_loop& loop, socket_handle socket) noexcept;
     TOLLGATE_DECL ~listener() override;
 
     /// Waits for connections; if that fails, tries again after a pause.
@@ -18710,9 +18709,8 @@ private:
     TOLLGATE_DECL bool refuse_one() noexcept;
 
     event_loop& loop_;
-    const std::vector<event_loop*> loops_;
+    event_loop* last_ = &loop_;  // which got the last connection
     const socket_handle socket_;
-    std::size_t next_loop_ = 0;
 };
 
 }  // namespace tollgate::server_detail
@@ -18927,7 +18925,7 @@ private:
 
 class epoll_listener final : public listener, private epoll_source {
 public:
-    epoll_listener(epoll_loop& loop, std::vector<event_loop*> loops, const listening_socket& from) noexcept;
+    epoll_listener(epoll_loop& loop, const listening_socket& from) noexcept;
 
 private:
     void on_event() noexcept override { accept_all(); }
@@ -18943,7 +18941,7 @@ public:
     TOLLGATE_DECL ~epoll_loop() override;
 
     /// Before `run`: accepts connections on this socket, which the loop owns from then on.
-    TOLLGATE_DECL void listen(const std::vector<event_loop*>& loops, const listening_socket& from);
+    TOLLGATE_DECL void listen(const listening_socket& from);
 
     /// Returns when the loop has drained and `request_exit` was called.
     TOLLGATE_DECL void run() noexcept;
@@ -21291,33 +21289,35 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL void segment_router::build(std::span<const route_pattern> patterns) {
     literal_paths_.clear();
     lines_.clear();
+    std::vector<line> made;
     for (std::size_t i = 0; i < patterns.size(); ++i) {
-        line made{patterns[i].method, static_cast<std::uint16_t>(i), 0, {}};
-        std::string_view left = patterns[i].path;
+        made.push_back({patterns[i].method, static_cast<std::uint16_t>(i), 0, 0, patterns[i].path, {}});
+        line& one = made.back();
+        std::string_view left = one.path;
         while (!left.empty()) {
             left.remove_prefix(1);
             const auto text = left.substr(0, left.find('/'));
             left.remove_prefix(text.size());
-            const bool is_parameter = text.starts_with('{');
-            made.segments.push_back({is_parameter ? std::string_view{} : text});
-            if (!is_parameter) ++made.literals;
+            if (!text.starts_with('{')) {
+                if (one.count < segments_max) one.segments[one.count] = text;
+                ++one.literals;
+            }
+            ++one.count;
         }
-        assert(made.segments.size() <= segments_max);
-        if (made.literals == made.segments.size()) literal_paths_.push_back({made.method, made.route, patterns[i].path});
-        const auto is_before = [](const line& a, const line& b) {
-            if (a.segments.size() != b.segments.size()) return a.segments.size() < b.segments.size();
-            return a.literals > b.literals;
-        };
-        lines_.insert(std::upper_bound(lines_.begin(), lines_.end(), made, is_before), std::move(made));
+        assert(one.count <= segments_max);
+        if (one.literals == one.count) literal_paths_.push_back(one);
     }
-    for (std::size_t count = 0; count < first_line_.size(); ++count)
-        first_line_[count] = static_cast<std::uint16_t>(
-            std::count_if(lines_.begin(), lines_.end(), [count](const line& each) { return each.segments.size() < count; }));
+    for (std::size_t count = 0; count < first_line_.size(); ++count) {
+        first_line_[count] = static_cast<std::uint16_t>(lines_.size());
+        for (std::size_t parameters = 0; parameters <= count; ++parameters)
+            for (const line& each : made)
+                if (each.count == count && each.literals + parameters == count) lines_.push_back(each);
+    }
 }
 
 TOLLGATE_DECL route_match segment_router::find(http::method m, std::string_view path) const noexcept {
     route_match match;
-    for (const literal_path& each : literal_paths_) {
+    for (const line& each : literal_paths_) {
         if (each.path != path || each.method != m) continue;
         match.result = route_match::kind::found;
         match.route = each.route;
@@ -21344,12 +21344,12 @@ TOLLGATE_DECL route_match segment_router::find(http::method m, std::string_view 
         const line& candidate = lines_[i];
         bool fits = true;
         for (std::size_t s = 0; fits && s < count; ++s)
-            fits = candidate.segments[s].literal.empty() || candidate.segments[s].literal == segments[s];
+            fits = candidate.segments[s].empty() || candidate.segments[s] == segments[s];
         if (!fits) continue;
         match.route = candidate.route;
         match.captured = 0;
         for (std::size_t s = 0; s < count; ++s)
-            if (candidate.segments[s].literal.empty()) match.captures[match.captured++] = segments[s];
+            if (candidate.segments[s].empty()) match.captures[match.captured++] = segments[s];
         if (candidate.method == m) {
             match.result = route_match::kind::found;
             return match;
@@ -32200,8 +32200,7 @@ TOLLGATE_DECL void event_loop::cut_off() noexcept {
     context_->workers.withdraw_all();
 }
 
-TOLLGATE_DECL listener::listener(event_loop& loop, std::vector<event_loop*> loops, socket_handle socket) noexcept
-    : loop_{loop}, loops_{std::move(loops)}, socket_{socket} {}
+TOLLGATE_DECL listener::listener(event_loop& loop, socket_handle socket) noexcept : loop_{loop}, socket_{socket} {}
 
 TOLLGATE_DECL listener::~listener() { loop_.disarm(*this); }
 
@@ -32250,8 +32249,8 @@ TOLLGATE_DECL void listener::distribute(const accept_result& got) noexcept {
     connection_limiter& limiter = loop_.context().limiter;
     const admission admitted = limiter.admit(got.peer);
     if (admitted == admission::dropped) return close_socket(got.socket);
-    next_loop_ = (next_loop_ + 1) % loops_.size();
-    event_loop& to = *loops_[next_loop_];
+    last_ = &last_->next();
+    event_loop& to = *last_;
     if (&to == &loop_) return to.add_connection(got.socket, got.peer, admitted);
     if (to.enqueue_accepted(got.socket, got.peer, admitted)) return;
     close_socket(got.socket);
@@ -32325,8 +32324,8 @@ TOLLGATE_DECL void epoll_connection::end_wait() noexcept {
     on_ready();
 }
 
-inline epoll_listener::epoll_listener(epoll_loop& loop, std::vector<event_loop*> loops, const listening_socket& from) noexcept
-    : listener{loop, std::move(loops), from.socket}, epoll_source{loop, from.socket, from.is_shared} {}
+inline epoll_listener::epoll_listener(epoll_loop& loop, const listening_socket& from) noexcept
+    : listener{loop, from.socket}, epoll_source{loop, from.socket, from.is_shared} {}
 
 TOLLGATE_DECL epoll_loop::epoll_loop(std::shared_ptr<server_context> context, std::function<void()> on_drained)
     : event_loop{std::move(context), std::move(on_drained)}, epoll_{::epoll_create1(EPOLL_CLOEXEC)},
@@ -32346,8 +32345,8 @@ TOLLGATE_DECL epoll_loop::~epoll_loop() {
     ::close(wakeup_);
 }
 
-TOLLGATE_DECL void epoll_loop::listen(const std::vector<event_loop*>& loops, const listening_socket& from) {
-    std::unique_ptr<epoll_listener> made{new (std::nothrow) epoll_listener{*this, loops, from}};
+TOLLGATE_DECL void epoll_loop::listen(const listening_socket& from) {
+    std::unique_ptr<epoll_listener> made{new (std::nothrow) epoll_listener{*this, from}};
     if (!made) {
         close_listening(from);
         throw std::bad_alloc{};
@@ -32412,14 +32411,13 @@ TOLLGATE_DECL epoll_loop_group::epoll_loop_group(const std::shared_ptr<server_co
     : context_{context}, drained_{std::make_shared<drain_count>(loops)} {
     while (loops_.size() < loops)
         loops_.push_back(std::make_unique<epoll_loop>(context, [count = drained_] { count->one_drained(); }));
+    for (std::size_t i = 0; i < loops; ++i) loops_[i]->set_next(*loops_[(i + 1) % loops]);
 }
 
 TOLLGATE_DECL void epoll_loop_group::listen(const std::vector<listening_socket>& from) {
-    std::vector<event_loop*> all;
-    for (const auto& one : loops_) all.push_back(one.get());
     for (std::size_t i = 0; i < from.size(); ++i) {
         try {
-            loops_[i % loops_.size()]->listen(all, from[i]);
+            loops_[i % loops_.size()]->listen(from[i]);
         } catch (...) {
             while (++i < from.size()) close_listening(from[i]);
             throw;
@@ -33451,8 +33449,8 @@ template <class Executor>
 class asio_listener final : public listener {
 public:
     /// Throws; then the socket is closed.
-    asio_listener(asio_loop<Executor>& loop, std::vector<event_loop*> loops, const listening_socket& from)
-        : listener{loop, std::move(loops), from.socket}, asio_loop_{loop}, socket_{loop.executor()}, is_shared_{from.is_shared} {
+    asio_listener(asio_loop<Executor>& loop, const listening_socket& from)
+        : listener{loop, from.socket}, asio_loop_{loop}, socket_{loop.executor()}, is_shared_{from.is_shared} {
         try {
             socket_.assign(asio::generic::stream_protocol{from.ipv6 ? AF_INET6 : AF_INET, 0}, from.socket);
         } catch (...) {
@@ -33512,10 +33510,10 @@ public:
     };
     loop_lock lock() { return loop_lock{*this}; }
 
-    void listen(const std::vector<event_loop*>& all, const listening_socket& from) {
+    void listen(const listening_socket& from) {
         const auto inside = lock();
         this->begin_ticking();  // so that Asio allocates the timer before memory runs short
-        listeners_.push_back(std::make_unique<asio_listener<Executor>>(*this, all, from));
+        listeners_.push_back(std::make_unique<asio_listener<Executor>>(*this, from));
         listeners_.back()->listen();
     }
 
@@ -33616,15 +33614,14 @@ public:
         : context_{context}, executors_{executors}, drained_{std::make_shared<drain_count>(executors.size())} {
         for (const Executor& one : executors)
             loops_.push_back(std::make_shared<loop_type>(context, one, [count = drained_] { count->one_drained(); }));
+        for (std::size_t i = 0; i < loops_.size(); ++i) loops_[i]->set_next(*loops_[(i + 1) % loops_.size()]);
     }
     ~asio_loop_group() override { close(); }
 
     void listen(const std::vector<listening_socket>& from) override {
-        std::vector<event_loop*> all;
-        for (const auto& one : loops_) all.push_back(one.get());
         for (std::size_t i = 0; i < from.size(); ++i) {
             try {
-                loops_[i % loops_.size()]->listen(all, from[i]);
+                loops_[i % loops_.size()]->listen(from[i]);
             } catch (...) {
                 while (++i < from.size()) close_listening(from[i]);
                 throw;

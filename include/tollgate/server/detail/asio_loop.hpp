@@ -155,8 +155,8 @@ template <class Executor>
 class asio_listener final : public listener {
 public:
     /// Throws; then the socket is closed.
-    asio_listener(asio_loop<Executor>& loop, std::vector<event_loop*> loops, const listening_socket& from)
-        : listener{loop, std::move(loops), from.socket}, asio_loop_{loop}, socket_{loop.executor()}, is_shared_{from.is_shared} {
+    asio_listener(asio_loop<Executor>& loop, const listening_socket& from)
+        : listener{loop, from.socket}, asio_loop_{loop}, socket_{loop.executor()}, is_shared_{from.is_shared} {
         try {
             socket_.assign(asio::generic::stream_protocol{from.ipv6 ? AF_INET6 : AF_INET, 0}, from.socket);
         } catch (...) {
@@ -216,10 +216,10 @@ public:
     };
     loop_lock lock() { return loop_lock{*this}; }
 
-    void listen(const std::vector<event_loop*>& all, const listening_socket& from) {
+    void listen(const listening_socket& from) {
         const auto inside = lock();
         this->begin_ticking();  // so that Asio allocates the timer before memory runs short
-        listeners_.push_back(std::make_unique<asio_listener<Executor>>(*this, all, from));
+        listeners_.push_back(std::make_unique<asio_listener<Executor>>(*this, from));
         listeners_.back()->listen();
     }
 

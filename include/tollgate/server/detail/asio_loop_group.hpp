@@ -26,15 +26,14 @@ public:
         : context_{context}, executors_{executors}, drained_{std::make_shared<drain_count>(executors.size())} {
         for (const Executor& one : executors)
             loops_.push_back(std::make_shared<loop_type>(context, one, [count = drained_] { count->one_drained(); }));
+        for (std::size_t i = 0; i < loops_.size(); ++i) loops_[i]->set_next(*loops_[(i + 1) % loops_.size()]);
     }
     ~asio_loop_group() override { close(); }
 
     void listen(const std::vector<listening_socket>& from) override {
-        std::vector<event_loop*> all;
-        for (const auto& one : loops_) all.push_back(one.get());
         for (std::size_t i = 0; i < from.size(); ++i) {
             try {
-                loops_[i % loops_.size()]->listen(all, from[i]);
+                loops_[i % loops_.size()]->listen(from[i]);
             } catch (...) {
                 while (++i < from.size()) close_listening(from[i]);
                 throw;

@@ -72,7 +72,7 @@ private:
 
 class epoll_listener final : public listener, private epoll_source {
 public:
-    epoll_listener(epoll_loop& loop, std::vector<event_loop*> loops, const listening_socket& from) noexcept;
+    epoll_listener(epoll_loop& loop, const listening_socket& from) noexcept;
 
 private:
     void on_event() noexcept override { accept_all(); }
@@ -88,7 +88,7 @@ public:
     TOLLGATE_DECL ~epoll_loop() override;
 
     /// Before `run`: accepts connections on this socket, which the loop owns from then on.
-    TOLLGATE_DECL void listen(const std::vector<event_loop*>& loops, const listening_socket& from);
+    TOLLGATE_DECL void listen(const listening_socket& from);
 
     /// Returns when the loop has drained and `request_exit` was called.
     TOLLGATE_DECL void run() noexcept;

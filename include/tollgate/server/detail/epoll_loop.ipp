@@ -65,8 +65,8 @@ TOLLGATE_DECL void epoll_connection::end_wait() noexcept {
     on_ready();
 }
 
-inline epoll_listener::epoll_listener(epoll_loop& loop, std::vector<event_loop*> loops, const listening_socket& from) noexcept
-    : listener{loop, std::move(loops), from.socket}, epoll_source{loop, from.socket, from.is_shared} {}
+inline epoll_listener::epoll_listener(epoll_loop& loop, const listening_socket& from) noexcept
+    : listener{loop, from.socket}, epoll_source{loop, from.socket, from.is_shared} {}
 
 TOLLGATE_DECL epoll_loop::epoll_loop(std::shared_ptr<server_context> context, std::function<void()> on_drained)
     : event_loop{std::move(context), std::move(on_drained)}, epoll_{::epoll_create1(EPOLL_CLOEXEC)},
@@ -86,8 +86,8 @@ TOLLGATE_DECL epoll_loop::~epoll_loop() {
     ::close(wakeup_);
 }
 
-TOLLGATE_DECL void epoll_loop::listen(const std::vector<event_loop*>& loops, const listening_socket& from) {
-    std::unique_ptr<epoll_listener> made{new (std::nothrow) epoll_listener{*this, loops, from}};
+TOLLGATE_DECL void epoll_loop::listen(const listening_socket& from) {
+    std::unique_ptr<epoll_listener> made{new (std::nothrow) epoll_listener{*this, from}};
     if (!made) {
         close_listening(from);
         throw std::bad_alloc{};
@@ -152,14 +152,13 @@ TOLLGATE_DECL epoll_loop_group::epoll_loop_group(const std::shared_ptr<server_co
     : context_{context}, drained_{std::make_shared<drain_count>(loops)} {
     while (loops_.size() < loops)
         loops_.push_back(std::make_unique<epoll_loop>(context, [count = drained_] { count->one_drained(); }));
+    for (std::size_t i = 0; i < loops; ++i) loops_[i]->set_next(*loops_[(i + 1) % loops]);
 }
 
 TOLLGATE_DECL void epoll_loop_group::listen(const std::vector<listening_socket>& from) {
-    std::vector<event_loop*> all;
-    for (const auto& one : loops_) all.push_back(one.get());
     for (std::size_t i = 0; i < from.size(); ++i) {
         try {
-            loops_[i % loops_.size()]->listen(all, from[i]);
+            loops_[i % loops_.size()]->listen(from[i]);
         } catch (...) {
             while (++i < from.size()) close_listening(from[i]);
             throw;

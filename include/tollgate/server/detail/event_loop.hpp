@@ -68,6 +68,10 @@ public:
 
     [[nodiscard]] server_context& context() const noexcept { return *context_; }
 
+    /// The loops of a server form a ring, so that a listener distributes connections over them in turn. A new loop is one of its own.
+    void set_next(event_loop& next) noexcept { next_ = &next; }
+    [[nodiscard]] event_loop& next() const noexcept { return *next_; }
+
     // From any thread:
 
     /// Hands over an accepted connection. False when out of memory.
@@ -150,6 +154,7 @@ private:
 
     const std::shared_ptr<server_context> context_;
     const std::function<void()> on_drained_;
+    event_loop* next_ = this;
     milliseconds tick_length_{};
     std::array<std::uint64_t, static_cast<std::size_t>(deadline::count_)> ticks_{};
     http_date_text date_{};
@@ -169,8 +174,8 @@ private:
 /// Accepts connections on one address and distributes them over the loops in turn. Belongs to its loop's thread.
 class listener : public deadline_wheel::entry {
 public:
-    /// The loops must outlive every open listener.
-    TOLLGATE_DECL listener(event_loop& loop, std::vector<event_loop*> loops, socket_handle socket) noexcept;
+    /// All loops of the ring must outlive every open listener.
+    TOLLGATE_DECL listener(event_loop& loop, socket_handle socket) noexcept;
     TOLLGATE_DECL ~listener() override;
 
     /// Waits for connections; if that fails, tries again after a pause.
@@ -193,9 +198,8 @@ private:
     TOLLGATE_DECL bool refuse_one() noexcept;
 
     event_loop& loop_;
-    const std::vector<event_loop*> loops_;
+    event_loop* last_ = &loop_;  // which got the last connection
     const socket_handle socket_;
-    std::size_t next_loop_ = 0;
 };
 
 }  // namespace tollgate::server_detail

@@ -175,8 +175,7 @@ TOLLGATE_DECL void event_loop::cut_off() noexcept {
     context_->workers.withdraw_all();
 }
 
-TOLLGATE_DECL listener::listener(event_loop& loop, std::vector<event_loop*> loops, socket_handle socket) noexcept
-    : loop_{loop}, loops_{std::move(loops)}, socket_{socket} {}
+TOLLGATE_DECL listener::listener(event_loop& loop, socket_handle socket) noexcept : loop_{loop}, socket_{socket} {}
 
 TOLLGATE_DECL listener::~listener() { loop_.disarm(*this); }
 
@@ -225,8 +224,8 @@ TOLLGATE_DECL void listener::distribute(const accept_result& got) noexcept {
     connection_limiter& limiter = loop_.context().limiter;
     const admission admitted = limiter.admit(got.peer);
     if (admitted == admission::dropped) return close_socket(got.socket);
-    next_loop_ = (next_loop_ + 1) % loops_.size();
-    event_loop& to = *loops_[next_loop_];
+    last_ = &last_->next();
+    event_loop& to = *last_;
     if (&to == &loop_) return to.add_connection(got.socket, got.peer, admitted);
     if (to.enqueue_accepted(got.socket, got.peer, admitted)) return;
     close_socket(got.socket);
