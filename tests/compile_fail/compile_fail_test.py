@@ -10,38 +10,43 @@ error: nobody has to look for it among its consequences. Further lines
     // misfit 2 names peek: text of its message
 
 stand for `-DTOLLGATE_MISFIT=2`, and the member is named within the first lines of what the compiler says.
+
+What files include at their beginning is compiled once for all that begin so. Bodies, which are no templates, are left out.
 """
 
+import collections
 import pathlib
 import re
 import sys
+import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "structure"))
 import toolchain  # noqa: E402
 
 EXPECT = re.compile(r"// expect: (.+)")
 MISFIT = re.compile(r"^// misfit (\d+) names (\w+): (.+)$", re.MULTILINE)
+INCLUDES = re.compile(r"(?://.*\n)*((?:#include <.*>\n)+)")
 FIRST_LINES = 20  # a screen shows more
 
 
-def judge(compiler, path):
+def judge(compiler, options, path):
     code = path.read_text(encoding="utf-8")
     expected = EXPECT.match(code)
     if not expected:
         return f"{path.name}: the first line is no `// expect: text`"
     if "TOLLGATE_MISFIT" in code:
-        good, said = compiler.check(code, directory=path.parent)
+        good, said = compiler.check(code, *options)
         if not good:
             return f"{path.name}: does not compile without its misfit either:\n{said}"
-    findings = [judge_misfit(compiler, path, code, "1", None, expected.group(1).strip())] if not MISFIT.search(code) else []
+    findings = [judge_misfit(compiler, options, path, code, "1", None, expected.group(1).strip())] if not MISFIT.search(code) else []
     for number, member, message in MISFIT.findall(code):
-        findings.append(judge_misfit(compiler, path, code, number, member, message.strip()))
+        findings.append(judge_misfit(compiler, options, path, code, number, member, message.strip()))
     return "\n".join(filter(None, findings)) or None
 
 
-def judge_misfit(compiler, path, code, number, member, expected):
+def judge_misfit(compiler, options, path, code, number, member, expected):
     where = f"{path.name}, misfit {number}"
-    good, said = compiler.check(code, f"-DTOLLGATE_MISFIT={number}", directory=path.parent)
+    good, said = compiler.check(code, *options, f"-DTOLLGATE_MISFIT={number}")
     if good:
         return f"{where}: compiles, but must not"
     # What the compiler quotes from the source does not count as saying it.
@@ -57,13 +62,27 @@ def judge_misfit(compiler, path, code, number, member, expected):
     return None
 
 
+def judge_all(compiler, includes, paths, scratch):
+    options, said = compiler.precompile(includes, scratch, "-DTOLLGATE_SEPARATE_COMPILATION")
+    if not options:
+        return [f"{', '.join(path.name for path in paths)}: what they include does not compile:\n{said}"]
+    return [judge(compiler, options, path) for path in paths]
+
+
 def main():
     arguments = toolchain.parser(__doc__).parse_args()
     compiler = toolchain.Compiler(arguments.compiler, arguments.includes)
-    cases = arguments.arguments
-    findings = list(filter(None, toolchain.in_parallel(arguments.jobs, lambda path: judge(compiler, path), cases)))
-    print("\n".join(findings) if findings else f"{len(cases)} misfits are refused")
-    sys.exit(1 if findings or not cases else 0)
+    groups = collections.defaultdict(list)
+    for path in arguments.arguments:
+        groups[INCLUDES.match(path.read_text(encoding="utf-8")).group(1)].append(path)
+
+    def judge_group(group):
+        with tempfile.TemporaryDirectory() as scratch:
+            return judge_all(compiler, *group, pathlib.Path(scratch))
+
+    findings = [each for group in toolchain.in_parallel(arguments.jobs, judge_group, groups.items()) for each in group if each]
+    print("\n".join(findings) if findings else f"{len(arguments.arguments)} misfits are refused")
+    sys.exit(1 if findings or not groups else 0)
 
 
 if __name__ == "__main__":
