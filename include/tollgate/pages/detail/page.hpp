@@ -116,7 +116,7 @@ inline constexpr std::string_view shown_name = "shown";
 struct request_state {
     pipeline::request_start start;
     ip_address client;
-    const web::page_language* language;  ///< of the response
+    const web::page_language* language = nullptr;  ///< of the response
     std::string_view route{};        ///< the pattern of the page's path; empty for one that is unknown
     std::optional<caller> who{};     ///< the signed-in user, for the observer
     bool admitted = false;           ///< counted, and its session is known
