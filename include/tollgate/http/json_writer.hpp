@@ -102,9 +102,8 @@ private:
         ++used_;
     }
     TOLLGATE_DECL void put(std::string_view text);
-    void flush() {
-        out_->append(buffer_, std::exchange(used_, 0));
-    }
+    // Out of line where a writer is flattened, like `escape`: both are long, and seldom called.
+    [[gnu::noinline]] void flush() { out_->append(buffer_, std::exchange(used_, 0)); }
     /// Before a value or a name.
     void separate() {
         if (follows_value_) put(',');

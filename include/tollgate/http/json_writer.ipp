@@ -76,7 +76,7 @@ TOLLGATE_DECL json_writer& json_writer::string(std::string_view value) {
     return end_value();
 }
 
-TOLLGATE_DECL void json_writer::escape(std::string_view value) {
+[[gnu::noinline]] TOLLGATE_DECL void json_writer::escape(std::string_view value) {
     constexpr std::string_view hex = "0123456789abcdef";
     while (!value.empty()) {
         const char c = value.front();
