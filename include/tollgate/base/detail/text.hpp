@@ -3,6 +3,7 @@
 #include <tollgate/base/config.hpp>
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -67,34 +68,30 @@ using byte_set = std::array<bool, 256>;
 
 [[nodiscard]] constexpr bool holds(const byte_set& set, char c) noexcept { return set[static_cast<unsigned char>(c)]; }
 
-namespace detail {
-
-/// `00` to `99`: two digits of a number by one division instead of two.
-inline constexpr auto two_digits = [] {
-    std::array<char, 200> made{};
-    for (std::size_t i = 0; i < 100; ++i) {
-        made[2 * i] = static_cast<char>('0' + i / 10);
-        made[2 * i + 1] = static_cast<char>('0' + i % 10);
-    }
-    return made;
-}();
-
-}  // namespace detail
-
 /// How many characters `put_decimal` may write.
 inline constexpr std::size_t decimal_digits_max = 10;
 
 /// Writes a number in decimal at `to`, which has space for `decimal_digits_max`, and returns the end. For lines that every
-/// response has: std::to_chars is a call, and counts the digits first.
+/// response has: std::to_chars is a call, and counts the digits first. This neither branches for numbers of up to eight digits nor
+/// reads what it has just written: each step halves the width of the parts, until every digit has a byte of its own.
 inline char* put_decimal(char* to, std::uint32_t number) noexcept {
-    char digits[2 * decimal_digits_max]{};
-    char* const end = digits + decimal_digits_max;
-    char* first = end;
-    for (; number >= 100; number /= 100) std::memcpy(first -= 2, &detail::two_digits[number % 100 * 2], 2);
-    if (number >= 10) std::memcpy(first -= 2, &detail::two_digits[number * 2], 2);
-    else *--first = static_cast<char>('0' + number);
-    std::memcpy(to, first, decimal_digits_max);  // of constant size, so no call; what is behind the digits does not count
-    return to + (end - first);
+    const std::uint32_t last_eight = number % 100'000'000;
+    std::uint64_t digits = last_eight / 10'000 | std::uint64_t{last_eight % 10'000} << 32;
+    const std::uint64_t hundreds = (digits * 10'486 >> 20) & 0x0000'007f'0000'007f;
+    digits = hundreds | (digits - hundreds * 100) << 16;
+    const std::uint64_t tens = (digits * 103 >> 10) & 0x000f'000f'000f'000f;
+    digits = tens | (digits - tens * 10) << 8;  // the first digit is in the lowest byte
+
+    int zeros = std::countr_zero(digits | std::uint64_t{1} << 56) / 8;  // before the first digit; zero has one
+    if (number != last_eight) {
+        if (number >= 1'000'000'000) *to++ = static_cast<char>('0' + number / 1'000'000'000);
+        *to++ = static_cast<char>('0' + number / 100'000'000 % 10);
+        zeros = 0;
+    }
+    digits = (digits | 0x3030'3030'3030'3030) >> 8 * zeros;
+    if constexpr (std::endian::native == std::endian::little) std::memcpy(to, &digits, sizeof digits);
+    else for (int i = 0; i < 8; ++i) to[i] = static_cast<char>(digits >> 8 * i);
+    return to + 8 - zeros;
 }
 
 namespace detail {
