@@ -252,34 +252,30 @@ using byte_set = std::array<bool, 256>;
 
 [[nodiscard]] constexpr bool holds(const byte_set& set, char c) noexcept { return set[static_cast<unsigned char>(c)]; }
 
-namespace detail {
-
-/// `00` to `99`: two digits of a number by one division instead of two.
-inline constexpr auto two_digits = [] {
-    std::array<char, 200> made{};
-    for (std::size_t i = 0; i < 100; ++i) {
-        made[2 * i] = static_cast<char>('0' + i / 10);
-        made[2 * i + 1] = static_cast<char>('0' + i % 10);
-    }
-    return made;
-}();
-
-}  // namespace detail
-
 /// How many characters `put_decimal` may write.
 inline constexpr std::size_t decimal_digits_max = 10;
 
 /// Writes a number in decimal at `to`, which has space for `decimal_digits_max`, and returns the end. For lines that every
-/// response has: std::to_chars is a call, and counts the digits first.
+/// response has: std::to_chars is a call, and counts the digits first. This neither branches for numbers of up to eight digits nor
+/// reads what it has just written: each step halves the width of the parts, until every digit has a byte of its own.
 inline char* put_decimal(char* to, std::uint32_t number) noexcept {
-    char digits[2 * decimal_digits_max]{};
-    char* const end = digits + decimal_digits_max;
-    char* first = end;
-    for (; number >= 100; number /= 100) std::memcpy(first -= 2, &detail::two_digits[number % 100 * 2], 2);
-    if (number >= 10) std::memcpy(first -= 2, &detail::two_digits[number * 2], 2);
-    else *--first = static_cast<char>('0' + number);
-    std::memcpy(to, first, decimal_digits_max);  // of constant size, so no call; what is behind the digits does not count
-    return to + (end - first);
+    const std::uint32_t last_eight = number % 100'000'000;
+    std::uint64_t digits = last_eight / 10'000 | std::uint64_t{last_eight % 10'000} << 32;
+    const std::uint64_t hundreds = (digits * 10'486 >> 20) & 0x0000'007f'0000'007f;
+    digits = hundreds | (digits - hundreds * 100) << 16;
+    const std::uint64_t tens = (digits * 103 >> 10) & 0x000f'000f'000f'000f;
+    digits = tens | (digits - tens * 10) << 8;  // the first digit is in the lowest byte
+
+    int zeros = std::countr_zero(digits | std::uint64_t{1} << 56) / 8;  // before the first digit; zero has one
+    if (number != last_eight) {
+        if (number >= 1'000'000'000) *to++ = static_cast<char>('0' + number / 1'000'000'000);
+        *to++ = static_cast<char>('0' + number / 100'000'000 % 10);
+        zeros = 0;
+    }
+    digits = (digits | 0x3030'3030'3030'3030) >> 8 * zeros;
+    if constexpr (std::endian::native == std::endian::little) std::memcpy(to, &digits, sizeof digits);
+    else for (int i = 0; i < 8; ++i) to[i] = static_cast<char>(digits >> 8 * i);
+    return to + 8 - zeros;
 }
 
 namespace detail {
@@ -2258,7 +2254,9 @@ public:
     [[nodiscard]] T& get(Arguments&&... arguments) {
         static_assert(sizeof(T) <= bytes_max && alignof(T) <= alignof(std::max_align_t), "the state of a handler is too large");
         if (destroy_ == nullptr) {
-            ::new (static_cast<void*>(bytes_)) T(std::forward<Arguments>(arguments)...);
+            // `T()` would first fill the whole object with zeros.
+            if constexpr (sizeof...(Arguments) == 0) ::new (static_cast<void*>(bytes_)) T;
+            else ::new (static_cast<void*>(bytes_)) T(std::forward<Arguments>(arguments)...);
             destroy_ = [](void* object) noexcept { static_cast<T*>(object)->~T(); };
         }
         return *std::launder(reinterpret_cast<T*>(bytes_));
@@ -2509,9 +2507,8 @@ private:
         ++used_;
     }
     TOLLGATE_DECL void put(std::string_view text);
-    void flush() {
-        out_->append(buffer_, std::exchange(used_, 0));
-    }
+    // Out of line where a writer is flattened, like `escape`: both are long, and seldom called.
+    [[gnu::noinline]] void flush() { out_->append(buffer_, std::exchange(used_, 0)); }
     /// Before a value or a name.
     void separate() {
         if (follows_value_) put(',');
@@ -7677,7 +7674,8 @@ template <router Router>
         for (const tollgate::route& each : routes) state.route.allowed.add(each.method);
         return std::nullopt;
     }
-    state.route = router.find(method, below(root, request.target.path));
+    // Made in its place: a copy would wait for what has just been written, and takes longer than the search.
+    ::new (static_cast<void*>(&state.route)) route_match(router.find(method, below(root, request.target.path)));
     state.route_path = request.target.path.data();
     if (state.route.result == route_match::kind::unknown_path) return no_such_resource;
     if (const auto capture = routes[state.route.route].service_capture; capture != tollgate::route::no_capture) {
@@ -12448,7 +12446,7 @@ inline constexpr std::string_view shown_name = "shown";
 struct request_state {
     pipeline::request_start start;
     ip_address client;
-    const web::page_language* language;  ///< of the response
+    const web::page_language* language = nullptr;  ///< of the response
     std::string_view route{};        ///< the pattern of the page's path; empty for one that is unknown
     std::optional<caller> who{};     ///< the signed-in user, for the observer
     bool admitted = false;           ///< counted, and its session is known
@@ -20540,7 +20538,7 @@ TOLLGATE_DECL json_writer& json_writer::string(std::string_view value) {
     return end_value();
 }
 
-TOLLGATE_DECL void json_writer::escape(std::string_view value) {
+[[gnu::noinline]] TOLLGATE_DECL void json_writer::escape(std::string_view value) {
     constexpr std::string_view hex = "0123456789abcdef";
     while (!value.empty()) {
         const char c = value.front();
@@ -28091,7 +28089,8 @@ private:
         write(call, *known->balance);
         return true;
     }
-    static void write(api_call& call, const balance& of) {
+    // Flattened, because every client asks for it: the writer's functions would take longer to call than to run.
+    [[gnu::flatten]] static void write(api_call& call, const balance& of) {
         auto out = call.json();
         out.begin_object();
         out.member("id").integer(of.user.value());
