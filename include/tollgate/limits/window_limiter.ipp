@@ -6,6 +6,7 @@
 #include <tollgate/limits/window_limiter.hpp>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdlib>
 #include <mutex>
@@ -19,9 +20,7 @@ public:
         : seed_{seed},
           set_count_{
               std::bit_ceil((std::clamp<std::size_t>(keys_max, 1, keys_bound) - 1) / detail::window_set::ways + 1)},
-          lock_count_{(std::min)(set_count_, lock_count_max)},
-          memory_{std::calloc(set_count_ + 1, sizeof(detail::window_set))},
-          locks_{std::make_unique<padded_lock[]>(lock_count_)} {
+          memory_{std::calloc(set_count_ + 1, sizeof(detail::window_set))} {
         if (memory_ == nullptr) throw std::bad_alloc{};
         void* aligned = memory_.get();
         std::size_t space = memory_bytes();
@@ -71,7 +70,7 @@ public:
 private:
     static constexpr std::size_t keys_bound = std::size_t{1} << 31;  // 48 GiB; a larger number is a mistake
     // With 256 locks, two threads collide in less than 1 % of calls on today's machines.
-    static constexpr std::size_t lock_count_max = 256;
+    static constexpr std::size_t lock_count = 256;
     struct alignas(64) padded_lock {  // one cache line each, to avoid false sharing
         short_mutex mutex;
     };
@@ -82,15 +81,14 @@ private:
     [[nodiscard]] std::size_t set_of(std::uint64_t key) const noexcept {
         return siphash(seed_, key) & (set_count_ - 1);
     }
-    [[nodiscard]] short_mutex& lock_of(std::size_t set) const noexcept { return locks_[set & (lock_count_ - 1)].mutex; }
+    [[nodiscard]] short_mutex& lock_of(std::size_t set) const noexcept { return locks_[set % lock_count].mutex; }
 
     siphash_key seed_;
-    std::size_t set_count_;   // powers of two, both
-    std::size_t lock_count_;
+    std::size_t set_count_;  // a power of two
     // calloc: the pages of a large block take no memory until they are written.
     std::unique_ptr<void, free_memory> memory_;
     detail::window_set* sets_;  // in memory_, aligned
-    std::unique_ptr<padded_lock[]> locks_;
+    mutable std::array<padded_lock, lock_count> locks_;
 };
 
 TOLLGATE_DECL window_limiter::window_limiter() : window_limiter{key_capacity{}} {}
