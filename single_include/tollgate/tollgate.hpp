@@ -18561,6 +18561,30 @@ private:
     connection* last_ = nullptr;
 };
 
+/// Lets threads wait until every event loop of a server has drained. Lives as long as the last of those loops.
+class drain_count {
+public:
+    explicit drain_count(std::size_t loops) noexcept : left_{loops} {}
+
+    void one_drained() {
+        const std::lock_guard hold{mutex_};
+        if (--left_ == 0) all_drained_.notify_all();
+    }
+    void wait() {
+        std::unique_lock hold{mutex_};
+        all_drained_.wait(hold, [this] { return left_ == 0; });
+    }
+    void wait_at_most(milliseconds time) {
+        std::unique_lock hold{mutex_};
+        all_drained_.wait_for(hold, time, [this] { return left_ == 0; });
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable all_drained_;
+    std::size_t left_;
+};
+
 /// Serves some of a server's connections on one thread at a time, so that what they share needs no lock.
 ///
 /// `epoll_loop` and `asio_loop` derive from it. They report when a socket is ready, when a tick is over and when
@@ -18569,8 +18593,8 @@ class event_loop {
 public:
     using clock = std::chrono::steady_clock;
 
-    /// `on_drained` is called once, on the loop's thread, when the loop is draining and its last connection is gone.
-    TOLLGATE_DECL event_loop(std::shared_ptr<server_context> context, std::function<void()> on_drained);
+    /// Reports to `drained` once, on the loop's thread, when the loop is draining and its last connection is gone.
+    TOLLGATE_DECL event_loop(std::shared_ptr<server_context> context, std::shared_ptr<drain_count> drained);
     event_loop(const event_loop&) = delete;
     event_loop& operator=(const event_loop&) = delete;
     TOLLGATE_DECL virtual ~event_loop();
@@ -18662,7 +18686,7 @@ private:
     TOLLGATE_DECL void cut_off() noexcept;
 
     const std::shared_ptr<server_context> context_;
-    const std::function<void()> on_drained_;
+    const std::shared_ptr<drain_count> drain_count_;
     event_loop* next_ = this;
     milliseconds tick_length_{};
     std::array<std::uint64_t, static_cast<std::size_t>(deadline::count_)> ticks_{};
@@ -18818,30 +18842,6 @@ private:
 
 namespace tollgate::inline v0::server_detail {
 
-/// Lets threads wait until every event loop of a server has drained. Lives as long as the last of those loops.
-class drain_count {
-public:
-    explicit drain_count(std::size_t loops) noexcept : left_{loops} {}
-
-    void one_drained() {
-        const std::lock_guard hold{mutex_};
-        if (--left_ == 0) all_drained_.notify_all();
-    }
-    void wait() {
-        std::unique_lock hold{mutex_};
-        all_drained_.wait(hold, [this] { return left_ == 0; });
-    }
-    void wait_at_most(milliseconds time) {
-        std::unique_lock hold{mutex_};
-        all_drained_.wait_for(hold, time, [this] { return left_ == 0; });
-    }
-
-private:
-    std::mutex mutex_;
-    std::condition_variable all_drained_;
-    std::size_t left_;
-};
-
 /// All event loops of a server and their threads: its own, or those of the caller's executor.
 class event_loop_group {
 public:
@@ -18935,7 +18935,7 @@ private:
 class epoll_loop final : public event_loop {
 public:
     /// Throws `std::system_error`.
-    TOLLGATE_DECL epoll_loop(std::shared_ptr<server_context> context, std::function<void()> on_drained);
+    TOLLGATE_DECL epoll_loop(std::shared_ptr<server_context> context, std::shared_ptr<drain_count> drained);
     TOLLGATE_DECL ~epoll_loop() override;
 
     /// Before `run`: accepts connections on this socket, which the loop owns from then on.
@@ -21084,9 +21084,7 @@ public:
         : seed_{seed},
           set_count_{
               std::bit_ceil((std::clamp<std::size_t>(keys_max, 1, keys_bound) - 1) / detail::window_set::ways + 1)},
-          lock_count_{(std::min)(set_count_, lock_count_max)},
-          memory_{std::calloc(set_count_ + 1, sizeof(detail::window_set))},
-          locks_{std::make_unique<padded_lock[]>(lock_count_)} {
+          memory_{std::calloc(set_count_ + 1, sizeof(detail::window_set))} {
         if (memory_ == nullptr) throw std::bad_alloc{};
         void* aligned = memory_.get();
         std::size_t space = memory_bytes();
@@ -21136,7 +21134,7 @@ public:
 private:
     static constexpr std::size_t keys_bound = std::size_t{1} << 31;  // 48 GiB; a larger number is a mistake
     // With 256 locks, two threads collide in less than 1 % of calls on today's machines.
-    static constexpr std::size_t lock_count_max = 256;
+    static constexpr std::size_t lock_count = 256;
     struct alignas(64) padded_lock {  // one cache line each, to avoid false sharing
         short_mutex mutex;
     };
@@ -21147,15 +21145,14 @@ private:
     [[nodiscard]] std::size_t set_of(std::uint64_t key) const noexcept {
         return siphash(seed_, key) & (set_count_ - 1);
     }
-    [[nodiscard]] short_mutex& lock_of(std::size_t set) const noexcept { return locks_[set & (lock_count_ - 1)].mutex; }
+    [[nodiscard]] short_mutex& lock_of(std::size_t set) const noexcept { return locks_[set % lock_count].mutex; }
 
     siphash_key seed_;
-    std::size_t set_count_;   // powers of two, both
-    std::size_t lock_count_;
+    std::size_t set_count_;  // a power of two
     // calloc: the pages of a large block take no memory until they are written.
     std::unique_ptr<void, free_memory> memory_;
     detail::window_set* sets_;  // in memory_, aligned
-    std::unique_ptr<padded_lock[]> locks_;
+    mutable std::array<padded_lock, lock_count> locks_;
 };
 
 TOLLGATE_DECL window_limiter::window_limiter() : window_limiter{key_capacity{}} {}
@@ -32058,8 +32055,8 @@ TOLLGATE_DECL void connection_list::interrupt_all(interruption why) const noexce
     for (connection* one = first_; one != nullptr; one = one->next_) one->interrupt(why);
 }
 
-TOLLGATE_DECL event_loop::event_loop(std::shared_ptr<server_context> context, std::function<void()> on_drained)
-    : context_{std::move(context)}, on_drained_{std::move(on_drained)}, workspaces_{context_->parsing()} {
+TOLLGATE_DECL event_loop::event_loop(std::shared_ptr<server_context> context, std::shared_ptr<drain_count> drained)
+    : context_{std::move(context)}, drain_count_{std::move(drained)}, workspaces_{context_->parsing()} {
     const server_settings& settings = context_->settings;
     const std::pair<deadline, milliseconds> times[] = {
         {deadline::handshake, settings.handshake_timeout}, {deadline::head, settings.header_timeout},
@@ -32164,7 +32161,7 @@ TOLLGATE_DECL void event_loop::remove(connection& one) noexcept {
     if (drained()) {
         wheel_.disarm(drain_end_);
         stop_ticking();
-        on_drained_();
+        drain_count_->one_drained();
     }
 }
 
@@ -32185,7 +32182,7 @@ TOLLGATE_DECL void event_loop::drain(milliseconds deadline) noexcept {
     if (connections_.empty()) {
         if (!first) return;
         stop_ticking();
-        on_drained_();
+        drain_count_->one_drained();
         return;
     }
     if (!ticking_) begin_ticking();
@@ -32326,8 +32323,8 @@ TOLLGATE_DECL void epoll_connection::end_wait() noexcept {
 inline epoll_listener::epoll_listener(epoll_loop& loop, const listening_socket& from) noexcept
     : listener{loop, from.socket}, epoll_source{loop, from.socket, from.is_shared} {}
 
-TOLLGATE_DECL epoll_loop::epoll_loop(std::shared_ptr<server_context> context, std::function<void()> on_drained)
-    : event_loop{std::move(context), std::move(on_drained)}, epoll_{::epoll_create1(EPOLL_CLOEXEC)},
+TOLLGATE_DECL epoll_loop::epoll_loop(std::shared_ptr<server_context> context, std::shared_ptr<drain_count> drained)
+    : event_loop{std::move(context), std::move(drained)}, epoll_{::epoll_create1(EPOLL_CLOEXEC)},
       wakeup_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {
     epoll_event event{};
     event.events = EPOLLIN;  // data.ptr stays null, which distinguishes the eventfd
@@ -32409,7 +32406,7 @@ TOLLGATE_DECL connection* epoll_loop::make_connection(socket_handle socket, cons
 TOLLGATE_DECL epoll_loop_group::epoll_loop_group(const std::shared_ptr<server_context>& context, std::size_t loops)
     : context_{context}, drained_{std::make_shared<drain_count>(loops)} {
     while (loops_.size() < loops)
-        loops_.push_back(std::make_unique<epoll_loop>(context, [count = drained_] { count->one_drained(); }));
+        loops_.push_back(std::make_unique<epoll_loop>(context, drained_));
     for (std::size_t i = 0; i < loops; ++i) loops_[i]->set_next(*loops_[(i + 1) % loops]);
 }
 
@@ -33492,8 +33489,8 @@ private:
 template <class Executor>
 class asio_loop final : public event_loop, public std::enable_shared_from_this<asio_loop<Executor>> {
 public:
-    asio_loop(std::shared_ptr<server_context> context, const Executor& executor, std::function<void()> on_drained)
-        : event_loop{std::move(context), std::move(on_drained)}, executor_{executor}, timer_{executor} {}
+    asio_loop(std::shared_ptr<server_context> context, const Executor& executor, std::shared_ptr<drain_count> drained)
+        : event_loop{std::move(context), std::move(drained)}, executor_{executor}, timer_{executor} {}
 
     [[nodiscard]] const Executor& executor() const noexcept { return executor_; }
 
@@ -33612,7 +33609,7 @@ public:
     asio_loop_group(const std::shared_ptr<server_context>& context, const std::vector<Executor>& executors)
         : context_{context}, executors_{executors}, drained_{std::make_shared<drain_count>(executors.size())} {
         for (const Executor& one : executors)
-            loops_.push_back(std::make_shared<loop_type>(context, one, [count = drained_] { count->one_drained(); }));
+            loops_.push_back(std::make_shared<loop_type>(context, one, drained_));
         for (std::size_t i = 0; i < loops_.size(); ++i) loops_[i]->set_next(*loops_[(i + 1) % loops_.size()]);
     }
     ~asio_loop_group() override { close(); }

@@ -12,7 +12,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -199,8 +198,8 @@ private:
 template <class Executor>
 class asio_loop final : public event_loop, public std::enable_shared_from_this<asio_loop<Executor>> {
 public:
-    asio_loop(std::shared_ptr<server_context> context, const Executor& executor, std::function<void()> on_drained)
-        : event_loop{std::move(context), std::move(on_drained)}, executor_{executor}, timer_{executor} {}
+    asio_loop(std::shared_ptr<server_context> context, const Executor& executor, std::shared_ptr<drain_count> drained)
+        : event_loop{std::move(context), std::move(drained)}, executor_{executor}, timer_{executor} {}
 
     [[nodiscard]] const Executor& executor() const noexcept { return executor_; }
 

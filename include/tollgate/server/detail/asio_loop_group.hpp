@@ -25,7 +25,7 @@ public:
     asio_loop_group(const std::shared_ptr<server_context>& context, const std::vector<Executor>& executors)
         : context_{context}, executors_{executors}, drained_{std::make_shared<drain_count>(executors.size())} {
         for (const Executor& one : executors)
-            loops_.push_back(std::make_shared<loop_type>(context, one, [count = drained_] { count->one_drained(); }));
+            loops_.push_back(std::make_shared<loop_type>(context, one, drained_));
         for (std::size_t i = 0; i < loops_.size(); ++i) loops_[i]->set_next(*loops_[(i + 1) % loops_.size()]);
     }
     ~asio_loop_group() override { close(); }

@@ -9,7 +9,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -84,7 +83,7 @@ private:
 class epoll_loop final : public event_loop {
 public:
     /// Throws `std::system_error`.
-    TOLLGATE_DECL epoll_loop(std::shared_ptr<server_context> context, std::function<void()> on_drained);
+    TOLLGATE_DECL epoll_loop(std::shared_ptr<server_context> context, std::shared_ptr<drain_count> drained);
     TOLLGATE_DECL ~epoll_loop() override;
 
     /// Before `run`: accepts connections on this socket, which the loop owns from then on.

@@ -68,8 +68,8 @@ TOLLGATE_DECL void epoll_connection::end_wait() noexcept {
 inline epoll_listener::epoll_listener(epoll_loop& loop, const listening_socket& from) noexcept
     : listener{loop, from.socket}, epoll_source{loop, from.socket, from.is_shared} {}
 
-TOLLGATE_DECL epoll_loop::epoll_loop(std::shared_ptr<server_context> context, std::function<void()> on_drained)
-    : event_loop{std::move(context), std::move(on_drained)}, epoll_{::epoll_create1(EPOLL_CLOEXEC)},
+TOLLGATE_DECL epoll_loop::epoll_loop(std::shared_ptr<server_context> context, std::shared_ptr<drain_count> drained)
+    : event_loop{std::move(context), std::move(drained)}, epoll_{::epoll_create1(EPOLL_CLOEXEC)},
       wakeup_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {
     epoll_event event{};
     event.events = EPOLLIN;  // data.ptr stays null, which distinguishes the eventfd
@@ -151,7 +151,7 @@ TOLLGATE_DECL connection* epoll_loop::make_connection(socket_handle socket, cons
 TOLLGATE_DECL epoll_loop_group::epoll_loop_group(const std::shared_ptr<server_context>& context, std::size_t loops)
     : context_{context}, drained_{std::make_shared<drain_count>(loops)} {
     while (loops_.size() < loops)
-        loops_.push_back(std::make_unique<epoll_loop>(context, [count = drained_] { count->one_drained(); }));
+        loops_.push_back(std::make_unique<epoll_loop>(context, drained_));
     for (std::size_t i = 0; i < loops; ++i) loops_[i]->set_next(*loops_[(i + 1) % loops]);
 }
 

@@ -9,8 +9,9 @@
 
 #include <array>
 #include <chrono>
+#include <condition_variable>
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -52,6 +53,30 @@ private:
     connection* last_ = nullptr;
 };
 
+/// Lets threads wait until every event loop of a server has drained. Lives as long as the last of those loops.
+class drain_count {
+public:
+    explicit drain_count(std::size_t loops) noexcept : left_{loops} {}
+
+    void one_drained() {
+        const std::lock_guard hold{mutex_};
+        if (--left_ == 0) all_drained_.notify_all();
+    }
+    void wait() {
+        std::unique_lock hold{mutex_};
+        all_drained_.wait(hold, [this] { return left_ == 0; });
+    }
+    void wait_at_most(milliseconds time) {
+        std::unique_lock hold{mutex_};
+        all_drained_.wait_for(hold, time, [this] { return left_ == 0; });
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable all_drained_;
+    std::size_t left_;
+};
+
 /// Serves some of a server's connections on one thread at a time, so that what they share needs no lock.
 ///
 /// `epoll_loop` and `asio_loop` derive from it. They report when a socket is ready, when a tick is over and when
@@ -60,8 +85,8 @@ class event_loop {
 public:
     using clock = std::chrono::steady_clock;
 
-    /// `on_drained` is called once, on the loop's thread, when the loop is draining and its last connection is gone.
-    TOLLGATE_DECL event_loop(std::shared_ptr<server_context> context, std::function<void()> on_drained);
+    /// Reports to `drained` once, on the loop's thread, when the loop is draining and its last connection is gone.
+    TOLLGATE_DECL event_loop(std::shared_ptr<server_context> context, std::shared_ptr<drain_count> drained);
     event_loop(const event_loop&) = delete;
     event_loop& operator=(const event_loop&) = delete;
     TOLLGATE_DECL virtual ~event_loop();
@@ -153,7 +178,7 @@ private:
     TOLLGATE_DECL void cut_off() noexcept;
 
     const std::shared_ptr<server_context> context_;
-    const std::function<void()> on_drained_;
+    const std::shared_ptr<drain_count> drain_count_;
     event_loop* next_ = this;
     milliseconds tick_length_{};
     std::array<std::uint64_t, static_cast<std::size_t>(deadline::count_)> ticks_{};

@@ -34,8 +34,8 @@ TOLLGATE_DECL void connection_list::interrupt_all(interruption why) const noexce
     for (connection* one = first_; one != nullptr; one = one->next_) one->interrupt(why);
 }
 
-TOLLGATE_DECL event_loop::event_loop(std::shared_ptr<server_context> context, std::function<void()> on_drained)
-    : context_{std::move(context)}, on_drained_{std::move(on_drained)}, workspaces_{context_->parsing()} {
+TOLLGATE_DECL event_loop::event_loop(std::shared_ptr<server_context> context, std::shared_ptr<drain_count> drained)
+    : context_{std::move(context)}, drain_count_{std::move(drained)}, workspaces_{context_->parsing()} {
     const server_settings& settings = context_->settings;
     const std::pair<deadline, milliseconds> times[] = {
         {deadline::handshake, settings.handshake_timeout}, {deadline::head, settings.header_timeout},
@@ -140,7 +140,7 @@ TOLLGATE_DECL void event_loop::remove(connection& one) noexcept {
     if (drained()) {
         wheel_.disarm(drain_end_);
         stop_ticking();
-        on_drained_();
+        drain_count_->one_drained();
     }
 }
 
@@ -161,7 +161,7 @@ TOLLGATE_DECL void event_loop::drain(milliseconds deadline) noexcept {
     if (connections_.empty()) {
         if (!first) return;
         stop_ticking();
-        on_drained_();
+        drain_count_->one_drained();
         return;
     }
     if (!ticking_) begin_ticking();

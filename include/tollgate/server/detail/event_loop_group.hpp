@@ -3,36 +3,9 @@
 #include <tollgate/base/time.hpp>
 #include <tollgate/server/detail/socket_calls.hpp>
 
-#include <condition_variable>
-#include <cstddef>
-#include <mutex>
 #include <vector>
 
 namespace tollgate::inline v0::server_detail {
-
-/// Lets threads wait until every event loop of a server has drained. Lives as long as the last of those loops.
-class drain_count {
-public:
-    explicit drain_count(std::size_t loops) noexcept : left_{loops} {}
-
-    void one_drained() {
-        const std::lock_guard hold{mutex_};
-        if (--left_ == 0) all_drained_.notify_all();
-    }
-    void wait() {
-        std::unique_lock hold{mutex_};
-        all_drained_.wait(hold, [this] { return left_ == 0; });
-    }
-    void wait_at_most(milliseconds time) {
-        std::unique_lock hold{mutex_};
-        all_drained_.wait_for(hold, time, [this] { return left_ == 0; });
-    }
-
-private:
-    std::mutex mutex_;
-    std::condition_variable all_drained_;
-    std::size_t left_;
-};
 
 /// All event loops of a server and their threads: its own, or those of the caller's executor.
 class event_loop_group {
