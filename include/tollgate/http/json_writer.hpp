@@ -86,7 +86,7 @@ private:
     TOLLGATE_DECL json_writer& open(char bracket, bool object);
     TOLLGATE_DECL json_writer& close(char bracket, bool object);
     TOLLGATE_DECL json_writer& raw(std::string_view token);
-    TOLLGATE_DECL void escape(std::string_view value);
+    void escape(std::string_view value);
 
     // Most documents are short: they are assembled in `buffer_` and appended once, because each append is a call.
     static constexpr std::size_t buffer_bytes = 256;
