@@ -47,7 +47,7 @@ function(tollgate_add_backend name library)
     target_compile_definitions(tollgate_${name} INTERFACE ${switch})
     target_link_libraries(tollgate_${name} INTERFACE tollgate_tollgate ${library})
 
-    tollgate_add_compiled(compiled_${name} "tollgate/impl/src_${name}.hpp")
+    tollgate_add_compiled(compiled_${name} "tollgate/impl/detail/src_${name}.hpp")
     target_link_libraries(tollgate_compiled_${name} PUBLIC tollgate_compiled tollgate_${name})
 endfunction()
 

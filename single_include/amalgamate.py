@@ -4,7 +4,7 @@
     include/tollgate/tollgate.hpp           the umbrella header: includes all public ones
     single_include/tollgate/tollgate.hpp    the umbrella header and all it needs, in one file
     include/tollgate/impl/src.hpp           every body, for tollgate::compiled
-    include/tollgate/impl/src_<part>.hpp    the bodies of a part that has its own switch, such as SQLite
+    include/tollgate/impl/detail/src_<part>.hpp    the bodies of a part that has its own switch, such as SQLite
 
     amalgamate.py                     write them
     amalgamate.py --check             write nothing, exit 1 if one is stale
@@ -282,7 +282,7 @@ class Amalgam:
 
     @staticmethod
     def _wing_source(macro):
-        return f"{IMPL}src_{macro.removeprefix('TOLLGATE_WITH_').lower()}.hpp"
+        return f"{IMPL}detail/src_{macro.removeprefix('TOLLGATE_WITH_').lower()}.hpp"
 
 
 def umbrella_text(include_dir):

@@ -48,7 +48,6 @@
 #include <tollgate/contract/router.hpp>
 #include <tollgate/contract/scope_checker.hpp>
 #include <tollgate/contract/session_source.hpp>
-#include <tollgate/contract/session_store.hpp>
 #include <tollgate/contract/sources.hpp>
 #include <tollgate/contract/target_rule.hpp>
 #include <tollgate/contract/token_store.hpp>
@@ -73,7 +72,6 @@
 
 #include <tollgate/web/cookie_sessions.hpp>
 #include <tollgate/web/page_theme.hpp>
-#include <tollgate/web/plain_theme.hpp>
 #include <tollgate/web/texts.hpp>
 
 #include <tollgate/webhooks/dispatcher_settings.hpp>

@@ -4578,12 +4578,6 @@ concept password_changer = session_source<S> && requires(S& s, const http::reque
     { s.change_password(request, who, wanted, now, response) } -> std::same_as<result<password_change_answer>>;
 };
 
-}  // namespace tollgate
-
-// <tollgate/contract/session_store.hpp>
-
-namespace tollgate::inline v0 {
-
 /// Stores sessions. Only `cookie_sessions` needs it.
 ///
 /// Thread rule: callable from many threads at once. Blocking: allowed if the store declares
@@ -9376,12 +9370,6 @@ concept page_theme = requires(const T& t, std::string_view scope, const service_
     // Everything after it.
     t.end_page(html, frame);
 };
-
-}  // namespace tollgate
-
-// <tollgate/web/plain_theme.hpp>
-
-namespace tollgate::inline v0 {
 
 /// The default theme: English and German, light or dark by the system's setting, from a width of 320 pixels on, and usable
 /// without its style sheet.
@@ -23663,7 +23651,7 @@ inline constexpr std::string_view plain_icon =
 
 }  // namespace tollgate::detail
 
-// <tollgate/web/plain_theme.ipp>
+// <tollgate/web/page_theme.ipp>
 
 namespace tollgate::inline v0 {
 

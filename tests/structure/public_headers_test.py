@@ -10,13 +10,11 @@ PUBLIC_MAX = 80
 FOR_USERS = ("README.md", "docs", "examples", "tests/consumer")
 PRIVATE = re.compile(r"#\s*include\s*<(tollgate/[^>]*/detail/[^>]+)>")
 NAMED = re.compile(r"tollgate/[a-z0-9_/]+\.hpp")
-# Made of everything on purpose.
-EXEMPT = ("tollgate/tollgate.hpp", "tollgate/impl/")
 
 
 def public_headers(base):
     names = (path.relative_to(base / "include").as_posix() for path in sources.files(base / "include", ".hpp"))
-    return [name for name in names if "/detail/" not in name and not name.startswith(EXEMPT)]
+    return [name for name in names if "/detail/" not in name]
 
 
 def users_files(base):

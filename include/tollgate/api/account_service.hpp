@@ -8,7 +8,7 @@
 #include <tollgate/oauth/authorization_server.hpp>
 #include <tollgate/pages/account_pages.hpp>
 #include <tollgate/policy/default_policies.hpp>
-#include <tollgate/web/plain_theme.hpp>
+#include <tollgate/web/page_theme.hpp>
 
 #include <chrono>
 #include <cstddef>

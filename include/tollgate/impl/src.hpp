@@ -91,7 +91,7 @@
 #include <tollgate/web/detail/one_time.ipp>
 #include <tollgate/web/detail/page.ipp>
 #include <tollgate/web/detail/sign_in_throttle.ipp>
-#include <tollgate/web/plain_theme.ipp>
+#include <tollgate/web/page_theme.ipp>
 #include <tollgate/web/texts.ipp>
 #include <tollgate/webhooks/detail/name_lookup.ipp>
 #include <tollgate/webhooks/detail/retry_schedule.ipp>
@@ -99,21 +99,21 @@
 #include <tollgate/webhooks/verify.ipp>
 
 #if defined(TOLLGATE_WITH_ASIO)
-#include <tollgate/impl/src_asio.hpp>
+#include <tollgate/impl/detail/src_asio.hpp>
 #endif
 
 #if defined(TOLLGATE_WITH_DISPATCHER)
-#include <tollgate/impl/src_dispatcher.hpp>
+#include <tollgate/impl/detail/src_dispatcher.hpp>
 #endif
 
 #if defined(TOLLGATE_WITH_SQLITE)
-#include <tollgate/impl/src_sqlite.hpp>
+#include <tollgate/impl/detail/src_sqlite.hpp>
 #endif
 
 #if defined(TOLLGATE_WITH_POSTGRES)
-#include <tollgate/impl/src_postgres.hpp>
+#include <tollgate/impl/detail/src_postgres.hpp>
 #endif
 
 #if defined(TOLLGATE_WITH_REDIS)
-#include <tollgate/impl/src_redis.hpp>
+#include <tollgate/impl/detail/src_redis.hpp>
 #endif

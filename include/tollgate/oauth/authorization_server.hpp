@@ -14,7 +14,7 @@
 #include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/policy/default_policies.hpp>
 #include <tollgate/web/detail/page.hpp>
-#include <tollgate/web/plain_theme.hpp>
+#include <tollgate/web/page_theme.hpp>
 
 #include <concepts>
 #include <exception>

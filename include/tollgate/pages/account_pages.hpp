@@ -19,7 +19,6 @@
 #include <tollgate/web/detail/form.hpp>
 #include <tollgate/web/detail/page.hpp>
 #include <tollgate/web/page_theme.hpp>
-#include <tollgate/web/plain_theme.hpp>
 
 #include <algorithm>
 #include <cstddef>

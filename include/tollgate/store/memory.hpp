@@ -4,7 +4,7 @@
 #include <tollgate/contract/hook_store.hpp>
 #include <tollgate/contract/oauth_store.hpp>
 #include <tollgate/contract/outbox.hpp>
-#include <tollgate/contract/session_store.hpp>
+#include <tollgate/contract/session_source.hpp>
 #include <tollgate/store/detail/memory/applications.hpp>
 #include <tollgate/store/detail/memory/device_codes.hpp>
 #include <tollgate/store/detail/memory/grants.hpp>

@@ -7,7 +7,7 @@
 #include <tollgate/contract/hook_store.hpp>
 #include <tollgate/contract/oauth_store.hpp>
 #include <tollgate/contract/outbox.hpp>
-#include <tollgate/contract/session_store.hpp>
+#include <tollgate/contract/session_source.hpp>
 #include <tollgate/contract/token_store.hpp>
 #include <tollgate/store/detail/errors.hpp>
 #include <tollgate/store/detail/sql/schema_status.hpp>

@@ -10,7 +10,6 @@
 #include <tollgate/base/system_sources.hpp>
 #include <tollgate/contract/sources.hpp>
 #include <tollgate/contract/session_source.hpp>
-#include <tollgate/contract/session_store.hpp>
 #include <tollgate/http/detail/cookies.hpp>
 #include <tollgate/http/handler.hpp>
 #include <tollgate/http/url.hpp>

@@ -10,7 +10,6 @@
 #include <tollgate/contract/router.hpp>
 #include <tollgate/contract/scope_checker.hpp>
 #include <tollgate/contract/session_source.hpp>
-#include <tollgate/contract/session_store.hpp>
 #include <tollgate/contract/target_rule.hpp>
 #include <tollgate/contract/token_store.hpp>
 #include <tollgate/contract/user_directory.hpp>

@@ -3,7 +3,7 @@
 #include <tollgate/contract/hook_store.hpp>
 #include <tollgate/contract/oauth_store.hpp>
 #include <tollgate/contract/outbox.hpp>
-#include <tollgate/contract/session_store.hpp>
+#include <tollgate/contract/session_source.hpp>
 #include <tollgate/contract/token_store.hpp>
 #include <tollgate/testing/detail/test_case.hpp>
 
@@ -108,7 +108,7 @@ struct session_store {
     static constexpr bool is_begun = requires { &S::create_session; } || requires { &S::find_session; };
     template <class S>
     static consteval void require() {
-        static_assert(tollgate::session_store<S>, "tollgate: this is no session_store; read tollgate/contract/session_store.hpp");
+        static_assert(tollgate::session_store<S>, "tollgate: this is no session_store; read tollgate/contract/session_source.hpp");
     }
 };
 

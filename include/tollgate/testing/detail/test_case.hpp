@@ -2,7 +2,7 @@
 
 #include <tollgate/contract/hook_store.hpp>
 #include <tollgate/contract/oauth_store.hpp>
-#include <tollgate/contract/session_store.hpp>
+#include <tollgate/contract/session_source.hpp>
 #include <tollgate/contract/token_store.hpp>
 #include <tollgate/testing/detail/expect.hpp>
 #include <tollgate/testing/detail/samples.hpp>

@@ -10,7 +10,6 @@
 #include <tollgate/web/detail/html_writer.hpp>
 #include <tollgate/web/detail/language.hpp>
 #include <tollgate/web/page_theme.hpp>
-#include <tollgate/web/plain_theme.hpp>
 #include <tollgate/web/texts.hpp>
 
 #include <algorithm>

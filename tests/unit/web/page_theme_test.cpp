@@ -1,4 +1,4 @@
-#include <tollgate/web/plain_theme.hpp>
+#include <tollgate/web/page_theme.hpp>
 
 #include <catch2/catch.hpp>
 

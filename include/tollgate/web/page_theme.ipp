@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tollgate/web/detail/plain_theme_style.hpp>
-#include <tollgate/web/plain_theme.hpp>
+#include <tollgate/web/page_theme.hpp>
 
 namespace tollgate::inline v0 {
 
