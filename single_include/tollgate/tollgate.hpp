@@ -6037,7 +6037,7 @@ public:
     [[nodiscard]] result<bool> has_account(user_id user, const account_ref& wanted) const {
         return verbs_->has_account(users_, user, wanted);
     }
-    /// The balance if the directory has it without waiting: from its cache, or because it never waits.
+    /// The balance if the directory has cached it.
     [[nodiscard]] lookup<balance> cached_balance_of(user_id user) const { return verbs_->cached_balance_of(users_, user); }
 
 private:
@@ -6049,15 +6049,6 @@ private:
         lookup<balance> (*cached_balance_of)(void*, user_id);
     };
     template <class Users>
-    static lookup<balance> balance_without_waiting(Users& users, user_id user) {
-        if constexpr (http::handler_blocks<Users>()) return tollgate::cached_balance_of(users, user);
-        else return to_lookup(users.balance_of(user));
-    }
-    /// A failure is unknown: the endpoint then asks again, and reports it.
-    static lookup<balance> to_lookup(result<balance> found) {
-        return found ? lookup<balance>::hit(*std::move(found)) : lookup<balance>::unknown();
-    }
-    template <class Users>
     static constexpr verbs verbs_of{
         [](void* of, user_id user) { return static_cast<Users*>(of)->balance_of(user); },
         [](void* of, user_id user, std::string_view service) { return static_cast<Users*>(of)->accounts_of(user, service); },
@@ -6065,7 +6056,7 @@ private:
         [](void* of, user_id user, const account_ref& wanted) {
             return tollgate::has_account(*static_cast<Users*>(of), user, wanted);
         },
-        [](void* of, user_id user) { return balance_without_waiting(*static_cast<Users*>(of), user); }};
+        [](void* of, user_id user) { return tollgate::cached_balance_of(*static_cast<const Users*>(of), user); }};
 
     void* users_;
     const verbs* verbs_;
@@ -7421,8 +7412,9 @@ template <http::method Method, fixed_text Pattern, class Access, class Endpoint>
 ///
 /// Where the directory or the store blocks, endpoints run on workers, of which those of one kind can only take up a part: reads of
 /// the store for GET and writes for others, unless the endpoint has a `static constexpr http::work_kind work` that says what it
-/// waits for. An endpoint that calls `api_call::hooks` declares `static constexpr bool needs_hooks = true`. One that asks neither may
-/// declare `static constexpr bool blocking = false`; one that can respond from a cache may have a member
+/// waits for. One with `work_kind::users` runs on the I/O thread if the directory never blocks. An endpoint that calls
+/// `api_call::hooks` declares `static constexpr bool needs_hooks = true`. One that asks neither may declare
+/// `static constexpr bool blocking = false`; one that can respond from a cache may have a member
 /// `bool respond_from_cache(api_call&, parameters...) const`, which is called first, on the I/O thread, and returns false, with
 /// nothing written, if it has to wait.
 template <fixed_text Pattern, class Access, class Endpoint = pipeline::no_endpoint>
@@ -7935,11 +7927,11 @@ private:
     /// Calls the endpoint, on a worker if it has to wait.
     http::handle_step respond_endpoint(const http::request& request, http::response& response, judgement& state,
                                        http::thread_kind thread) const {
-        constexpr bool endpoints_may_block = http::handler_blocks<Users>() || http::handler_blocks<Store>();
         const route& found = routes[state.route.route];
+        const bool may_block = http::handler_blocks<Users>() || (http::handler_blocks<Store>() && found.work != http::work_kind::users);
         api_call call{context, request, response, caller_of(state), state.client, state.now};
         result<void> done;
-        if (endpoints_may_block && thread == http::thread_kind::io) {
+        if (may_block && thread == http::thread_kind::io) {
             auto without_waiting = found.call_without_waiting(call, state.route, state.route_service);
             if (!without_waiting) return wait_at(stage::endpoint, found.work, state);
             done = *std::move(without_waiting);

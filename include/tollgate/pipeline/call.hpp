@@ -47,7 +47,7 @@ public:
     [[nodiscard]] result<bool> has_account(user_id user, const account_ref& wanted) const {
         return verbs_->has_account(users_, user, wanted);
     }
-    /// The balance if the directory has it without waiting: from its cache, or because it never waits.
+    /// The balance if the directory has cached it.
     [[nodiscard]] lookup<balance> cached_balance_of(user_id user) const { return verbs_->cached_balance_of(users_, user); }
 
 private:
@@ -59,15 +59,6 @@ private:
         lookup<balance> (*cached_balance_of)(void*, user_id);
     };
     template <class Users>
-    static lookup<balance> balance_without_waiting(Users& users, user_id user) {
-        if constexpr (http::handler_blocks<Users>()) return tollgate::cached_balance_of(users, user);
-        else return to_lookup(users.balance_of(user));
-    }
-    /// A failure is unknown: the endpoint then asks again, and reports it.
-    static lookup<balance> to_lookup(result<balance> found) {
-        return found ? lookup<balance>::hit(*std::move(found)) : lookup<balance>::unknown();
-    }
-    template <class Users>
     static constexpr verbs verbs_of{
         [](void* of, user_id user) { return static_cast<Users*>(of)->balance_of(user); },
         [](void* of, user_id user, std::string_view service) { return static_cast<Users*>(of)->accounts_of(user, service); },
@@ -75,7 +66,7 @@ private:
         [](void* of, user_id user, const account_ref& wanted) {
             return tollgate::has_account(*static_cast<Users*>(of), user, wanted);
         },
-        [](void* of, user_id user) { return balance_without_waiting(*static_cast<Users*>(of), user); }};
+        [](void* of, user_id user) { return tollgate::cached_balance_of(*static_cast<const Users*>(of), user); }};
 
     void* users_;
     const verbs* verbs_;

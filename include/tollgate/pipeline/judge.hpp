@@ -207,11 +207,11 @@ private:
     /// Calls the endpoint, on a worker if it has to wait.
     http::handle_step respond_endpoint(const http::request& request, http::response& response, judgement& state,
                                        http::thread_kind thread) const {
-        constexpr bool endpoints_may_block = http::handler_blocks<Users>() || http::handler_blocks<Store>();
         const route& found = routes[state.route.route];
+        const bool may_block = http::handler_blocks<Users>() || (http::handler_blocks<Store>() && found.work != http::work_kind::users);
         api_call call{context, request, response, caller_of(state), state.client, state.now};
         result<void> done;
-        if (endpoints_may_block && thread == http::thread_kind::io) {
+        if (may_block && thread == http::thread_kind::io) {
             auto without_waiting = found.call_without_waiting(call, state.route, state.route_service);
             if (!without_waiting) return wait_at(stage::endpoint, found.work, state);
             done = *std::move(without_waiting);

@@ -408,8 +408,9 @@ template <http::method Method, fixed_text Pattern, class Access, class Endpoint>
 ///
 /// Where the directory or the store blocks, endpoints run on workers, of which those of one kind can only take up a part: reads of
 /// the store for GET and writes for others, unless the endpoint has a `static constexpr http::work_kind work` that says what it
-/// waits for. An endpoint that calls `api_call::hooks` declares `static constexpr bool needs_hooks = true`. One that asks neither may
-/// declare `static constexpr bool blocking = false`; one that can respond from a cache may have a member
+/// waits for. One with `work_kind::users` runs on the I/O thread if the directory never blocks. An endpoint that calls
+/// `api_call::hooks` declares `static constexpr bool needs_hooks = true`. One that asks neither may declare
+/// `static constexpr bool blocking = false`; one that can respond from a cache may have a member
 /// `bool respond_from_cache(api_call&, parameters...) const`, which is called first, on the I/O thread, and returns false, with
 /// nothing written, if it has to wait.
 template <fixed_text Pattern, class Access, class Endpoint = pipeline::no_endpoint>
