@@ -81,7 +81,7 @@ def plain_install(scratch, compiler):
     os.environ["PKG_CONFIG_PATH"] = str(moved / "share/pkgconfig")
     flags = run("pkg-config", "--cflags", "--libs", "tollgate").split()
     program = scratch / "program"
-    run(compiler, "-std=c++20", HERE / "main.cpp", "-o", program, *flags)
+    run(compiler, "-std=c++20", HERE / "each_dependency.cpp", "-o", program, *flags)
     assert run("pkg-config", "--modversion", "tollgate").strip() in run(program)
 
     # A component that is not there is named, and so is what one needs.
@@ -161,7 +161,8 @@ def conan(scratch, compiler):
             [[f"TOLLGATE_WITH_{name.upper()}"] for name in chosen]
     assert (made / "packaged/licenses/LICENSE").is_file()
     program = scratch / "program"
-    run(compiler, "-std=c++20", "-I", made / "packaged/include", HERE / "main.cpp", "-o", program, "-lssl", "-lcrypto", "-pthread")
+    run(compiler, "-std=c++20", "-I", made / "packaged/include", HERE / "each_dependency.cpp", "-o", program,
+        "-lssl", "-lcrypto", "-pthread")
     assert recipe.version == version() and version() in run(program)
 
 
@@ -181,7 +182,7 @@ def vcpkg(scratch, compiler):
 
 
 def add_subdirectory(scratch, compiler):
-    build_and_run("add_subdirectory", scratch, compiler, f"-DTOLLGATE_SOURCE={ROOT}")
+    build_and_run("add_subdirectory", scratch, compiler, f"-DTOLLGATE_SOURCE={ROOT}", "-DLIBRARY=tollgate::compiled")
 
 
 def fetch_content(scratch, compiler):
@@ -195,7 +196,7 @@ def fetch_dependencies(scratch, compiler):
         (scratch / fetched).mkdir(parents=True)
         for name in headers:
             (scratch / fetched / name).symlink_to(pathlib.Path("/usr/include") / name)
-    build_and_run("add_subdirectory", scratch, compiler, f"-DTOLLGATE_SOURCE={ROOT}",
+    build_and_run("add_subdirectory", scratch, compiler, f"-DTOLLGATE_SOURCE={ROOT}", "-DLIBRARY=tollgate::tollgate",
                   "-DTOLLGATE_FETCH_DEPENDENCIES=ON", "-DCMAKE_DISABLE_FIND_PACKAGE_Asio=ON",
                   "-DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON",
                   f"-DFETCHCONTENT_SOURCE_DIR_TOLLGATE_FETCHED_ASIO={scratch / 'asio'}",
