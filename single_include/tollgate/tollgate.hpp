@@ -2254,9 +2254,7 @@ public:
     [[nodiscard]] T& get(Arguments&&... arguments) {
         static_assert(sizeof(T) <= bytes_max && alignof(T) <= alignof(std::max_align_t), "the state of a handler is too large");
         if (destroy_ == nullptr) {
-            // `T()` would first fill the whole object with zeros.
-            if constexpr (sizeof...(Arguments) == 0) ::new (static_cast<void*>(bytes_)) T;
-            else ::new (static_cast<void*>(bytes_)) T(std::forward<Arguments>(arguments)...);
+            ::new (static_cast<void*>(bytes_)) T(std::forward<Arguments>(arguments)...);
             destroy_ = [](void* object) noexcept { static_cast<T*>(object)->~T(); };
         }
         return *std::launder(reinterpret_cast<T*>(bytes_));
@@ -7496,6 +7494,8 @@ enum class stage : std::uint8_t { head, credential, use, quota, limit, checks, b
 
 /// What is known of one request so far.
 struct judgement {
+    judgement() noexcept;
+
     stage next = stage::head;
     http::work_kind waits_for = http::work_kind::other;  ///< what `next` waits for
     bool user_agent_accepted = false;
@@ -7512,6 +7512,8 @@ struct judgement {
     std::size_t body_bytes_max = no_body_bound;  ///< of a body that has yet to arrive
     const char* route_path = nullptr;        ///< where the path was when `route` was found; its captures are views of it
 };
+// Not in the class: `judgement()` would first fill all of it, 1.6 kB, with zeros.
+inline judgement::judgement() noexcept = default;
 
 // ---- User-Agent
 

@@ -114,9 +114,7 @@ public:
     [[nodiscard]] T& get(Arguments&&... arguments) {
         static_assert(sizeof(T) <= bytes_max && alignof(T) <= alignof(std::max_align_t), "the state of a handler is too large");
         if (destroy_ == nullptr) {
-            // `T()` would first fill the whole object with zeros.
-            if constexpr (sizeof...(Arguments) == 0) ::new (static_cast<void*>(bytes_)) T;
-            else ::new (static_cast<void*>(bytes_)) T(std::forward<Arguments>(arguments)...);
+            ::new (static_cast<void*>(bytes_)) T(std::forward<Arguments>(arguments)...);
             destroy_ = [](void* object) noexcept { static_cast<T*>(object)->~T(); };
         }
         return *std::launder(reinterpret_cast<T*>(bytes_));

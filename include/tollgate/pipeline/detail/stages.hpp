@@ -35,6 +35,8 @@ enum class stage : std::uint8_t { head, credential, use, quota, limit, checks, b
 
 /// What is known of one request so far.
 struct judgement {
+    judgement() noexcept;
+
     stage next = stage::head;
     http::work_kind waits_for = http::work_kind::other;  ///< what `next` waits for
     bool user_agent_accepted = false;
@@ -51,6 +53,8 @@ struct judgement {
     std::size_t body_bytes_max = no_body_bound;  ///< of a body that has yet to arrive
     const char* route_path = nullptr;        ///< where the path was when `route` was found; its captures are views of it
 };
+// Not in the class: `judgement()` would first fill all of it, 1.6 kB, with zeros.
+inline judgement::judgement() noexcept = default;
 
 // ---- User-Agent
 
