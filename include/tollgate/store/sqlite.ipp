@@ -18,9 +18,12 @@ TOLLGATE_DECL result<std::unique_ptr<sqlite_store::impl>> sqlite_store::open_imp
         return std::move(done).error();
     }
     auto made = std::make_unique<impl>(*std::move(opened), settings);
-    // An invalid query is reported now, not by the first request.
-    if (auto tried = made->database.read([&](sqlite::database& on) { return made->owner_of(on, user_id{1}); }); !tried)
-        return std::move(tried).error();
+    // An invalid query is reported now, not by the first request. What it returns of a user matters to that user's requests only.
+    if (!made->owner_query.empty()) {
+        const auto query = sql::statement_text::composed(made->owner_query);
+        if (auto tried = made->database.read([&](sqlite::database& on) { return on.run(query, user_id{1}); }); !tried)
+            return std::move(tried).error();
+    }
     if (settings.hook_secret_keys)
         if (auto done = made->encrypt_hook_secrets(); !done) {
             done.error().cause += ": " + path;

@@ -556,6 +556,7 @@ TEST_CASE("a SQLite store returns the owner with the credential") {
     set("UPDATE users SET balance = 'much'");
     expect_error(store.find_personal_token("tgu_1"), error_kind::internal);
     expect_error(store.find_access_token(digest_of("tgu_1")), error_kind::internal);
+    CHECK(sqlite_store::open(path, settings));  // it concerns that user only
     set("DELETE FROM users");
     CHECK_FALSE(owners_of("tgu_1"));
 }
