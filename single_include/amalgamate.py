@@ -16,7 +16,7 @@ The rules that make it one pass over the files, each checked below:
     where two nouns need each other, there may stand the other's header, which brings the bodies of both.
     In the single header all declarations come first, then all bodies behind one switch; headers that only bodies need
     stay behind it too, so that separate compilation spares them.
- 2. Of our headers, one `#if` deep, the umbrella alone includes any: wings with a switch of their own
+ 2. Of our headers, one `#if` deep, the umbrella alone includes any: optional parts with a switch of their own
     (`TOLLGATE_WITH_SQLITE`), after everything else.
  3. Includes of other libraries move to the top of their part; those inside an `#if` stay where they are.
 """
@@ -47,7 +47,7 @@ SWITCHED = {
 INCLUDE = re.compile(r"\s*#\s*include\s*<([^>]+)>")
 OWN = re.compile(r"tollgate/.+\.(hpp|ipp)$")
 CONDITION = re.compile(r"\s*#\s*(if|ifdef|ifndef|else|elif|endif)\b")
-WING = re.compile(r"\s*#\s*if\s+defined\((TOLLGATE_WITH_\w+)\)\s*$")
+SWITCH = re.compile(r"\s*#\s*if\s+defined\((TOLLGATE_WITH_\w+)\)\s*$")
 BODIES_BEGIN = "#if !defined(TOLLGATE_SEPARATE_COMPILATION)"
 BODIES_SWITCH = "#if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)"
 
@@ -62,7 +62,7 @@ class Source:
     def __init__(self, name, text):
         self.name = name
         self.own = []  # headers of ours, in order
-        self.wings = []  # (macro, header) of those behind a switch
+        self.optional = []  # (macro, header) of the optional parts, each behind a switch
         self.bodies = []  # what it includes last, for its bodies
         self.external = []  # headers of others that may move
         self.text = []
@@ -70,7 +70,7 @@ class Source:
 
     def _read(self, lines):
         depth = 0
-        wing = None
+        switch = None
         bodies = False
         for number, line in enumerate(lines, 1):
             if line.strip() == "#pragma once":
@@ -89,20 +89,20 @@ class Source:
                 self.bodies.append(target)
                 continue
             if target and OWN.match(target):
-                self._own_include(number, target, depth, wing)
+                self._own_include(number, target, depth, switch)
                 continue
             if target and depth == 0:
                 self.external.append(target)
                 continue
             condition = CONDITION.match(line)
             if condition and self.name == UMBRELLA:
-                found = WING.match(line)
+                found = SWITCH.match(line)
                 if condition.group(1) == "if" and found:
-                    wing = found.group(1)
+                    switch = found.group(1)
                 elif condition.group(1) == "if" and line.strip() == "#if defined(TOLLGATE_SOURCE)":
-                    wing = "TOLLGATE_SOURCE"
-                elif condition.group(1) == "endif" and wing:
-                    wing = None
+                    switch = "TOLLGATE_SOURCE"
+                elif condition.group(1) == "endif" and switch:
+                    switch = None
                 else:
                     self._stop(number, "the umbrella knows `#if defined(TOLLGATE_WITH_...)` and no other condition")
                 continue
@@ -114,18 +114,18 @@ class Source:
         if depth != 0 or bodies:
             self._stop(len(lines), "an #if without its #endif")
 
-    def _own_include(self, number, target, depth, wing):
+    def _own_include(self, number, target, depth, switch):
         if target.startswith(IMPL):
-            if wing != "TOLLGATE_SOURCE":
+            if switch != "TOLLGATE_SOURCE":
                 self._stop(number, "only the umbrella includes impl/, for TOLLGATE_SOURCE")
         elif target.endswith(".ipp"):
             self._stop(number, "bodies stand at the end of their header, behind TOLLGATE_SEPARATE_COMPILATION")
-        elif wing:
-            self.wings.append((wing, target))
+        elif switch:
+            self.optional.append((switch, target))
         elif depth != 0:
             self._stop(number, "only the umbrella includes a header of ours behind a condition")
-        elif self.wings:
-            self._stop(number, "wings with a switch come last")
+        elif self.optional:
+            self._stop(number, "optional parts come last")
         else:
             self.own.append(target)
 
@@ -154,18 +154,18 @@ class Amalgam:
             self._place(name, self.core)
         self.core_bodies = Part(bodies=True)
         self.core_body_names = self._place_bodies(self.core, self.core_bodies)
-        # Each wing: (macro, its headers, its bodies, the names of its bodies).
-        self.wings = []
-        for macro in dict.fromkeys(macro for macro, _ in umbrella.wings):
+        # Each optional part: (macro, its headers, its bodies, the names of its bodies).
+        self.optional = []
+        for macro in dict.fromkeys(macro for macro, _ in umbrella.optional):
             headers, bodies = Part(), Part(bodies=True)
-            for wing_macro, name in umbrella.wings:
-                if wing_macro == macro:
+            for part_macro, name in umbrella.optional:
+                if part_macro == macro:
                     self._place(name, headers)
-            self.wings.append((macro, headers, bodies, self._place_bodies(headers, bodies)))
+            self.optional.append((macro, headers, bodies, self._place_bodies(headers, bodies)))
 
     def headers(self):
         parts = [self.core, self.core_bodies]
-        for _, headers, bodies, _ in self.wings:
+        for _, headers, bodies, _ in self.optional:
             parts += [headers, bodies]
         return [name for part in parts for name in part.files if name.endswith(".hpp")]
 
@@ -179,7 +179,7 @@ class Amalgam:
     def _shared_by_parts(self):
         """Headers that more than one part needs, the core and those with a switch: they stand where all see them."""
         parts = {}
-        for macro, name in self._source(UMBRELLA).wings:
+        for macro, name in self._source(UMBRELLA).optional:
             parts.setdefault(macro, []).append(name)
         reached = [self._reach(self._source(UMBRELLA).own), *(self._reach(names) for names in parts.values())]
         count = collections.Counter(name for names in reached for name in names if name.endswith(".hpp"))
@@ -200,7 +200,7 @@ class Amalgam:
     def _place(self, name, part):
         """Puts a file behind all that it includes."""
         if name in self.hidden and not part.bodies:
-            raise Stop(f"include/{name}: a header of a wing needs what only bodies needed: let the umbrella include it")
+            raise Stop(f"include/{name}: a header of an optional part needs what only bodies needed: let the umbrella include it")
         if name in self.placed:
             return
         self.placed.add(name)
@@ -239,11 +239,11 @@ class Amalgam:
         out += ["", BODIES_SWITCH, ""]
         seen_by_bodies = self._write(out, self.core_bodies, seen)
         out += ["", "#endif  // bodies"]
-        for macro, headers, bodies, _ in self.wings:
+        for macro, headers, bodies, _ in self.optional:
             out += ["", f"#if defined({macro})", ""]
-            seen_by_wing = self._write(out, headers, seen)
+            seen_by_part = self._write(out, headers, seen)
             out += ["", BODIES_SWITCH, ""]
-            self._write(out, bodies, seen_by_bodies | seen_by_wing)
+            self._write(out, bodies, seen_by_bodies | seen_by_part)
             out += ["", "#endif  // bodies", "", f"#endif  // {macro}"]
         text = "\n".join(out) + "\n"
         return re.sub(r"\n{3,}", "\n\n", text)
@@ -270,18 +270,18 @@ class Amalgam:
                 "/// Every body of the library. Include it in exactly one translation unit of a program whose translation",
                 "/// units all define `TOLLGATE_SEPARATE_COMPILATION`.", *note]
         core += [*guard, ""] + [f"#include <{name}>" for name in sorted(self.core_body_names)]
-        for macro, _, _, _ in self.wings:
-            core += ["", f"#if defined({macro})", f"#include <{self._wing_source(macro)}>", "#endif"]
+        for macro, _, _, _ in self.optional:
+            core += ["", f"#if defined({macro})", f"#include <{self._part_source(macro)}>", "#endif"]
         files[IMPL + "src.hpp"] = core
-        for macro, _, _, names in self.wings:
+        for macro, _, _, names in self.optional:
             text = ["#pragma once", "",
                     f"/// The bodies of what `{macro}` adds, for one translation unit, beside <{IMPL}src.hpp>.", *note]
             text += [*guard, ""] + [f"#include <{name}>" for name in sorted(names)]
-            files[self._wing_source(macro)] = text
+            files[self._part_source(macro)] = text
         return {name: "\n".join(lines) + "\n" for name, lines in files.items()}
 
     @staticmethod
-    def _wing_source(macro):
+    def _part_source(macro):
         return f"{IMPL}detail/src_{macro.removeprefix('TOLLGATE_WITH_').lower()}.hpp"
 
 

@@ -38,26 +38,26 @@ class Part:
         if user and os.geteuid() == 0:
             self.owner = pwd.getpwnam(user)
 
-    def spawn(self, command, environment=None, told=None):
-        """`told`: the text for its standard input."""
+    def spawn(self, command, environment=None, stdin=None):
+        """`stdin`: the text that it reads from its standard input."""
         rights = {"user": self.owner.pw_uid, "group": self.owner.pw_gid, "extra_groups": []} if self.owner else {}
         try:
             with open(self.log, "ab") as log:
                 made = subprocess.Popen(
-                    [*map(str, command)], stdin=subprocess.PIPE if told is not None else subprocess.DEVNULL,
+                    [*map(str, command)], stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL,
                     stdout=log, stderr=log, cwd="/", start_new_session=True, preexec_fn=_end_with_the_parent,
                     env={**os.environ, **(environment or {})}, **rights)
         except (OSError, subprocess.SubprocessError) as why:  # during an upgrade the program may be missing or busy
             raise Failure(f"{self.name} cannot be started: {why}") from None
-        if told is not None:
+        if stdin is not None:
             with contextlib.suppress(BrokenPipeError):  # the caller that waits for it sees that it ended
-                made.stdin.write(told.encode())
+                made.stdin.write(stdin.encode())
                 made.stdin.close()
         return made
 
-    def run(self, command, told=None):
+    def run(self, command, stdin=None):
         """Runs a command to its end. If this process is stopped meanwhile, the command and its children are killed."""
-        made = self.spawn(command, told=told)
+        made = self.spawn(command, stdin=stdin)
         try:
             if made.wait() != 0:
                 raise Failure(f"{pathlib.Path(command[0]).name}: {self.last_words()}")
@@ -138,7 +138,7 @@ class Postgres(Part):
         self.run([self.programs / "initdb", "-D", self.data, "-U", "postgres", "--auth-local=peer",
                   "--auth-host=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-instructions"])
         self.run([self.programs / "postgres", "--single", "-D", self.data, "postgres"],
-                 told=f"CREATE ROLE tollgate LOGIN PASSWORD '{password}'\n"
+                 stdin=f"CREATE ROLE tollgate LOGIN PASSWORD '{password}'\n"
                       "CREATE DATABASE tollgate OWNER tollgate\n")
         made_once.touch()
 
@@ -188,7 +188,7 @@ class Redis(Part):
             save ""
             appendonly no
             """
-        self.process = self.spawn(["redis-server", "-"], told=settings)
+        self.process = self.spawn(["redis-server", "-"], stdin=settings)
         self.wait_until(lambda: listens(self.port))
 
 

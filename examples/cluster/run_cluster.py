@@ -19,23 +19,23 @@ from run_demo import curl_lines  # noqa: E402
 PAUSE_SECONDS = 1  # before a part is restarted: a part that cannot start must not keep the machine busy
 
 
-class Told(Exception):
-    """A signal told the program to stop."""
+class StopSignal(Exception):
+    """The program got a signal to stop."""
 
 
 def main():
-    asked = arguments()
-    wishes = []
+    options = arguments()
+    upgrades = []
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _stop)
-    signal.signal(signal.SIGUSR1, lambda *_: wishes.append("renew"))
+    signal.signal(signal.SIGUSR1, lambda *_: upgrades.append("upgrade"))
     cluster = None
     try:
-        cluster = parts.Cluster(asked.program, asked.data.resolve(), asked.port, asked.first_port, {"demo": True})
+        cluster = parts.Cluster(options.program, options.data.resolve(), options.port, options.first_port, {"demo": True})
         cluster.start()
         show(cluster)
-        look_after(cluster, wishes)
-    except Told:
+        look_after(cluster, upgrades)
+    except StopSignal:
         pass
     except parts.Failure as why:
         sys.exit(f"{why}\n" + ("(Choose other ports with --port and --first-port.)" if str(why).startswith("port ") else ""))
@@ -60,7 +60,7 @@ def arguments():
 
 
 def _stop(*_):
-    raise Told
+    raise StopSignal
 
 
 def show(cluster):
@@ -103,13 +103,13 @@ def nodes_line(proxy):
     return f'python3 -c "{program}" {quote(proxy.control)}'
 
 
-def look_after(cluster, wishes):
+def look_after(cluster, upgrades):
     """Restarts parts that ended, as a service manager does. Nodes that were stopped on purpose stay down."""
     due = {}
     while True:
         time.sleep(0.1)
-        if wishes:
-            wishes.clear()
+        if upgrades:
+            upgrades.clear()
             renew(cluster)
         for part in cluster.parts:
             if part.runs or part.rests:

@@ -45,30 +45,30 @@ ip_address address_of(const boost::asio::ip::address& peer) {
 /// Converts Beast's request to Tollgate's, which only consists of views, and Tollgate's response to Beast's.
 template <http::handler Handler>
 beast_response answer(Handler& handler, const beast_request& from, ip_address peer) {
-    http::request asked;
-    asked.method_name = view(from.method_string());
-    asked.method = http::to_method(asked.method_name);
-    asked.target = http::target::from(view(from.target()));
-    asked.version = from.version() == 10 ? http::version::http_1_0 : http::version::http_1_1;
-    asked.body = from.body();
-    asked.peer = peer;
+    http::request request;
+    request.method_name = view(from.method_string());
+    request.method = http::to_method(request.method_name);
+    request.target = http::target::from(view(from.target()));
+    request.version = from.version() == 10 ? http::version::http_1_0 : http::version::http_1_1;
+    request.body = from.body();
+    request.peer = peer;
     bool fits = true;
-    for (const auto& field : from) fits = fits && asked.fields.add(view(field.name_string()), view(field.value()));
+    for (const auto& field : from) fits = fits && request.fields.add(view(field.name_string()), view(field.value()));
 
-    http::response out;
+    http::response response;
     if (fits)
-        handler.handle(asked, out);
+        handler.handle(request, response);
     else
-        handler.handle(http::refusal{http::status::header_fields_too_large, "Too many fields.", asked.peer}, out);
+        handler.handle(http::refusal{http::status::header_fields_too_large, "Too many fields.", request.peer}, response);
 
-    beast_response to{static_cast<bhttp::status>(http::to_number(out.status())), from.version()};
-    out.for_each_field([&to](std::string_view name, std::string_view value) {
+    beast_response to{static_cast<bhttp::status>(http::to_number(response.status())), from.version()};
+    response.for_each_field([&to](std::string_view name, std::string_view value) {
         to.insert({name.data(), name.size()}, {value.data(), value.size()});
     });
     to.keep_alive(from.keep_alive());
-    to.body() = std::move(out.body());
-    if (out.status() != http::status::no_content) to.prepare_payload();
-    if (asked.method == http::method::head) to.body().clear();  // its length is already set
+    to.body() = std::move(response.body());
+    if (response.status() != http::status::no_content) to.prepare_payload();
+    if (request.method == http::method::head) to.body().clear();  // its length is already set
     return to;
 }
 // [/answer]
@@ -79,10 +79,10 @@ void serve(Handler& handler, tcp::socket socket) {
     beast::flat_buffer buffer;
     beast::error_code failed;
     for (bool keep_alive = true; keep_alive;) {
-        beast_request asked;
-        bhttp::read(socket, buffer, asked, failed);
+        beast_request request;
+        bhttp::read(socket, buffer, request, failed);
         if (failed) return;
-        const auto answered = answer(handler, asked, peer);
+        const auto answered = answer(handler, request, peer);
         bhttp::response_serializer<bhttp::string_body> serializer{answered};
         bhttp::write(socket, serializer, failed);
         keep_alive = !failed && answered.keep_alive();

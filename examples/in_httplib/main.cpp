@@ -24,28 +24,28 @@ struct shop_directory {
 /// cpp-httplib's.
 template <http::handler Handler>
 void answer(Handler& handler, const httplib::Request& from, httplib::Response& to) {
-    http::request asked;
-    asked.method_name = from.method;
-    asked.method = http::to_method(from.method);
-    asked.target = http::target::from(from.target);  // not `path`, which is already decoded
-    asked.body = from.body;
-    asked.peer = ip_address::parse(from.remote_addr).value_or(ip_address{});
+    http::request request;
+    request.method_name = from.method;
+    request.method = http::to_method(from.method);
+    request.target = http::target::from(from.target);  // not `path`, which is already decoded
+    request.body = from.body;
+    request.peer = ip_address::parse(from.remote_addr).value_or(ip_address{});
     bool fits = true;
-    for (const auto& [name, value] : from.headers) fits = fits && asked.fields.add(name, value);
+    for (const auto& [name, value] : from.headers) fits = fits && request.fields.add(name, value);
 
-    http::response out;
+    http::response response;
     if (fits)
-        handler.handle(asked, out);
+        handler.handle(request, response);
     else
-        handler.handle(http::refusal{http::status::header_fields_too_large, "Too many fields.", asked.peer}, out);
+        handler.handle(http::refusal{http::status::header_fields_too_large, "Too many fields.", request.peer}, response);
 
-    to.status = static_cast<int>(http::to_number(out.status()));
+    to.status = static_cast<int>(http::to_number(response.status()));
     std::string content_type;
-    out.for_each_field([&](std::string_view name, std::string_view value) {
+    response.for_each_field([&](std::string_view name, std::string_view value) {
         if (ascii_iequals(name, "Content-Type")) content_type = value;
         else to.set_header(std::string{name}, std::string{value});
     });
-    if (!out.body().empty()) to.set_content(out.body(), content_type);
+    if (!response.body().empty()) to.set_content(response.body(), content_type);
 }
 // [/answer]
 

@@ -140,15 +140,15 @@ int main() {
     bool right = true;
     for (const auto& each : cases) {
         const auto credentials = credentials_of(user_id{each.user});
-        http::request asked;
-        asked.target = http::target::from(each.path);
-        asked.fields.add("User-Agent", "middleware");
-        asked.fields.add("Authorization", credentials);
-        http::response answer;
-        stack.handle(asked, answer);
-        std::cout << each.path << ": " << http::to_number(answer.status()) << ' ' << answer.body() << '\n';
-        right = right && answer.status() == each.expected && answer.body().find(each.body) != std::string::npos &&
-                answer.find("X-Served-By") == "node-1";
+        http::request request;
+        request.target = http::target::from(each.path);
+        request.fields.add("User-Agent", "middleware");
+        request.fields.add("Authorization", credentials);
+        http::response response;
+        stack.handle(request, response);
+        std::cout << each.path << ": " << http::to_number(response.status()) << ' ' << response.body() << '\n';
+        right = right && response.status() == each.expected && response.body().find(each.body) != std::string::npos &&
+                response.find("X-Served-By") == "node-1";
     }
     return right ? 0 : 1;
 }

@@ -19,13 +19,13 @@ struct shop_directory {
 
 /// Whether a GET of `path` is answered with 200 and a body that contains `expected`.
 bool answers(http::handler auto& handler, std::string_view path, std::string_view expected) {
-    http::request asked;
-    asked.target = http::target::from(path);
-    asked.fields.add("User-Agent", "operators");
-    http::response answer;
-    handler.handle(asked, answer);
-    std::cout << path << ": " << http::to_number(answer.status()) << '\n' << answer.body() << '\n';
-    return answer.status() == http::status::ok && answer.body().find(expected) != std::string::npos;
+    http::request request;
+    request.target = http::target::from(path);
+    request.fields.add("User-Agent", "operators");
+    http::response response;
+    handler.handle(request, response);
+    std::cout << path << ": " << http::to_number(response.status()) << '\n' << response.body() << '\n';
+    return response.status() == http::status::ok && response.body().find(expected) != std::string::npos;
 }
 
 int main() {
@@ -66,7 +66,7 @@ int main() {
     while (!stop_requested) do_own_work();  // your loop; the servers have threads of their own
 
     api_server.stop(seconds{5});  // returns when the requests in progress are answered, or dropped after 5 seconds
-    operator_server.stop();       // last, so that it can be asked until then
+    operator_server.stop();       // last, so that it can be queried until then
     // [/stop]
     return right ? 0 : 1;
 }

@@ -37,9 +37,9 @@ static_assert(rate_limiter<night_limiter>);
 /// Counts every request as before. In addition, each user may make three imports a minute, with all tokens together.
 class import_limiter : public night_limiter {
 public:
-    limit_windows windows_of(const limited_request& asked) const noexcept {
-        if (asked.route != "/testservice/post") return {{asked.key, asked.allowed}};
-        return {{asked.key, asked.allowed}, {asked.key.in("imports"), {3, std::chrono::minutes{1}}}};
+    limit_windows windows_of(const limited_request& request) const noexcept {
+        if (request.route != "/testservice/post") return {{request.key, request.allowed}};
+        return {{request.key, request.allowed}, {request.key.in("imports"), {3, std::chrono::minutes{1}}}};
     }
 };
 
@@ -68,10 +68,10 @@ int main() {
                     default_policies().with_limiter(night_limiter{}).with_clock(set_clock{&now}), account_routes()};
     // [/policies]
 
-    http::request asked;
-    asked.target = http::target::from("/v1/testservice/get");
-    asked.fields.add("User-Agent", "own_limiter");
-    const auto limit = [&] { return std::string{api.handle(asked).find("X-RateLimit-Limit")}; };
+    http::request request;
+    request.target = http::target::from("/v1/testservice/get");
+    request.fields.add("User-Agent", "own_limiter");
+    const auto limit = [&] { return std::string{api.handle(request).find("X-RateLimit-Limit")}; };
 
     const auto at_noon = limit();
     now += std::chrono::hours{14};
@@ -81,13 +81,13 @@ int main() {
     now += std::chrono::hours{10};  // noon again
     account_api importing{settings, users, store,
                           default_policies().with_limiter(import_limiter{}).with_clock(set_clock{&now}), account_routes()};
-    asked.target = http::target::from("/v1/testservice/post");
-    asked.method = http::method::post;
-    http::response answer;
-    for (int i = 0; i < 4; ++i) answer = importing.handle(asked);
-    std::cout << "the fourth import of a minute: " << http::to_number(answer.status()) << ", Retry-After: "
-              << answer.find("Retry-After") << ", X-RateLimit-Limit: " << answer.find("X-RateLimit-Limit") << '\n';
-    const bool refused = answer.status() == http::status::too_many_requests && answer.find("Retry-After") == "60" &&
-                         answer.find("X-RateLimit-Limit") == "3";
+    request.target = http::target::from("/v1/testservice/post");
+    request.method = http::method::post;
+    http::response response;
+    for (int i = 0; i < 4; ++i) response = importing.handle(request);
+    std::cout << "the fourth import of a minute: " << http::to_number(response.status()) << ", Retry-After: "
+              << response.find("Retry-After") << ", X-RateLimit-Limit: " << response.find("X-RateLimit-Limit") << '\n';
+    const bool refused = response.status() == http::status::too_many_requests && response.find("Retry-After") == "60" &&
+                         response.find("X-RateLimit-Limit") == "3";
     return at_noon == "60" && at_night == "600" && refused ? 0 : 1;
 }

@@ -166,13 +166,13 @@ int main() {
     };
     bool right = true;
     for (const auto& each : cases) {
-        http::request asked;
-        asked.target = http::target::from(each.path);
-        asked.fields.add("User-Agent", each.agent);
-        asked.fields.add("Authorization", each.credentials);
-        const auto answer = api.handle(asked);
-        std::cout << each.path << " with " << each.credentials << ": " << http::to_number(answer.status()) << '\n';
-        right = right && answer.status() == each.expected;
+        http::request request;
+        request.target = http::target::from(each.path);
+        request.fields.add("User-Agent", each.agent);
+        request.fields.add("Authorization", each.credentials);
+        const auto response = api.handle(request);
+        std::cout << each.path << " with " << each.credentials << ": " << http::to_number(response.status()) << '\n';
+        right = right && response.status() == each.expected;
     }
     return right ? 0 : 1;
 }

@@ -179,18 +179,18 @@ int main() {
     bool right = api.openapi().find("listHooks") != std::string::npos && smaller.openapi().find("listHooks") == std::string::npos &&
                  api.openapi().find("getInvoice") != std::string::npos;
     for (const auto& each : cases) {
-        http::request asked;
-        asked.target = http::target::from(each.path);
-        asked.fields.add("User-Agent", "own_route");
-        if (!each.credentials.empty()) asked.fields.add("Authorization", each.credentials);
+        http::request request;
+        request.target = http::target::from(each.path);
+        request.fields.add("User-Agent", "own_route");
+        if (!each.credentials.empty()) request.fields.add("Authorization", each.credentials);
         if (!each.body.empty()) {
-            asked.method = http::method::post;
-            asked.fields.add("Content-Type", "application/json");
-            asked.body = each.body;
+            request.method = http::method::post;
+            request.fields.add("Content-Type", "application/json");
+            request.body = each.body;
         }
-        const auto answer = api.handle(asked);
-        std::cout << each.path << ": " << http::to_number(answer.status()) << ' ' << answer.body() << '\n';
-        right = right && answer.status() == each.expected;
+        const auto response = api.handle(request);
+        std::cout << each.path << ": " << http::to_number(response.status()) << ' ' << response.body() << '\n';
+        right = right && response.status() == each.expected;
     }
     const auto published = store.backlog(system_clock{}.now(), 100);
     return right && published && published->due == 1 ? 0 : 1;

@@ -38,8 +38,8 @@ public:
         return cookie;
     }
 
-    result<std::optional<session>> session_of(const http::request& asked, instant /*now*/) {
-        const auto cookie = http::find_cookie(asked.fields, "shop");
+    result<std::optional<session>> session_of(const http::request& request, instant /*now*/) {
+        const auto cookie = http::find_cookie(request.fields, "shop");
         if (!cookie) return std::optional<session>{};
         const std::lock_guard hold{mutex_};
         const auto found = people_.find(*cookie);
@@ -69,7 +69,7 @@ static_assert(session_source<shop_sessions>);
 struct shop_theme : plain_theme {
     shop_theme() {
         for (page_texts& each : languages) each.frame.site_name = "Corner shop";
-        languages[0].consent.allow = "Yes, let it in";
+        languages[0].consent.allow = "Yes, allow access";
     }
 
     std::string scope_text(std::string_view scope, const service_catalog& services, const page_texts& texts) const {
@@ -98,8 +98,8 @@ static_assert(page_theme<shop_theme>);
 
 /// The shop's other pages.
 struct shop_pages {
-    void handle(const http::request&, http::response& out) noexcept { out.body() = "Welcome to the corner shop.\n"; }
-    void handle(const http::refusal& refused, http::response& out) noexcept { out.set_status(refused.status); }
+    void handle(const http::request&, http::response& response) noexcept { response.body() = "Welcome to the corner shop.\n"; }
+    void handle(const http::refusal& refused, http::response& response) noexcept { response.set_status(refused.status); }
 };
 
 /// A request of a browser or a program.
@@ -111,20 +111,20 @@ struct sent {
 };
 
 http::response ask(auto& site, const sent& what) {
-    http::request asked;
-    asked.method = what.form ? http::method::post : http::method::get;
-    asked.target = http::target::from(what.target);
-    asked.fields.add("User-Agent", "own_session");
-    asked.fields.add(what.field, what.value);
+    http::request request;
+    request.method = what.form ? http::method::post : http::method::get;
+    request.target = http::target::from(what.target);
+    request.fields.add("User-Agent", "own_session");
+    request.fields.add(what.field, what.value);
     if (what.form) {
-        asked.fields.add("Content-Type", "application/x-www-form-urlencoded");
-        asked.body = *what.form;
+        request.fields.add("Content-Type", "application/x-www-form-urlencoded");
+        request.body = *what.form;
     }
-    http::response out;
-    site.handle(asked, out);
+    http::response response;
+    site.handle(request, response);
     std::cout << (what.form ? "POST " : "GET ") << what.target.substr(0, what.target.find('?')) << ": "
-              << http::to_number(out.status()) << '\n';
-    return out;
+              << http::to_number(response.status()) << '\n';
+    return response;
 }
 
 /// The text between two others.
@@ -157,10 +157,10 @@ int main() {
     const std::string question = "client_id=" + client_id + "&response_type=code&scope=shop:read,user:balance&state=s7";
 
     // Without a session the user is sent to the shop's sign-in page, and then to the consent page in the shop's design.
-    const auto door = ask(site, {.target = "/account/en/user/oauth/?" + question});
+    const auto redirected = ask(site, {.target = "/account/en/user/oauth/?" + question});
     const auto cookie = "shop=" + sessions.open(user_id{1}, "Ann");
     const auto consent = ask(site, {.target = "/account/en/user/oauth/?" + question, .value = cookie});
-    bool right = door.find("Location").starts_with("/sign-in?next=%2Faccount%2Fen%2Fuser%2Foauth%2F") &&
+    bool right = redirected.find("Location").starts_with("/sign-in?next=%2Faccount%2Fen%2Fuser%2Foauth%2F") &&
                  consent.body().find("Corner shop</a> Ann") != std::string::npos &&
                  consent.body().find("See what you ordered") != std::string::npos;
 
@@ -175,9 +175,9 @@ int main() {
                                            std::string{app->client_secret.view()} +
                                            "&grant_type=authorization_code&code=" + code});
     const auto access_token = between(issued.body(), "\"access_token\":\"", "\"");
-    const auto told =
+    const auto balance_response =
         ask(site, {.target = "/account/v1/user/balance", .field = "Authorization", .value = "Bearer " + access_token});
-    right = right && told.body().find("\"balance\":12.50") != std::string::npos;
+    right = right && balance_response.body().find("\"balance\":12.50") != std::string::npos;
 
     // Ann finds the application among those that she has authorized.
     const auto settings = ask(site, {.target = "/account/en/user/settings/authorizations/", .value = cookie});

@@ -304,18 +304,18 @@ public:
 
     result<std::optional<oauth_token>> find_oauth_token(const digest& token) {
         const std::lock_guard transaction{mutex_};
-        std::optional<oauth_token> told;
+        std::optional<oauth_token> found_token;
         if (const auto found = access_tokens_.find(token.bytes()); found != access_tokens_.end()) {
             const auto& is = found->second.made;
-            told = oauth_token{false, is.user, is.application, {}, is.scopes, is.created_at, is.expires_at};
+            found_token = oauth_token{false, is.user, is.application, {}, is.scopes, is.created_at, is.expires_at};
         } else if (const auto refresh = refresh_tokens_.find(token.bytes()); refresh != refresh_tokens_.end()) {
             const auto& is = refresh->second;
-            told = oauth_token{true, is.user, is.application, {}, is.scopes, {}, is.expires_at};
+            found_token = oauth_token{true, is.user, is.application, {}, is.scopes, {}, is.expires_at};
         }
-        if (!told) return told;
-        const auto of = applications_.find(told->application);
-        if (of != applications_.end()) told->client_id = of->second.client_id;
-        return told;
+        if (!found_token) return found_token;
+        const auto of = applications_.find(found_token->application);
+        if (of != applications_.end()) found_token->client_id = of->second.client_id;
+        return found_token;
     }
 
     result<bool> create_owner_token(const new_access_token& made) {

@@ -318,8 +318,8 @@ usage_error no_such_command(const CLI::App& app, int count, const char* const* t
 bool parse(CLI::App& app, int count, const char* const* texts) {
     try {
         app.parse(count, texts);
-    } catch (const CLI::Success& asked) {
-        app.exit(asked, std::cout, std::cerr);
+    } catch (const CLI::Success& answered) {
+        app.exit(answered, std::cout, std::cerr);
         return false;
     } catch (const CLI::RequiredError& error) {
         if (string_view{error.what()}.find("subcommand") != string_view::npos)
@@ -389,11 +389,11 @@ std::optional<invocation> read_command_line(int count, const char* const* texts,
     if (count > 0) expect_flag_values(app, std::span{texts, static_cast<std::size_t>(count)}.subspan(1));
     if (!parse(app, count, texts)) return std::nullopt;
     const auto chosen = std::find_if(commands.begin(), commands.end(), [](const auto& each) { return each.chosen(); });
-    auto asked = chosen->read();
-    const bool needs_no_store = std::holds_alternative<serve>(asked.what) || std::holds_alternative<check>(asked.what);
-    if (!needs_no_store && asked.with.store_location().kind == location::kind::memory)
+    auto command = chosen->read();
+    const bool needs_no_store = std::holds_alternative<serve>(command.what) || std::holds_alternative<check>(command.what);
+    if (!needs_no_store && command.with.store_location().kind == location::kind::memory)
         throw usage_error{"--store: 'memory:' exists only in the serving process; other commands cannot use it."};
-    return asked;
+    return command;
 }
 
 }  // namespace reference

@@ -19,9 +19,11 @@ public:
         target_.store(&*made_, std::memory_order_release);
     }
 
-    void handle(const tollgate::http::request& asked, tollgate::http::response& out) noexcept { pass_on(asked, out); }
-    void handle(const tollgate::http::refusal& refused, tollgate::http::response& out) noexcept {
-        pass_on(refused, out);
+    void handle(const tollgate::http::request& request, tollgate::http::response& response) noexcept {
+        pass_on(request, response);
+    }
+    void handle(const tollgate::http::refusal& refused, tollgate::http::response& response) noexcept {
+        pass_on(refused, response);
     }
     [[nodiscard]] tollgate::http::handle_step advance(const tollgate::http::request& request, tollgate::http::response& response,
                                                       tollgate::http::handler_state& state,
@@ -32,9 +34,9 @@ public:
     }
 
 private:
-    void pass_on(const auto& what, tollgate::http::response& out) noexcept {
-        if (const auto* target = target_.load(std::memory_order_acquire)) target->handle(what, out);
-        else out.set_status(tollgate::http::status::service_unavailable);
+    void pass_on(const auto& what, tollgate::http::response& response) noexcept {
+        if (const auto* target = target_.load(std::memory_order_acquire)) target->handle(what, response);
+        else response.set_status(tollgate::http::status::service_unavailable);
     }
 
     std::optional<tollgate::http::handler_ref> made_;

@@ -19,10 +19,10 @@ int main(int count, char** texts) {
     ::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit is an error like a full disk, and does not end the process
     try {
         const auto services = reference::reference_services();
-        const auto asked = reference::read_command_line(count, texts, services);
-        if (!asked) return EXIT_SUCCESS;
-        if (std::holds_alternative<reference::serve>(asked->what)) reference::run_server(asked->with, services);
-        else reference::print_line(reference::administer(asked->what, asked->with));
+        const auto command = reference::read_command_line(count, texts, services);
+        if (!command) return EXIT_SUCCESS;
+        if (std::holds_alternative<reference::serve>(command->what)) reference::run_server(command->with, services);
+        else reference::print_line(reference::administer(command->what, command->with));
         return EXIT_SUCCESS;
     } catch (const reference::failure& why) {
         reference::complain(why.what());

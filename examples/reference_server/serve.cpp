@@ -82,28 +82,28 @@ void expect_started(const result<void>& started, const settings& with) {
     throw run_error{why.message};
 }
 
-void wait_until_told(server& running, const settings& with, const signals& told, const service_manager& manager) {
+void wait_for_stop_signal(server& running, const settings& with, const signals& stop_signals, const service_manager& manager) {
     const auto interval = manager.watchdog_interval();
     for (;;) {
-        const auto number = interval ? told.wait(*interval) : told.wait();
+        const auto number = interval ? stop_signals.wait(*interval) : stop_signals.wait();
         if (!number) manager.notify("WATCHDOG=1");
         else if (*number != SIGHUP) break;
         else if (!with.plain) reload_certificates(running, with);
     }
     manager.notify("STOPPING=1");
-    told.let_the_next_one_end_the_process();
+    stop_signals.let_the_next_one_end_the_process();
 }
 
 void run_server(const settings& with, const service_catalog& services) {
-    const signals told;
+    const signals stop_signals;
     allow_descriptors(with.connections_max);
     make_private_directory(with.data);
     switch (with.store_location().kind) {
-        case location::kind::memory: return serve_on_memory(with, services, told);
-        case location::kind::sqlite: return serve_on_sqlite(with, services, told);
+        case location::kind::memory: return serve_on_memory(with, services, stop_signals);
+        case location::kind::sqlite: return serve_on_sqlite(with, services, stop_signals);
         case location::kind::postgres:
 #if defined(TOLLGATE_WITH_POSTGRES)
-            return serve_on_postgres(with, services, told);
+            return serve_on_postgres(with, services, stop_signals);
 #else
             break;  // no such setting is read
 #endif

@@ -21,10 +21,10 @@ void run_server(const settings& with, const tollgate::service_catalog& services)
 
 // `run_server` with each kind of store. Each is in a separate file, because each compiles every handler for its store.
 
-void serve_on_memory(const settings& with, const tollgate::service_catalog& services, const signals& told);
-void serve_on_sqlite(const settings& with, const tollgate::service_catalog& services, const signals& told);
+void serve_on_memory(const settings& with, const tollgate::service_catalog& services, const signals& stop_signals);
+void serve_on_sqlite(const settings& with, const tollgate::service_catalog& services, const signals& stop_signals);
 /// Only in a build with libpq.
-void serve_on_postgres(const settings& with, const tollgate::service_catalog& services, const signals& told);
+void serve_on_postgres(const settings& with, const tollgate::service_catalog& services, const signals& stop_signals);
 
 // The parts of `serve_from` that do not depend on the store.
 
@@ -39,6 +39,6 @@ void print_ready(const tollgate::server& running, const settings& with, const pu
 void expect_started(const tollgate::result<void>& started, const settings& with);
 
 /// Returns at the signal to stop; until then it reads certificates again on each SIGHUP, and notifies the watchdog.
-void wait_until_told(tollgate::server& running, const settings& with, const signals& told, const service_manager& manager);
+void wait_for_stop_signal(tollgate::server& running, const settings& with, const signals& stop_signals, const service_manager& manager);
 
 }  // namespace reference

@@ -38,10 +38,10 @@ void watch(tollgate::metrics& counts, tollgate::health& checks, const tollgate::
     checks.add("store", [&store = data.store, clock = data.clock, queue]() -> tollgate::result<void> {
         const auto now = clock.now();
         constexpr std::size_t rows_max = 10'000;
-        const auto asked = store.backlog(now, rows_max);
-        if (!asked) return asked.error();
-        queue->due = asked->due;
-        queue->oldest_seconds = asked->due_since ? std::chrono::duration<double>{now - *asked->due_since}.count() : 0;
+        const auto backlog = store.backlog(now, rows_max);
+        if (!backlog) return backlog.error();
+        queue->due = backlog->due;
+        queue->oldest_seconds = backlog->due_since ? std::chrono::duration<double>{now - *backlog->due_since}.count() : 0;
         return {};
     });
     counts.add([queue](tollgate::metrics_writer& to) {
@@ -60,7 +60,7 @@ void watch(tollgate::metrics& counts, tollgate::health& checks, const tollgate::
 /// Serves until the signal to stop, and then until requests in flight are finished.
 template <class Directory, class Store, class Clock>
 void serve_from(const stored_data<Directory, Store, Clock>& data, const std::optional<demo>& shown, const settings& with,
-                const tollgate::service_catalog& services, const signals& told) {
+                const tollgate::service_catalog& services, const signals& stop_signals) {
     const service_manager manager;  // before threads, which read the environment
     request_log log{with.log};
     tollgate::metrics counts;
@@ -98,7 +98,7 @@ void serve_from(const stored_data<Directory, Store, Clock>& data, const std::opt
     }
     print_ready(running, with, urls, shown, admin ? std::optional{admin->address()} : std::nullopt);
     manager.notify("READY=1");
-    wait_until_told(running, with, told, manager);
+    wait_for_stop_signal(running, with, stop_signals, manager);
     std::thread answering{[&running] { running.stop(stop_patience); }};  // in parallel with deliveries: both share the time-out
     made->dispatcher().stop(stop_patience);
     answering.join();

@@ -9,7 +9,7 @@
 
 namespace reference {
 
-void serve_on_postgres(const settings& with, const tollgate::service_catalog& services, const signals& told) {
+void serve_on_postgres(const settings& with, const tollgate::service_catalog& services, const signals& stop_signals) {
     const auto to = with.store_location().connection_string;
     const auto for_users = with.store_connections / 2;  // a request uses one at a time of either
     tollgate::postgres_settings kept_as;
@@ -28,7 +28,7 @@ void serve_on_postgres(const settings& with, const tollgate::service_catalog& se
     const stored_data data{users, store, store.clock()};
     std::optional<demo> shown;
     if (with.demo) shown = kept_demo(data, with, services);
-    serve_from(data, shown, with, services, told);
+    serve_from(data, shown, with, services, stop_signals);
 }
 
 }  // namespace reference

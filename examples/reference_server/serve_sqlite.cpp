@@ -10,7 +10,7 @@
 
 namespace reference {
 
-void serve_on_sqlite(const settings& with, const tollgate::service_catalog& services, const signals& told) {
+void serve_on_sqlite(const settings& with, const tollgate::service_catalog& services, const signals& stop_signals) {
     const auto file = with.store_location().file;
     tollgate::sqlite_settings kept_as;
     kept_as.owner_query = sqlite_directory::owner_query;
@@ -20,7 +20,7 @@ void serve_on_sqlite(const settings& with, const tollgate::service_catalog& serv
     const stored_data data{users, store, tollgate::system_clock{}};
     std::optional<demo> shown;
     if (with.demo) shown = kept_demo(data, with, services);
-    serve_from(data, shown, with, services, told);
+    serve_from(data, shown, with, services, stop_signals);
 }
 
 }  // namespace reference

@@ -19,10 +19,10 @@ int main() {
     memory_store store;
     account_api api{settings, users, store, account_routes()};
 
-    http::request asked;
-    asked.target = http::target::from("/v1/testservice/get");
-    asked.fields.add("User-Agent", "single_header");
-    const auto answer = api.handle(asked);
-    std::cout << http::to_number(answer.status()) << ' ' << answer.body() << '\n';
-    return answer.status() == http::status::ok ? 0 : 1;
+    http::request request;
+    request.target = http::target::from("/v1/testservice/get");
+    request.fields.add("User-Agent", "single_header");
+    const auto response = api.handle(request);
+    std::cout << http::to_number(response.status()) << ' ' << response.body() << '\n';
+    return response.status() == http::status::ok ? 0 : 1;
 }

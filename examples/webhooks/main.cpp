@@ -20,17 +20,17 @@ public:
     explicit listener(std::string secret) : secret_{std::move(secret)} {}
 
     // [receive]
-    void handle(const http::request& asked, http::response& out) noexcept {
-        const auto headers = webhook_headers::from(asked.fields);
-        if (!verify_webhook(secret_, headers, asked.body, system_clock{}.now())) {
-            out.set_status(http::status::unauthorized);
+    void handle(const http::request& request, http::response& response) noexcept {
+        const auto headers = webhook_headers::from(request.fields);
+        if (!verify_webhook(secret_, headers, request.body, system_clock{}.now())) {
+            response.set_status(http::status::unauthorized);
             return;
         }
-        remember(std::string{headers.id}, std::string{asked.body});  // respond quickly, do the work later
-        out.set_status(http::status::no_content);
+        remember(std::string{headers.id}, std::string{request.body});  // respond quickly, do the work later
+        response.set_status(http::status::no_content);
     }
     // [/receive]
-    void handle(const http::refusal& refused, http::response& out) noexcept { out.set_status(refused.status); }
+    void handle(const http::refusal& refused, http::response& response) noexcept { response.set_status(refused.status); }
 
     std::string wait_for_one() {
         std::unique_lock hold{mutex_};
@@ -108,11 +108,11 @@ int main() {
     if (!deliveries) std::cerr << deliveries.error().message << '\n';
     // [/publish]
 
-    const std::string heard = other.wait_for_one();
-    std::cout << heard << std::endl;
+    const std::string received = other.wait_for_one();
+    std::cout << received << std::endl;
 
     // [stop]
     dispatcher.stop(std::chrono::seconds{10});  // waits for attempts in progress; unfinished ones are sent again later
     // [/stop]
-    return heard.empty() ? 1 : 0;
+    return received.empty() ? 1 : 0;
 }

@@ -240,7 +240,7 @@ namespace tollgate::inline v0 {
     return text;
 }
 
-/// A set of bytes with constant-time look-up. Declare tables at namespace scope: a local table is rebuilt on the stack
+/// A set of bytes with constant-time lookup. Declare tables at namespace scope: a local table is rebuilt on the stack
 /// by every call.
 using byte_set = std::array<bool, 256>;
 
@@ -1252,7 +1252,7 @@ static_assert(secret_text_bytes <= secret_text::bytes_max);
 [[nodiscard]] TOLLGATE_DECL secret_text make_secret(secret_kind kind, std::span<const std::byte, 32> random) noexcept;
 
 /// Whether `text` has the prefix, characters and checksum of this kind. Rejects mistyped and invented secrets without a
-/// digest or a store look-up.
+/// digest or a store lookup.
 [[nodiscard]] TOLLGATE_DECL bool is_well_formed(secret_kind kind, std::string_view text) noexcept;
 
 /// The digest that stores keep of a secret. Throws as `sha256` does.
@@ -2014,7 +2014,7 @@ inline line_result field_line_reader::read_other(const char* begin, const char* 
     }
 }
 
-/// Whether a body is encoded (RFC 9110 section 8.4), gzip for instance. `identity` is no coding.
+/// Whether a body is encoded (RFC 9110 section 8.4), gzip for instance. `identity` is not a coding.
 [[nodiscard]] inline bool has_content_coding(const field_lines& lines) noexcept {
     for (const field& line : lines)
         if (ascii_iequals(line.name, "Content-Encoding") && !line.value.empty() && !ascii_iequals(line.value, "identity"))
@@ -2166,8 +2166,8 @@ struct refusal {
     bool secure = false;
 };
 
-/// What a path answers to a method that it does not have: 501 if no path of any server has it, otherwise 405, which goes with
-/// `Allow` (RFC 9110 section 9.1).
+/// The status for a method that the path does not support: 501 for an unknown method, otherwise 405, which needs `Allow` (RFC
+/// 9110 section 9.1).
 [[nodiscard]] constexpr status refused_method_status(method sent) noexcept {
     return sent == method::other ? status::not_implemented : status::method_not_allowed;
 }
@@ -2222,15 +2222,15 @@ enum class thread_kind : std::uint8_t {
 /// What a request waits for on a worker thread. The server bounds how many workers each kind may occupy, so that a
 /// part of the application that hangs, or has a long queue, delays no request that waits for another part.
 enum class work_kind : std::uint8_t {
-    other,           ///< what a handler does not say
+    other,           ///< anything else
     credentials,     ///< looking up a token
-    token_uses,      ///< recording that one was used, which is given up soon
+    token_uses,      ///< recording the use of a token; not worth a long wait
     users,           ///< the user directory
     limits,          ///< the rate limiter
     store_reads,     ///< other reads of the store
     store_writes,    ///< writes: SQLite has one writer at a time
     pages,           ///< showing pages
-    forms,           ///< what is posted to them
+    forms,           ///< processing forms
     sign_in,         ///< checking passwords
     token_endpoint,  ///< issuing, revoking and describing OAuth tokens
 };
@@ -2287,7 +2287,7 @@ private:
 /// only when it has to wait.
 ///
 /// The server calls `advance` when the head has arrived (`body_state::pending` if part of the body is missing), and
-/// again each time it has what the last step asked for, until `done`. The request and the response stay the same
+/// again each time it has what the last step needs, until `done`. The request and the response stay the same
 /// objects, but the bytes that the request refers to may move between calls. Never throws.
 ///
 /// On a worker (`thread_kind::worker`) it may wait for what it named with `state.set_waits_for`, and for nothing else. If
@@ -2313,7 +2313,7 @@ template <handler H>
     }
 }
 
-/// A handler that knows the paths it serves. Each is read as by `mount` (in site.hpp).
+/// A handler that knows the paths it serves: prefixes as in `http::mount` (site.hpp).
 template <class H>
 concept knows_its_mounts = requires(const H& h) {
     { h.mounts() } -> std::same_as<std::vector<std::string>>;
@@ -2326,7 +2326,7 @@ public:
     template <class H>
         requires(!std::same_as<std::remove_cvref_t<H>, handler_ref> && std::is_class_v<H>)
     handler_ref(H& target) noexcept : target_{&target} {
-        static_assert(handler<H>, "tollgate: this is no handler; read tollgate/http/handler.hpp");
+        static_assert(handler<H>, "tollgate: this does not satisfy handler; read tollgate/http/handler.hpp");
         if constexpr (handler<H>) {
             handle_request_ = [](void* to, const request& request, response& response) noexcept {
                 static_cast<H*>(to)->handle(request, response);
@@ -2618,9 +2618,9 @@ namespace detail {
     return prefix.empty() || path.size() == prefix.size() || (path[prefix.size()] == '/' && prefix.back() != '/');
 }
 
-[[nodiscard]] inline bool is_for_host(const request& asked, std::string_view host) noexcept {
+[[nodiscard]] inline bool is_for_host(const request& request, std::string_view host) noexcept {
     if (host.empty()) return true;
-    const auto named = asked.authority();
+    const auto named = request.authority();
     const auto port = named.rfind(':');
     const bool has_port = port != std::string_view::npos && named.find(']', port) == std::string_view::npos;
     return ascii_iequals(has_port ? named.substr(0, port) : named, host);
@@ -2628,13 +2628,12 @@ namespace detail {
 
 }  // namespace detail
 
-/// The hosts that a server serves, without ports; empty means any. A request for another host was not meant for this
-/// server: either an attacker's name resolves to it (DNS rebinding), or a proxy is misconfigured. Respond with 421 (RFC
-/// 9110 section 15.5.20).
+/// The hosts that a server serves. A request for another host was not meant for this server: either an attacker's name
+/// resolves to it (DNS rebinding), or a proxy is misconfigured. Respond with 421 (RFC 9110 section 15.5.20).
 class allowed_hosts {
 public:
     allowed_hosts() = default;
-    /// Host names, with a port where it is not the default one. Throws std::invalid_argument for invalid text.
+    /// Host names and IP addresses (IPv6 in brackets), without ports; empty: any.
     explicit allowed_hosts(std::vector<std::string> hosts) : hosts_{std::move(hosts)} {}
 
     [[nodiscard]] bool allows(const request& request) const noexcept {
@@ -2683,11 +2682,11 @@ public:
 
 private:
     template <class Use>
-    static void with_fitting(const request& asked, auto& mounts, Use use) noexcept {
+    static void with_fitting(const request& request, auto& mounts, Use use) noexcept {
         const auto try_one = [&](auto& each) {
-            const bool fits = detail::is_for_host(asked, each.host) &&
+            const bool fits = detail::is_for_host(request, each.host) &&
                               std::any_of(each.prefixes.begin(), each.prefixes.end(), [&](const std::string& prefix) {
-                                  return detail::is_below(asked.target.path, prefix);
+                                  return detail::is_below(request.target.path, prefix);
                               });
             if (fits) use(each.target);
             return fits;
@@ -3754,7 +3753,7 @@ struct presented_token {
     digest secret_digest;                                    ///< of the secret; finds an access token
 };
 
-/// An authenticator whose credentials are tokens of a `credential_source`, so that the caller can do the look-up. It
+/// An authenticator whose credentials are tokens of a `credential_source`, so that the caller can do the lookup. It
 /// accepts a token that the source has with the same digest and that has not expired.
 ///
 /// Exemplar: `basic_token`.
@@ -3971,7 +3970,7 @@ struct activity {
 
 namespace tollgate::inline v0 {
 
-/// What tells one request from all others, in logs, metrics and traces. Views: valid during the call.
+/// Identifies one request in logs, metrics and traces. Views: valid during the call.
 struct request_context {
     /// The request's `X-Request-Id` if it is 1 to 128 letters, digits, dots, underscores and hyphens, else a new id of 32
     /// hexadecimal digits. The response carries it.
@@ -3984,15 +3983,15 @@ struct request_context {
     std::string_view parent_span_id;
     /// The sampled flag of `traceparent`; true for a trace that begins here.
     bool sampled = true;
-    /// The pattern of its route, without what was captured: `/{service}/accounts`. Of the API it is below the base URL, of pages and
-    /// OAuth below the auth URL. Empty if the request was refused before its route was known, or has none.
+    /// The pattern of its route, such as `/{service}/accounts`: below the base URL for the API, below the auth URL for pages and
+    /// OAuth. Empty if there is no route, or the request was refused before its route was known.
     std::string_view route;
     ip_address client;                   ///< behind trusted proxies, the one they name
     instant at;                          ///< when its head had arrived
-    std::chrono::nanoseconds duration{};  ///< from then until now: with the waits for its body, a worker and the store
+    std::chrono::nanoseconds duration{};  ///< from then until now, waits for the body, a worker and the store included
 };
 
-/// One answered request, for logs and metrics. Views: valid during the call. The request's Authorization field and query
+/// One request and its response, for logs and metrics. Views: valid during the call. The request's Authorization field and query
 /// may hold secrets; what is logged of them is the observer's responsibility.
 struct request_record {
     const request_context& context;
@@ -4001,23 +4000,23 @@ struct request_record {
     const tollgate::caller* caller = nullptr;  ///< null if no caller was authenticated
 };
 
-/// A request that the server refused before there was one to handle: malformed bytes, a time-out, overload. Of its context, id,
-/// trace, client and time are known. Views: valid during the call.
+/// What the server refused before there was a request to handle: malformed bytes, a time-out, overload. The context has an id,
+/// a trace, the client and the time, and nothing else. Views: valid during the call.
 struct refusal_record {
     const request_context& context;
     const http::refusal& refusal;
 };
 
-/// A failure on our side, for logs: `error.cause` is what the client is not told. Valid during the call.
+/// A failure of the server, for logs: `error.cause` is not sent to the client. Valid during the call.
 struct problem_record {
-    /// A failure, and the request that it was met in, if there was one.
+    /// A failure, and the request in which it occurred, if any.
     problem_record(const tollgate::error& what, const request_context* of = nullptr) noexcept : error{what}, context{of} {}
 
     const tollgate::error& error;    ///< what failed
     const request_context* context;  ///< null outside of a request, as in a dispatcher
 };
 
-/// Watches. It changes nothing, and a failure of its own is its own.
+/// Sees every request, refusal and failure. It changes nothing, and its own failures affect no response.
 ///
 /// Exemplar:
 ///
@@ -4028,13 +4027,13 @@ struct problem_record {
 ///         void on_problem(const problem_record&) const noexcept {}
 ///     };
 template <class O>
-concept observer = requires(const O& o, const request_record& answered, const refusal_record& refused, const problem_record& failed) {
-    // After each answer, on the thread that made it: be quick. Called from many threads at once.
-    { o.on_request(answered) } noexcept;
-    // After the answer to what the server refused was written.
-    { o.on_refusal(refused) } noexcept;
-    // Before a 5xx is answered, and after a failure outside of a request.
-    { o.on_problem(failed) } noexcept;
+concept observer = requires(const O& o, const request_record& request, const refusal_record& refusal, const problem_record& problem) {
+    // After each response, on the thread that made it: be quick. Called from many threads at once.
+    { o.on_request(request) } noexcept;
+    // After the response to a refusal was written.
+    { o.on_refusal(refusal) } noexcept;
+    // Before a 5xx response, and after a failure outside of a request.
+    { o.on_problem(problem) } noexcept;
 };
 
 /// One attempt that has ended, for logs and metrics. Views: valid during the call. `delivery` holds the hook's secret, and its
@@ -4042,8 +4041,8 @@ concept observer = requires(const O& o, const request_record& answered, const re
 struct delivery_record {
     const due_delivery& delivery;
     const attempt_result& attempt;
-    completion result;  ///< what the store made of it
-    /// Why it failed, for the operator: the system's words, or the certificate's fault; may be empty.
+    completion result;  ///< what `outbox::complete` returned
+    /// Why it failed, for the operator: the system's message, or what is wrong with the certificate; may be empty.
     std::string_view why;
     /// The trace and span that the attempt's `traceparent` named. All attempts of a delivery are in one trace.
     std::string_view trace_id{};
@@ -4077,11 +4076,11 @@ concept delivery_observer = observer<O> && requires(const O& o, const delivery_r
 ///     };
 template <class O>
 concept activity_observer = observer<O> && requires(const O& o, const activity& done) {
-    // After it was done and stored, on the thread that did it, which may block if the handler may.
+    // After the change was stored, on the thread that made it. May block if the handler may.
     { o.on_activity(done) } noexcept;
 };
 
-/// Tells the observer, if it is an `activity_observer`.
+/// Reports to the observer if it is an `activity_observer`.
 template <observer O>
 void report_activity(const O& observer, const activity& done) noexcept {
     if constexpr (activity_observer<O>) observer.on_activity(done);
@@ -4278,7 +4277,7 @@ public:
 
     /// None: the request is admitted and not counted.
     constexpr limit_windows() noexcept = default;
-    /// These: `return {{asked.key, asked.allowed}, {asked.key.in("exports"), {10, minutes{1}}}};`
+    /// These: `return {{request.key, request.allowed}, {request.key.in("exports"), {10, minutes{1}}}};`
     constexpr limit_windows(limit_window first) noexcept : all_{first}, count_{1} {}
     constexpr limit_windows(limit_window first, limit_window second) noexcept : all_{first, second}, count_{2} {}
     constexpr limit_windows(limit_window first, limit_window second, limit_window third) noexcept
@@ -4314,16 +4313,16 @@ private:
 ///         window_limiter counted;
 ///         verdict take(const limit_key& key, quota allowed, instant now) noexcept { return counted.take(key, allowed, now); }
 ///         verdict peek(const limit_key& key, quota allowed, instant now) noexcept { return counted.peek(key, allowed, now); }
-///         limit_windows windows_of(const limited_request& asked) const noexcept {
-///             if (asked.route != "/{service}/export") return {{asked.key, asked.allowed}};
-///             return {{asked.key, asked.allowed}, {asked.key.in("exports"), {10, minutes{1}}}};
+///         limit_windows windows_of(const limited_request& request) const noexcept {
+///             if (request.route != "/{service}/export") return {{request.key, request.allowed}};
+///             return {{request.key, request.allowed}, {request.key.in("exports"), {10, minutes{1}}}};
 ///         }
 ///     };
 template <class L>
-concept request_limiter = rate_limiter<L> && requires(L& l, const limited_request& asked) {
+concept request_limiter = rate_limiter<L> && requires(L& l, const limited_request& request) {
     // The windows of this request. Called once per request, on the thread that read it, from many threads at once.
     // Never waits.
-    { l.windows_of(asked) } noexcept -> std::same_as<limit_windows>;
+    { l.windows_of(request) } noexcept -> std::same_as<limit_windows>;
 };
 
 }  // namespace tollgate
@@ -4354,7 +4353,7 @@ private:
     std::uint16_t bits_ = 0;
 };
 
-/// The result of a look-up.
+/// The result of a lookup.
 struct route_match {
     enum class kind : std::uint8_t { unknown_path, other_method, found };
 
@@ -4686,7 +4685,7 @@ concept target_rule = requires(const R& r, const http::url& target, const ip_add
 
 namespace tollgate::inline v0 {
 
-/// The result of a cache look-up:
+/// The result of a cache lookup:
 ///
 ///     lookup<user> cached = cache.find(id);
 ///     if (cached.is_unknown()) return ask_the_database(id);
@@ -5168,7 +5167,7 @@ public:
     template <class T>
     constexpr auto with_router(T replacement) && {
         constexpr bool fits = tollgate::router<policy_type<T>>;
-        static_assert(tollgate::router<policy_type<T>>, "tollgate: this is no router; read tollgate/contract/router.hpp");
+        static_assert(tollgate::router<policy_type<T>>, "tollgate: this does not satisfy router; read tollgate/contract/router.hpp");
         return std::move(*this).template replace<router_slot, fits>(std::move(replacement));
     }
 
@@ -5182,38 +5181,42 @@ public:
     constexpr auto with_scope_checker(T replacement) && {
         constexpr bool fits = tollgate::scope_checker<policy_type<T>>;
         static_assert(tollgate::scope_checker<policy_type<T>>,
-                      "tollgate: this is no scope_checker; read tollgate/contract/scope_checker.hpp");
+                      "tollgate: this does not satisfy scope_checker; read tollgate/contract/scope_checker.hpp");
         return std::move(*this).template replace<scope_checker_slot, fits>(std::move(replacement));
     }
 
     template <class T>
     constexpr auto with_limiter(T replacement) && {
         constexpr bool fits = tollgate::rate_limiter<policy_type<T>>;
-        static_assert(tollgate::rate_limiter<policy_type<T>>, "tollgate: this is no rate_limiter; read tollgate/contract/rate_limiter.hpp");
+        static_assert(tollgate::rate_limiter<policy_type<T>>,
+                      "tollgate: this does not satisfy rate_limiter; read tollgate/contract/rate_limiter.hpp");
         if constexpr (fits && requires { &policy_type<T>::windows_of; })
             static_assert(tollgate::request_limiter<policy_type<T>>,
-                          "tollgate: this is no request_limiter; read tollgate/contract/rate_limiter.hpp");
+                          "tollgate: this does not satisfy request_limiter; read tollgate/contract/rate_limiter.hpp");
         return std::move(*this).template replace<limiter_slot, fits>(std::move(replacement));
     }
 
     template <class T>
     constexpr auto with_agent_rule(T replacement) && {
         constexpr bool fits = tollgate::agent_rule<policy_type<T>>;
-        static_assert(tollgate::agent_rule<policy_type<T>>, "tollgate: this is no agent_rule; read tollgate/contract/agent_rule.hpp");
+        static_assert(tollgate::agent_rule<policy_type<T>>,
+                      "tollgate: this does not satisfy agent_rule; read tollgate/contract/agent_rule.hpp");
         return std::move(*this).template replace<agent_rule_slot, fits>(std::move(replacement));
     }
 
     template <class T>
     constexpr auto with_target_rule(T replacement) && {
         constexpr bool fits = tollgate::target_rule<policy_type<T>>;
-        static_assert(tollgate::target_rule<policy_type<T>>, "tollgate: this is no target_rule; read tollgate/contract/target_rule.hpp");
+        static_assert(tollgate::target_rule<policy_type<T>>,
+                      "tollgate: this does not satisfy target_rule; read tollgate/contract/target_rule.hpp");
         return std::move(*this).template replace<target_rule_slot, fits>(std::move(replacement));
     }
 
     template <class T>
     constexpr auto with_clock(T replacement) && {
         constexpr bool fits = tollgate::time_source<policy_type<T>>;
-        static_assert(tollgate::time_source<policy_type<T>>, "tollgate: this is no time_source; read tollgate/contract/sources.hpp");
+        static_assert(tollgate::time_source<policy_type<T>>,
+                      "tollgate: this does not satisfy time_source; read tollgate/contract/sources.hpp");
         return std::move(*this).template replace<clock_slot, fits>(std::move(replacement));
     }
 
@@ -5221,14 +5224,14 @@ public:
     constexpr auto with_random(T replacement) && {
         constexpr bool fits = tollgate::random_source<policy_type<T>>;
         static_assert(tollgate::random_source<policy_type<T>>,
-                      "tollgate: this is no random_source; read tollgate/contract/sources.hpp");
+                      "tollgate: this does not satisfy random_source; read tollgate/contract/sources.hpp");
         return std::move(*this).template replace<random_slot, fits>(std::move(replacement));
     }
 
     template <class T>
     constexpr auto with_observer(T replacement) && {
         constexpr bool fits = tollgate::observer<policy_type<T>>;
-        static_assert(tollgate::observer<policy_type<T>>, "tollgate: this is no observer; read tollgate/contract/observer.hpp");
+        static_assert(tollgate::observer<policy_type<T>>, "tollgate: this does not satisfy observer; read tollgate/contract/observer.hpp");
         return std::move(*this).template replace<observer_slot, fits>(std::move(replacement));
     }
 
@@ -5236,7 +5239,7 @@ public:
     constexpr auto with_format(T replacement) && {
         constexpr bool fits = tollgate::payload_format<policy_type<T>>;
         static_assert(tollgate::payload_format<policy_type<T>>,
-                      "tollgate: this is no payload_format; read tollgate/contract/payload_format.hpp");
+                      "tollgate: this does not satisfy payload_format; read tollgate/contract/payload_format.hpp");
         return std::move(*this).template replace<format_slot, fits>(std::move(replacement));
     }
 
@@ -5961,17 +5964,17 @@ struct api_license {
     std::string url = "https://opensource.org/license/mit";
 };
 
-/// What an account API has to be told.
+/// The settings of an `account_api`.
 struct api_settings {
-    /// The API's root as its clients write it, its path ending in the version: `https://api.example.com/v1`.
+    /// The root of the API, with the version at the end of its path: `https://api.example.com/v1`.
     std::string base_url = {};
-    /// Where people go, without a slash at its end: `https://example.com`; documentation is below it.
+    /// The root of the pages, OAuth and the documentation, without a trailing slash: `https://example.com`.
     std::string auth_url = {};
-    /// The products, their events and so their scopes.
+    /// The products with their events; the scopes follow from them.
     service_catalog services = {};
 
-    quota anonymous_quota{60, std::chrono::hours{1}};  ///< for one client address
-    quota user_quota{1000, std::chrono::hours{24}};    ///< for one user, unless the directory knows of another
+    quota anonymous_quota{60, std::chrono::hours{1}};  ///< of one client address without credentials
+    quota user_quota{1000, std::chrono::hours{24}};    ///< of one user, unless the directory has another one
 
     /// Proxies that name their clients; of other peers the field is ignored.
     std::vector<ip_network> trusted_proxies = {};
@@ -6170,7 +6173,7 @@ public:
               report_activity(*static_cast<const Observer*>(to), done);
           }} {}
 
-    /// Tells the observer, if it is an `activity_observer`.
+    /// Reports to the observer if it is an `activity_observer`.
     void report(const activity& done) const noexcept { report_(observer_, done); }
 
 private:
@@ -6361,7 +6364,7 @@ namespace tollgate::inline v0::pipeline {
 
 enum class auth_state : std::uint8_t {
     anonymous,        ///< no credentials
-    unchecked,        ///< credentials that have still to be looked up
+    unchecked,        ///< credentials that have yet to be looked up
     authenticated,    ///< valid credentials: there is a caller
     bad_credentials,  ///< malformed, unknown, expired or revoked
     ambiguous,        ///< more than one Authorization field
@@ -6371,7 +6374,7 @@ enum class auth_state : std::uint8_t {
 /// What is known of the caller so far.
 struct authentication {
     auth_state state = auth_state::anonymous;
-    bool use_is_due = false;               ///< the use of the token has still to be recorded
+    bool use_is_due = false;               ///< the use of the token has yet to be recorded
     std::uint8_t authenticator = 0;        ///< unchecked: which one of the API's knows the scheme
     presented_token token;                 ///< set if that one is a token authenticator
     std::optional<tollgate::caller> caller;  ///< set exactly if authenticated
@@ -6549,7 +6552,7 @@ namespace tollgate::inline v0::http {
 /// the trace id of a trace that begins with the request (W3C Trace Context section 3.2.2.3).
 class unique_id {
 public:
-    /// The first half is random for each thread, the second half is different for each call on it. An id is no secret: who has
+    /// The first half is random for each thread, the second half is different for each call on it. An id is not secret: who has
     /// seen one can guess others.
     [[nodiscard]] static unique_id make() noexcept;
 
@@ -6741,7 +6744,7 @@ TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const verdict
 /// `Allow` of a path with these methods: HEAD where there is GET, and always OPTIONS (RFC 9110 section 10.2.1).
 TOLLGATE_DECL void add_allow(http::response& response, method_set allowed);
 
-/// What to send instead of a body with a content coding (RFC 9110 section 12.5.3).
+/// `Accept-Encoding: identity` for a body with a content coding (RFC 9110 section 12.5.3).
 inline void add_accepted_coding(const http::request& request, http::response& response) {
     if (http::detail::has_content_coding(request.fields)) response.add("Accept-Encoding", "identity");
 }
@@ -6758,9 +6761,9 @@ namespace tollgate::inline v0::pipeline {
 
 /// The beginning of one request.
 struct request_start {
-    http::unique_id id;  ///< for a request that came without one, and of its span
+    http::unique_id id;  ///< the request id, unless the request has one; also its trace and span
     instant at{};
-    std::chrono::nanoseconds reading{};  ///< of the clock for durations; zero if there is no observer
+    std::chrono::nanoseconds reading{};  ///< the steady clock, for durations; zero without an observer
 };
 
 /// Whether there is an observer: without one, neither the clock nor the trace is read again.
@@ -6781,7 +6784,7 @@ struct observed_request {
     ip_address client;
     std::string_view route{};
 
-    /// What is known of it now.
+    /// Its context, with the duration until now.
     template <class Policies>
     [[nodiscard]] request_context context(const Policies& policies) const noexcept {
         auto made = without_duration();
@@ -6789,7 +6792,7 @@ struct observed_request {
         return made;
     }
 
-    /// Reports a failure that was met in it.
+    /// Reports a failure that occurred in it.
     template <class Policies>
     void report(const Policies& policies, const error& why) const noexcept {
         if constexpr (is_observed<Policies>) {
@@ -6798,16 +6801,16 @@ struct observed_request {
         }
     }
 
-    /// What `X-Request-Id` of the response says.
+    /// The `X-Request-Id` of the response.
     [[nodiscard]] std::string_view id() const noexcept { return http::request_id_of(request, start.id); }
 
-    /// The end of it: adds `X-Request-Id` to the response, and reports both.
+    /// At its end: adds `X-Request-Id` to the response, and reports request and response.
     template <class Policies>
     void finish(const Policies& policies, http::response& response, const caller* who) const {
         http::add_request_id(response, id());
         report_end(policies, response, who);
     }
-    /// The same for a response that has its id.
+    /// The same for a response that already has `X-Request-Id`.
     template <class Policies>
     void report_end(const Policies& policies, const http::response& response, const caller* who) const noexcept {
         if constexpr (is_observed<Policies>) {
@@ -6836,7 +6839,7 @@ private:
     }
 };
 
-/// The end of what a server refused: adds `X-Request-Id` to the response, and reports it.
+/// At the end of a refusal: adds `X-Request-Id` to the response, and reports it.
 template <class Policies>
 void finish_refusal(const Policies& policies, const http::refusal& refusal, http::response& response) {
     const auto start = start_request(policies);
@@ -7138,10 +7141,10 @@ struct route {
     /// Parses what the path captured and calls the endpoint. A capture that does not parse is a 404.
     using function = result<void> (*)(const void* endpoint, api_call&, const route_match&, const service*);
 
-    /// No captured parameter.
+    /// `service_capture` of a path without `{service}`.
     static constexpr std::size_t no_capture = limits::path_parameters_max;
 
-    /// The same on a thread that must not wait. Empty if the endpoint may have to; nothing has been called or written then.
+    /// The same on a thread that must not wait. Empty, with nothing called or written, if the endpoint may have to wait.
     using function_without_waiting = std::optional<result<void>> (*)(const void* endpoint, api_call&, const route_match&,
                                                                      const service*);
 
@@ -7199,7 +7202,7 @@ struct parameter_reader {
     static std::optional<type> read(std::string_view capture, const service*) { return path_parameter<Name>::parse(capture); }
 };
 
-// The pipeline has looked it up already.
+// `find_route` has looked it up already.
 template <>
 struct parameter_reader<"service"> {
     using type = const service&;
@@ -7489,7 +7492,7 @@ TOLLGATE_DECL void check_routes(const route_table& table, const service_catalog&
 /// the stages before it have found out. None of them writes a response.
 namespace tollgate::inline v0::pipeline {
 
-/// Where a judgement goes on when it is continued, see `judge.hpp`.
+/// Where `judge::advance` continues.
 enum class stage : std::uint8_t { head, credential, use, quota, limit, checks, body, endpoint };
 
 /// What is known of one request so far.
@@ -7510,7 +7513,7 @@ struct judgement {
     std::optional<rejection> route_rejection;  ///< why there is no route for the request, with a `request_limiter`
     const service* route_service = nullptr;  ///< what `{service}` in the path names
     std::size_t body_bytes_max = no_body_bound;  ///< of a body that has yet to arrive
-    const char* route_path = nullptr;        ///< where the path was when `route` was found; its captures are views of it
+    const char* route_path = nullptr;        ///< where the path was when `route` was found; captures are views of it
 };
 // Not in the class: `judgement()` would first fill all of it, 1.6 kB, with zeros.
 inline judgement::judgement() noexcept = default;
@@ -7597,8 +7600,8 @@ template <rate_limiter Limiter>
     return count_in(limiter, window_of(quotas, state), thread, state);
 }
 
-/// Whether a client has to know the first verdict rather than the second: a refusal, of several the one that ends last, so that
-/// waiting for it is enough; otherwise the one with fewer requests left.
+/// Whether the response reports the first verdict rather than the second: a refusal first, of two refusals the one that ends
+/// later, so that waiting for it is enough; otherwise the one with fewer requests left.
 [[nodiscard]] constexpr bool is_tighter(const verdict& first, const verdict& second) noexcept {
     if (first.admitted != second.admitted) return !first.admitted;
     return first.admitted ? first.remaining < second.remaining : first.resets_at > second.resets_at;
@@ -7662,7 +7665,7 @@ template <router Router>
         for (const tollgate::route& each : routes) state.route.allowed.add(each.method);
         return std::nullopt;
     }
-    // Made in its place: a copy would wait for what has just been written, and takes longer than the search.
+    // Constructed in place: a copy would stall on the bytes just written, and takes longer than the search.
     ::new (static_cast<void*>(&state.route)) route_match(router.find(method, below(root, request.target.path)));
     state.route_path = request.target.path.data();
     if (state.route.result == route_match::kind::unknown_path) return no_such_resource;
@@ -7675,7 +7678,7 @@ template <router Router>
                      about_requests};
 }
 
-/// The bytes of the request may have moved since its route was found, so that its body fits behind them.
+/// Updates the captures: the server may have moved the request to a larger buffer since its route was found.
 inline void relocate_captures(const http::request& request, judgement& state) noexcept {
     const char* const path = request.target.path.data();
     if (path == state.route_path || state.route_path == nullptr) return;
@@ -7687,7 +7690,7 @@ inline void relocate_captures(const http::request& request, judgement& state) no
 
 // ---- access
 
-/// 400 for two Authorization fields: choosing one of them is not ours to do.
+/// 400 for two Authorization fields: there is no right one to choose.
 [[nodiscard]] inline std::optional<rejection> check_one_authorization(const judgement& state) noexcept {
     if (state.auth.state != auth_state::ambiguous) return std::nullopt;
     return rejection{http::status::bad_request, "Send one Authorization header only.", about_authentication};
@@ -7739,12 +7742,12 @@ template <scope_checker Checker>
 
 namespace tollgate::inline v0::pipeline {
 
-/// Judges the requests of one API, and answers them. Views: what it refers to belongs to the API.
+/// Judges the requests of one API, and writes their responses. Refers to members of the API.
 ///
-/// `advance` is THE ORDER in which a request is judged, the cheapest rejection first; no other file knows more than one stage. It
-/// runs on the thread that read the request for as long as it need not wait. Where it has to wait for a store, the directory or
-/// the limiter, it says for which (`judgement::waits_for`), returns `needs_worker`, and goes on at the same stage when it is called
-/// on a worker; nothing is done twice. A worker waits for that one only: a stage that waits for another returns `needs_worker` again.
+/// `advance` is the only place that defines the order of the stages; the cheapest rejection comes first. It runs on the thread
+/// that read the request as long as it need not wait. Where it must wait for a store, the directory or the limiter, it names which
+/// (`judgement::waits_for`) and returns `needs_worker`. The next call, on a worker, continues at that stage; nothing is done twice.
+/// The worker waits for nothing else: a stage that must wait for another one returns `needs_worker` again.
 template <class Users, class Store, class Policies>
 struct judge {
     const api_settings& settings;
@@ -7756,8 +7759,8 @@ struct judge {
     std::string_view root;       ///< the path of the API's base URL
     std::string_view docs_url;
 
-    /// One request, up to its response or to what it has to wait for. Throws what policies, endpoints and the heap throw;
-    /// `respond_thrown` then says what is left to say. Malformed HTTP never comes this far.
+    /// Judges one request until its response is complete or it must wait. Throws what policies and endpoints throw, and
+    /// std::bad_alloc; call `respond_thrown` then. The server itself refuses malformed HTTP.
     http::handle_step advance(const http::request& request, http::response& response, judgement& state, http::thread_kind thread) const {
         using http::work_kind;
         const auto thread_for = [&](work_kind what) {
@@ -7815,7 +7818,7 @@ struct judge {
         return respond_endpoint(request, response, state, thread_for(routes[state.route.route].work));
     }
 
-    /// What is left to say when something was thrown. Never waits.
+    /// The response after an exception. Never waits.
     void respond_thrown(std::string_view what, const http::request& request, http::response& response, judgement& state) const {
         write_failure(internal_error(std::string{"thrown: "}.append(what)), request, response, state);
         if (state.limit.limit == 0)
@@ -7826,8 +7829,8 @@ struct judge {
         seen.report_end(policies, response, caller_of(state));
     }
 
-    /// The response to what the server refused by itself: an Error object like all others. It is not counted, because who sent it
-    /// is not known. Never waits.
+    /// The response to what the server refused by itself: an Error object. It is not counted, because its sender is not known.
+    /// Never waits.
     void respond_refusal(const http::refusal& refusal, http::response& response) const {
         const auto now = policy(policies.clock).now();
         const auto limit = peek_or_unused(policy(policies.limiter), limit_key::of(refusal.peer), settings.anonymous_quota, now);
@@ -7846,7 +7849,7 @@ private:
 
     static constexpr bool limit_needs_route = request_limiter<policy_type<decltype(Policies::limiter)>>;
 
-    /// Counts the request. Only a limiter that wants to know its route has it looked up this early: a 429 should stay cheap.
+    /// Counts the request. The route is looked up this early only for a limiter that needs it: a 429 should stay cheap.
     [[nodiscard]] bool count(const http::request& request, http::thread_kind thread, judgement& state) const {
         auto& limiter = policy(policies.limiter);
         const default_quotas quotas{settings.anonymous_quota, settings.user_quota};
@@ -7959,7 +7962,7 @@ struct backend_statistics {
     std::uint64_t errors = 0;            ///< no connection could be had, or one was lost
     std::chrono::nanoseconds busy{};     ///< duration of all calls
     std::chrono::nanoseconds waited{};   ///< for a connection, or to open one
-    std::uint64_t cache_hits = 0;        ///< look-ups that were answered without a call
+    std::uint64_t cache_hits = 0;        ///< lookups that were answered without a call
     std::uint64_t cache_misses = 0;
     bool is_up = true;                   ///< false while calls fail at once because the server cannot be reached
 
@@ -9557,7 +9560,7 @@ struct lookup_result {
 /// Looks names up on its own threads, because the system's resolver blocks. Threads are started on demand, up to a
 /// bound, and not joined at the end: a thread that waits for a name server cannot be interrupted.
 ///
-/// The owner of a domain controls how long its look-up takes. Therefore names that resolved quickly before always find
+/// The owner of a domain controls how long its lookup takes. Therefore names that resolved quickly before always find
 /// a thread: all other names together get half of the threads, those of slow domains a quarter, and one domain an
 /// eighth, or a quarter if the name is known to be quick.
 class lookup_pool {
@@ -9569,7 +9572,7 @@ public:
     lookup_pool& operator=(const lookup_pool&) = delete;
     TOLLGATE_DECL ~lookup_pool();
 
-    /// Calls `done` once on one of the threads, unless the pool stops before or memory runs out. Concurrent look-ups of
+    /// Calls `done` once on one of the threads, unless the pool stops before or memory runs out. Concurrent lookups of
     /// one name share one query. `done` is called with the pool's lock held: it must return quickly and not use the
     /// pool. May throw std::bad_alloc; then `done` is not called.
     TOLLGATE_DECL void resolve(const std::string& host, on_result done);
@@ -9665,15 +9668,15 @@ struct hook_dispatch_settings {
     std::size_t per_host_max = 8;          ///< at once to one host, by all dispatchers of the store
     std::size_t per_slow_host_max = 2;     ///< the same for a slow or unknown host
     /// Attempts that one hook gets in a minute, which begins with the first of them; what is beyond waits for the next one.
-    /// 0: no bound, the default, because it delays every receiver, also one that keeps up. How much a receiver gets at once is
-    /// bounded by `per_host_max` anyway, and one that wants less answers 429 or 503 with `Retry-After`.
+    /// 0: no bound, the default, because a bound also delays receivers that keep up. `per_host_max` already limits how much a
+    /// receiver gets at once, and one that wants less responds with 429 or 503 and `Retry-After`.
     std::size_t per_hook_minute_max = 0;
     std::size_t data_bytes_max = 64 * 1024 * 1024;  ///< of the data of all deliveries in flight
     std::size_t claim_max = 256;  ///< hooks and deliveries per store call, so that the first are sent early
 
     /// How much longer a delivery is leased than an attempt can take: a third of it for the store call and the way to
-    /// the socket, the rest to record the result, which is more than `sqlite_store` waits for other writers (5 s). When
-    /// a process dies, its leased deliveries are sent again when their lease has ended.
+    /// the socket, the rest to record the result, which is more than `sqlite_store` waits for other writers
+    /// (`sqlite_settings::busy_wait_max`). When a process dies, its leased deliveries are sent again when their lease has ended.
     milliseconds lease_margin = seconds{15};
     /// How often to check what another process may have appended: in a store that can tell cheaply (`shared_outbox`),
     /// and in any other one. Events published through the dispatcher are sent at once.
@@ -10354,7 +10357,7 @@ private:
             const auto tag = texts.frame.language;
             if (!is_language_tag(tag) || std::find(tags_.begin(), tags_.end(), tag) != tags_.end())
                 throw std::invalid_argument{"tollgate: a theme has texts for the language '" + std::string{tag} +
-                                            "', which is no language tag, or twice there"};
+                                            "', which is not a language tag or occurs twice"};
             tags_.push_back(tag);
             languages_.push_back({&texts, {}, std::string{site_.root}.append("/").append(tag)});
             for (auto& scope : services.scopes()) {
@@ -10767,7 +10770,7 @@ struct owner_exchange {
 
 using exchange_request = std::variant<code_exchange, refresh_exchange, device_exchange, owner_exchange, failure>;
 
-/// Parses a token request (RFC 6749 section 3.2). Malformed codes and tokens are refused without a look-up.
+/// Parses a token request (RFC 6749 section 3.2). Malformed codes and tokens are refused without a lookup.
 [[nodiscard]] TOLLGATE_DECL exchange_request read_exchange(const parameters& sent);
 
 /// An application that has not registered exactly one redirect URL must repeat the one of the authorization request (RFC 6749 section
@@ -11446,7 +11449,7 @@ struct client_credentials {
 /// Whether the Authorization field cannot hold valid credentials, so that the request fails whatever its body says.
 [[nodiscard]] TOLLGATE_DECL bool has_unusable_authorization(const http::request& request);
 
-/// Whether they can be valid: other texts are refused without a look-up.
+/// Whether they can be valid: other texts are refused without a lookup.
 [[nodiscard]] TOLLGATE_DECL bool are_well_formed(const client_credentials& credentials) noexcept;
 
 /// The application with these credentials, if any: of a confidential client with its secret, of a public one without any.
@@ -11926,9 +11929,9 @@ class authorization_server {
     static constexpr bool sessions_fit = session_source<Sessions>;
     static constexpr bool store_fits = oauth_store<Store>;
     static constexpr bool theme_fits = page_theme<policy_type<Theme>>;
-    static_assert(session_source<Sessions>, "tollgate: this is no session_source; read tollgate/contract/session_source.hpp");
-    static_assert(oauth_store<Store>, "tollgate: this is no oauth_store; read tollgate/contract/oauth_store.hpp");
-    static_assert(page_theme<policy_type<Theme>>, "tollgate: this is no page_theme; read tollgate/web/page_theme.hpp");
+    static_assert(session_source<Sessions>, "tollgate: this does not satisfy session_source; read tollgate/contract/session_source.hpp");
+    static_assert(oauth_store<Store>, "tollgate: this does not satisfy oauth_store; read tollgate/contract/oauth_store.hpp");
+    static_assert(page_theme<policy_type<Theme>>, "tollgate: this does not satisfy page_theme; read tollgate/web/page_theme.hpp");
     static constexpr bool fits = sessions_fit && store_fits && theme_fits;
 
     static constexpr bool knows_active_users =
@@ -12306,8 +12309,8 @@ using seal_nonce = aes_gcm_nonce;
 [[nodiscard]] TOLLGATE_DECL std::optional<std::string> open_sealed(const session& who, std::string_view sealed,
                                                                    instant now);
 
-/// Remembers what was used. Bounded: the oldest are forgotten, after which a form token or a sealed text is used by
-/// others only if so many were made in the meantime. Any thread; each process has its own.
+/// Remembers which form tokens and sealed texts were used. Bounded: beyond `remembered_max` the oldest is forgotten and could be
+/// used again. Any thread; each process has its own.
 class used_once {
 public:
     /// False if it was claimed before, and not released.
@@ -12321,7 +12324,7 @@ public:
         }
         return true;
     }
-    /// It was not used after all.
+    /// Undoes a claim: the text was not used after all.
     void release(std::string_view text) {
         const std::scoped_lock held{mutex_};
         claimed_.erase(std::string{text});
@@ -13892,12 +13895,12 @@ class account_pages {
     static constexpr bool sessions_fit = session_source<Sessions>;
     static constexpr bool store_fits = token_store<Store> && oauth_store<Store> && hook_store<Store>;
     static constexpr bool theme_fits = page_theme<policy_type<Theme>>;
-    static_assert(user_directory<Users>, "tollgate: this is no user_directory; read tollgate/contract/user_directory.hpp");
-    static_assert(session_source<Sessions>, "tollgate: this is no session_source; read tollgate/contract/session_source.hpp");
-    static_assert(token_store<Store>, "tollgate: this is no token_store; read tollgate/contract/token_store.hpp");
-    static_assert(oauth_store<Store>, "tollgate: this is no oauth_store; read tollgate/contract/oauth_store.hpp");
-    static_assert(hook_store<Store>, "tollgate: this is no hook_store; read tollgate/contract/hook_store.hpp");
-    static_assert(page_theme<policy_type<Theme>>, "tollgate: this is no page_theme; read tollgate/web/page_theme.hpp");
+    static_assert(user_directory<Users>, "tollgate: this does not satisfy user_directory; read tollgate/contract/user_directory.hpp");
+    static_assert(session_source<Sessions>, "tollgate: this does not satisfy session_source; read tollgate/contract/session_source.hpp");
+    static_assert(token_store<Store>, "tollgate: this does not satisfy token_store; read tollgate/contract/token_store.hpp");
+    static_assert(oauth_store<Store>, "tollgate: this does not satisfy oauth_store; read tollgate/contract/oauth_store.hpp");
+    static_assert(hook_store<Store>, "tollgate: this does not satisfy hook_store; read tollgate/contract/hook_store.hpp");
+    static_assert(page_theme<policy_type<Theme>>, "tollgate: this does not satisfy page_theme; read tollgate/web/page_theme.hpp");
     static constexpr bool fits = users_fit && sessions_fit && store_fits && theme_fits;
 
     using renderer_type = web::page_renderer<web::fitting_theme<Theme>>;
@@ -14282,7 +14285,7 @@ struct oauth_facts {
     seconds code_lifetime{};
     seconds access_token_lifetime{};
     seconds refresh_token_lifetime{};  ///< from its last use on
-    seconds refresh_token_end{};       ///< from its making on
+    seconds refresh_token_end{};       ///< since it was issued
     std::vector<std::string> one_page_services = {};
     seconds rotation_grace{};  ///< for which a refresh token that was replaced returns its successor again
     bool rotates_all_refresh_tokens = false;
@@ -14337,8 +14340,8 @@ public:
     static constexpr bool reads_body = false;
 
     /// Serves a page, or answers what the server refused.
-    TOLLGATE_DECL void handle(const http::request& asked, http::response& out) const noexcept;
-    TOLLGATE_DECL void handle(const http::refusal& refused, http::response& out) const noexcept;
+    TOLLGATE_DECL void handle(const http::request& request, http::response& response) const noexcept;
+    TOLLGATE_DECL void handle(const http::refusal& refused, http::response& response) const noexcept;
 
     /// Where it is mounted: the path of `auth_url`, and `/docs`.
     [[nodiscard]] const std::string& root() const noexcept { return root_; }
@@ -14350,7 +14353,7 @@ private:
         std::string body;
     };
 
-    TOLLGATE_DECL void answer(const http::request& asked, http::response& out) const;
+    TOLLGATE_DECL void answer(const http::request& request, http::response& response) const;
 
     std::string root_;
     std::vector<page> pages_;
@@ -14373,28 +14376,28 @@ inline constexpr bool all_authenticate_over = false;
 template <class... A, class Store>
 inline constexpr bool all_authenticate_over<std::tuple<A...>, Store> = (authenticator_over<policy_type<A>, Store> && ...);
 
-/// A member of an optional part that does not fit would be ignored in silence: it is refused, with its reason.
+/// A member with the name of an optional part but another signature is an error: otherwise it would be ignored silently.
 template <class Users>
 consteval bool check_optional_members_of_directory() {
     if constexpr (requires { &Users::cached_quota_of; })
-        static_assert(quota_cache<Users>, "tollgate: this is no quota_cache; read tollgate/contract/user_directory.hpp");
+        static_assert(quota_cache<Users>, "tollgate: this does not satisfy quota_cache; read tollgate/contract/user_directory.hpp");
     if constexpr (requires { &Users::cached_balance_of; })
-        static_assert(balance_cache<Users>, "tollgate: this is no balance_cache; read tollgate/contract/user_directory.hpp");
+        static_assert(balance_cache<Users>, "tollgate: this does not satisfy balance_cache; read tollgate/contract/user_directory.hpp");
     if constexpr (requires { &Users::has_account; })
-        static_assert(account_checker<Users>, "tollgate: this is no account_checker; read tollgate/contract/user_directory.hpp");
+        static_assert(account_checker<Users>, "tollgate: this does not satisfy account_checker; read tollgate/contract/user_directory.hpp");
     if constexpr (requires { &Users::activity_of; })
-        static_assert(activity_source<Users>, "tollgate: this is no activity_source; read tollgate/contract/user_directory.hpp");
+        static_assert(activity_source<Users>, "tollgate: this does not satisfy activity_source; read tollgate/contract/user_directory.hpp");
     return true;
 }
 
 template <class Store>
 consteval bool check_optional_members_of_store() {
     if constexpr (requires { &Store::cached_personal_token; } || requires { &Store::cached_access_token; })
-        static_assert(credential_cache<Store>, "tollgate: this is no credential_cache; read tollgate/contract/token_store.hpp");
+        static_assert(credential_cache<Store>, "tollgate: this does not satisfy credential_cache; read tollgate/contract/token_store.hpp");
     if constexpr (requires { &Store::record_personal_token_use; } || requires { &Store::record_access_token_use; })
-        static_assert(use_recorder<Store>, "tollgate: this is no use_recorder; read tollgate/contract/token_store.hpp");
+        static_assert(use_recorder<Store>, "tollgate: this does not satisfy use_recorder; read tollgate/contract/token_store.hpp");
     if constexpr (requires { &Store::create_hook; } || requires { &Store::hooks_of; } || requires { &Store::delete_hook; })
-        static_assert(hook_store<Store>, "tollgate: this is no hook_store; read tollgate/contract/hook_store.hpp");
+        static_assert(hook_store<Store>, "tollgate: this does not satisfy hook_store; read tollgate/contract/hook_store.hpp");
     return true;
 }
 
@@ -14429,12 +14432,12 @@ class account_api {
     static constexpr bool store_fits = token_store<Store>;
     static constexpr bool authenticators_fit =
         pipeline::all_authenticate_over<decltype(Policies::authenticators), Store>;
-    static_assert(user_directory<Users>, "tollgate: this is no user_directory; read tollgate/contract/user_directory.hpp");
-    static_assert(token_store<Store>, "tollgate: this is no token_store; read tollgate/contract/token_store.hpp");
+    static_assert(user_directory<Users>, "tollgate: this does not satisfy user_directory; read tollgate/contract/user_directory.hpp");
+    static_assert(token_store<Store>, "tollgate: this does not satisfy token_store; read tollgate/contract/token_store.hpp");
     static_assert(!users_fit || pipeline::check_optional_members_of_directory<Users>());
     static_assert(!store_fits || pipeline::check_optional_members_of_store<Store>());
     static_assert(!store_fits || authenticators_fit,
-                  "tollgate: one of these is no authenticator over this store; read tollgate/contract/authenticator.hpp");
+                  "tollgate: an authenticator does not satisfy authenticator_over this store; read tollgate/contract/authenticator.hpp");
     static constexpr bool fits = users_fit && store_fits && authenticators_fit;
 
     // Keeps the compiler from reporting the consequences of a misfit, too.
@@ -14463,8 +14466,8 @@ public:
     void handle(const http::request& request, http::response& response) noexcept;
     void handle(const http::refusal& refusal, http::response& response) noexcept;
 
-    /// The contract `http::resumable_handler`: a request is answered on the thread that read it, from its head if that rejects it,
-    /// unless a store, the directory or the limiter has to be waited for.
+    /// Implements `http::resumable_handler`: answers on the thread that read the request unless a store, the directory or the limiter
+    /// may block, and from the head alone if it refuses the request.
     [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state& state,
                                             http::thread_kind thread) noexcept {
         auto& judged = state.get<pipeline::judgement>();
@@ -14474,7 +14477,7 @@ public:
         return step;
     }
 
-    /// For tests, and for servers that have no response to use again.
+    /// For tests, and for servers that do not reuse a response.
     [[nodiscard]] http::response handle(const http::request& request) noexcept {
         http::response response;
         handle(request, response);
@@ -14528,7 +14531,7 @@ account_api<Users, Store, Policies>::account_api(api_settings settings, Users& u
                settings_, openapi_} {
     for (const auto* url : {&settings_.base_url, &settings_.auth_url})
         if (!url->starts_with("https://") && !url->starts_with("http://"))
-            throw std::invalid_argument{"tollgate: '" + *url + "' is no absolute http or https URL"};
+            throw std::invalid_argument{"tollgate: '" + *url + "' is not an absolute http or https URL"};
     pipeline::check_routes(table_, settings_.services, hook_store<Store>);
     policy(policies_.router).build(patterns_);
     for (const route& each : table_)
@@ -14538,7 +14541,7 @@ account_api<Users, Store, Policies>::account_api(api_settings settings, Users& u
 template <class Users, class Store, class Policies>
 void account_api<Users, Store, Policies>::handle(const http::request& request, http::response& response) noexcept {
     pipeline::judgement state;
-    // On a thread that may wait, for one thing after the other.
+    // This thread may wait for everything.
     while (judge(request, response, state, http::thread_kind::worker) == http::handle_step::needs_worker) {}
 }
 
@@ -14551,7 +14554,7 @@ http::handle_step account_api<Users, Store, Policies>::judge(const http::request
         } catch (const std::exception& thrown) {
             respond_thrown(thrown.what(), request, response, state);
         } catch (...) {
-            respond_thrown("something that is no std::exception", request, response, state);
+            respond_thrown("an exception that is not a std::exception", request, response, state);
         }
     }
     return http::handle_step::done;
@@ -14563,7 +14566,7 @@ void account_api<Users, Store, Policies>::handle(const http::refusal& refusal, h
         try {
             make_judge().respond_refusal(refusal, response);
         } catch (...) {
-            // Only the heap throws here: without it there is a status, and nothing to say it with.
+            // Only a failed allocation throws here: respond with the status alone.
             response.clear();
             response.set_status(refusal.status);
         }
@@ -14615,7 +14618,7 @@ struct account_service_settings {
     service_catalog services = {};
 
     quota anonymous_quota{60, std::chrono::hours{1}};  ///< of one client address without credentials
-    quota user_quota{1000, std::chrono::hours{24}};    ///< of one user, unless the directory has another one for them
+    quota user_quota{1000, std::chrono::hours{24}};    ///< of one user, unless the directory has another one
 
     /// Proxies that name their clients; of other peers the field is ignored.
     std::vector<ip_network> trusted_proxies = {};
@@ -14780,7 +14783,7 @@ public:
           api_{service_detail::to_api_settings(std::move(settings), false), users, store, std::move(policies), std::move(table)},
           parts_{api_} {}
 
-    /// API, documentation, OAuth and pages, for the people whom `sessions` signs in. Throws as the other one.
+    /// API, documentation, OAuth and pages, for users whom `sessions` signs in. Throws as the other constructor.
     account_service(const account_service_settings& settings, Users& users, Store& store, Sessions& sessions,
                     Policies policies = default_policies(), route_table table = account_routes(), Theme theme = {})
         requires(session_source<Sessions> && service_detail::is_policy_set<Policies>)
@@ -14854,7 +14857,7 @@ private:
     parts_type parts_;
 };
 
-// Without this guide Clang 16 does not see that sessions are no policies.
+// Without this guide Clang 16 takes sessions for policies.
 template <class Users, class Store, session_source Sessions, class Policies = decltype(default_policies()), class Theme = plain_theme>
 account_service(account_service_settings, Users&, Store&, Sessions&, Policies = default_policies(), route_table = account_routes(),
                 Theme = {}) -> account_service<Users, Store, Sessions, Policies, Theme>;
@@ -14905,7 +14908,7 @@ private:
 
 namespace tollgate::inline v0::memory {
 
-/// Device codes, in memory. They are few, so look-ups scan all of them.
+/// Device codes, in memory. They are few, so lookups scan all of them.
 ///
 /// Thread rule: callers hold the lock of the store's OAuth part.
 class device_codes {
@@ -15106,15 +15109,15 @@ private:
 namespace tollgate::inline v0 {
 
 /// A hash table for concurrent reads: it consists of shards, each with its own lock, which is held only while one row
-/// is used. A look-up does not allocate.
+/// is used. A lookup does not allocate.
 ///
-/// With many rows, a look-up waits for memory longer than it computes, so it touches little: one byte per slot, which are so few
+/// With many rows, a lookup waits for memory longer than it computes, so it touches little: one byte per slot, which are so few
 /// that they stay in the caches, tells nearly always which slot holds the row, and the row lies in that slot, not behind a pointer.
 ///
 /// Not std::unordered_map: the member functions of two such tables take longer to compile than this class, and their
 /// names exceed 400 characters.
 ///
-/// `Key`: any type that `keyed_hash` accepts; a look-up may use another such type that compares with it. Thread rule:
+/// `Key`: any type that `keyed_hash` accepts; a lookup may use another such type that compares with it. Thread rule:
 /// any thread; callbacks that get a row must not use the table.
 template <class Key, class Row>
 class sharded_table {
@@ -15259,7 +15262,7 @@ private:
 namespace tollgate::inline v0::memory {
 
 /// A credential in as few bytes as it has. A `token_credential` has room for the longest scopes: with a hundred thousand of them, a
-/// look-up would wait for memory longer than all else takes.
+/// lookup would wait for memory longer than all else takes.
 struct stored_credential {
     user_id user;
     digest secret_digest;
@@ -16338,7 +16341,7 @@ struct server_settings {
     unsigned threads = 0;                 ///< I/O threads; 0: one for each core
     /// For blocking handlers, which wait more than they compute: at most as many for each `http::work_kind`, started when
     /// needed, so that requests that wait for one part of the application take no worker from others. Eight times as many
-    /// for look-ups of credentials, users and limits, which share round trips; four times as many for checks of passwords.
+    /// for lookups of credentials, users and limits, which share round trips; four times as many for checks of passwords.
     unsigned worker_threads = 8;
     std::size_t worker_queue_max = 1024;  ///< requests of one kind waiting for a worker, then 503; at 1 ms each a wait of 0.13 s
     milliseconds queue_wait_max = seconds{2};  ///< for a worker, then 503: most clients retry before that anyway
@@ -17289,7 +17292,7 @@ struct counted_window {
     }
 };
 
-/// Three cache lines. The first holds all keys, so a look-up touches two.
+/// Three cache lines. The first holds all keys, so a lookup touches two.
 struct alignas(64) window_set {
     static constexpr std::size_t ways = 8;
     std::uint64_t keys[ways];
@@ -17339,13 +17342,13 @@ struct bounded_quota {
 
 namespace tollgate::inline v0 {
 
-/// Tokens that were lately read from credentials, by the exact text of these: most requests repeat the credentials of the one
-/// before, and to decode them, to check them and to make the digest of the secret costs more than all else that is done for a
-/// request. It decides nothing: a token is looked up in the store each time, so a revoked one is refused at once.
+/// A cache from the text of credentials to the token that was read from it. Most requests repeat earlier credentials, and decoding
+/// them, checking them and computing the digest of the secret costs more than the rest of a request. The cache decides nothing: the
+/// token is looked up in the store each time, so a revoked one is refused at once.
 ///
-/// A slot is chosen by a keyed hash, so that a client cannot choose credentials that share a slot with another's. The text itself
-/// is compared, in constant time: the time that this takes reveals nothing about a partly correct guess. So texts, which are
-/// secrets, are kept here, never longer than needed: they are wiped when others take their slot, and at the end.
+/// A keyed hash chooses the slot, so that a client cannot choose credentials that share the slot of another client. The text is
+/// compared in constant time, so that timing reveals nothing about a partly correct guess. The texts are secrets: each is wiped
+/// when another takes its slot, and by the destructor.
 ///
 /// Fixed size, no heap memory. Not thread-safe.
 class token_memo {
@@ -17361,8 +17364,8 @@ public:
     token_memo(const token_memo&) = delete;
     token_memo& operator=(const token_memo&) = delete;
 
-    /// What `read(credentials, into)` reads from credentials of this kind: false if they are malformed. It is called for those
-    /// that are not here, and must return the same for the same text. Throws what it throws.
+    /// Sets `into` to the token of these credentials; false if they are malformed. Calls `read(credentials, into)` if they are not
+    /// cached; it must always do the same with the same text. Throws what `read` throws.
     template <class Read>
     [[nodiscard]] bool read(credential_kind kind, std::string_view credentials, presented_token& into, Read&& read) {
         if (credentials.empty() || credentials.size() > credentials_bytes_max) return read(credentials, into);
@@ -17391,7 +17394,7 @@ private:
         std::size_t size = 0;                            // 0: no entry
         presented_token token;
 
-        /// In constant time for each size, which is no secret: all bytes are compared, whether or not the first ones differ.
+        /// In constant time for each size, which is not secret: all bytes are compared, whether or not the first ones differ.
         [[nodiscard]] bool holds(std::string_view other) const noexcept {
             if (other.size() != size) return false;
             std::uint64_t difference = 0;
@@ -18057,7 +18060,7 @@ public:
     ~worker_pool() { stop(); }
 
     /// At most `workers_max` do work of one kind at the same time. Eight times as many look up credentials, users and limits,
-    /// because look-ups that wait together share a round trip, and four times as many check passwords, because who checks them
+    /// because lookups that wait together share a round trip, and four times as many check passwords, because who checks them
     /// chooses among those who wait. Throws `std::system_error` if not a single thread can be started.
     TOLLGATE_DECL void start(unsigned workers_max);
 
@@ -18730,7 +18733,6 @@ namespace tollgate::inline v0::server_detail {
 /// A connection waits for one thing at a time: its socket (then the pending wait owns it) or a worker (then the worker
 /// owns it). While it waits for the next message it has no buffer. Used by its loop's thread, except for `work` and
 /// `complete`.
-/// `work` and `complete`.
 class connection : public deadline_wheel::entry, public work_item {
 public:
     TOLLGATE_DECL connection(event_loop& loop, socket_handle socket, const ip_address& peer, admission admitted) noexcept;
@@ -19054,7 +19056,7 @@ public:
     /// What `find` would return now without a query; unknown if it would query.
     [[nodiscard]] lookup<Value> cached(const Key& key) const noexcept;
 
-    /// How many look-ups were answered from memory, and how many could not be; neither, if the cache is off.
+    /// How many lookups were answered from memory, and how many could not be; neither, if the cache is off.
     [[nodiscard]] std::uint64_t hits() const noexcept { return sum(&guard::hits); }
     [[nodiscard]] std::uint64_t misses() const noexcept { return sum(&guard::misses); }
 
@@ -19537,7 +19539,7 @@ struct owner_columns {
     std::optional<std::string> currency;
 };
 
-/// Error (internal) for values that are no quota or no balance.
+/// Error (internal) for values that are not a quota or not a balance.
 [[nodiscard]] inline result<known_user> to_known_user(user_id user, const owner_columns& read) {
     known_user made;
     if (read.requests) {
@@ -20795,7 +20797,7 @@ struct base64url_alphabet {
 using base64_group = std::uint32_t;
 inline constexpr base64_group base64_valid = in_big_endian_order(std::uint32_t{0x0f});
 
-/// For each of the four positions in a group, what a character contributes: a group is four look-ups and three ORs.
+/// For each of the four positions in a group, what a character contributes: a group is four lookups and three ORs.
 template <class Alphabet>
 inline constexpr auto base64_places = [] {
     std::array<std::array<base64_group, 256>, 4> places{};
@@ -24155,7 +24157,7 @@ public:
         stopping_ = true;
         by_host_.clear();
         waiting_.clear();
-        // Now: the callbacks belong to an executor that may be gone when the look-up ends.
+        // Now: the callbacks belong to an executor that may be gone when the lookup ends.
         for (query& each : running_) each.callbacks.clear();
         changed_.notify_all();
     }
@@ -24252,7 +24254,7 @@ private:
                 quick_names_.remove(one.host);
                 slow_domains_.add(one.domain);
             }
-        } catch (const std::exception&) {  // only slows later look-ups
+        } catch (const std::exception&) {  // only slows later lookups
         }
     }
     static void call(const on_result& done, const lookup_result& looked_up) noexcept {
@@ -27420,10 +27422,10 @@ inline void end_table(html_writer& html) { html.add("</tbody>\n</table></div>\n"
 
 }  // namespace tollgate::manual
 
-/// Values as people read them.
+// Values in the form in which people write them.
 namespace tollgate::inline v0::manual {
 
-/// `1,000`: as people write it.
+/// `1,000`.
 [[nodiscard]] inline std::string with_separators(std::uint64_t number) {
     auto digits = std::to_string(number);
     for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
@@ -27441,7 +27443,7 @@ namespace tollgate::inline v0::manual {
     }
 }
 
-/// `1 hour`, `30 days`: in the largest unit that leaves no rest.
+/// `1 hour`, `30 days`: in the largest unit that leaves no remainder.
 [[nodiscard]] inline std::string describe_duration(seconds lasting) {
     struct unit {
         std::int64_t length;
@@ -27458,7 +27460,7 @@ namespace tollgate::inline v0::manual {
     return with_separators(of.requests) + (of.requests == 1 ? " request per " : " requests per ") + describe_window(of.window);
 }
 
-/// A path that can be asked for as it stands: real services, and numbers where ids go.
+/// An example path that can be requested as it is: real services, and numbers for ids.
 [[nodiscard]] inline std::string sample_path(const route& of, const service_catalog& services) {
     std::string path{of.path};
     for (const auto& each : of.parameters) {
@@ -27478,7 +27480,7 @@ namespace tollgate::inline v0::manual {
     return lower;
 }
 
-/// What a link to a route names: no two lines of a table have the same method and path.
+/// The anchor of a route on its page. Unique: no two routes of a table have the same method and path.
 [[nodiscard]] inline std::string anchor_of(const route& of) {
     if (!of.notes.operation.empty()) return std::string{of.notes.operation};
     return lower_case(http::to_text(of.method)).append(of.path);
@@ -27921,60 +27923,60 @@ TOLLGATE_DECL api_documentation::api_documentation(const api_settings& settings,
     method_not_allowed_ = writer.write_error("Method not allowed", "Documentation pages support GET and HEAD only.");
 }
 
-TOLLGATE_DECL void api_documentation::handle(const http::request& asked, http::response& out) const noexcept {
+TOLLGATE_DECL void api_documentation::handle(const http::request& request, http::response& response) const noexcept {
     try {
-        answer(asked, out);
-        http::add_request_id(out, http::request_id_of(asked, http::unique_id::make()));
+        answer(request, response);
+        http::add_request_id(response, http::request_id_of(request, http::unique_id::make()));
     } catch (...) {
-        // Out of memory: the status alone is left.
-        out.clear();
-        out.set_status(http::status::internal_server_error);
+        // Only a failed allocation throws here: respond with the status alone.
+        response.clear();
+        response.set_status(http::status::internal_server_error);
     }
 }
 
-TOLLGATE_DECL void api_documentation::handle(const http::refusal& refused, http::response& out) const noexcept {
+TOLLGATE_DECL void api_documentation::handle(const http::refusal& refused, http::response& response) const noexcept {
     try {
-        out.set_status(refused.status);
-        out.add_prepared_lines(manual::plain_field_lines);
-        http::add_request_id(out, http::unique_id::make().view());
-        out.body().append(refused.reason).append("\n");
+        response.set_status(refused.status);
+        response.add_prepared_lines(manual::plain_field_lines);
+        http::add_request_id(response, http::unique_id::make().view());
+        response.body().append(refused.reason).append("\n");
     } catch (...) {
-        out.clear();
-        out.set_status(refused.status);
+        response.clear();
+        response.set_status(refused.status);
     }
 }
 
-TOLLGATE_DECL void api_documentation::answer(const http::request& asked, http::response& out) const {
-    if (asked.method == http::method::options) {
-        out.set_status(http::status::no_content);
-        out.add("Allow", "GET, HEAD, OPTIONS");
+TOLLGATE_DECL void api_documentation::answer(const http::request& request, http::response& response) const {
+    if (request.method == http::method::options) {
+        response.set_status(http::status::no_content);
+        response.add("Allow", "GET, HEAD, OPTIONS");
         return;
     }
-    if (asked.method != http::method::get && asked.method != http::method::head) {
-        out.set_status(http::refused_method_status(asked.method));
-        out.add("Allow", "GET, HEAD, OPTIONS");
-        out.add_prepared_lines(manual::page_field_lines);
-        out.body() = method_not_allowed_;
+    if (request.method != http::method::get && request.method != http::method::head) {
+        response.set_status(http::refused_method_status(request.method));
+        response.add("Allow", "GET, HEAD, OPTIONS");
+        response.add_prepared_lines(manual::page_field_lines);
+        response.body() = method_not_allowed_;
         return;
     }
 
-    const std::string_view path = asked.target.path;
+    const std::string_view path = request.target.path;
     for (const page& each : pages_) {
         if (each.path == path) {
-            out.add_prepared_lines(each.field_lines);
-            out.body() = each.body;
+            response.add_prepared_lines(each.field_lines);
+            response.body() = each.body;
             return;
         }
         // A page's name without its last slash: only a page that exists is redirected to.
         if (each.path.ends_with('/') && std::string_view{each.path}.substr(0, each.path.size() - 1) == path) {
-            if (const auto location = http::field_value::from(each.path)) out.add("Location", *location);
-            out.set_status(http::status::found);
+            if (const auto location = http::field_value::from(each.path)) response.add("Location", *location);
+            response.set_status(http::status::found);
             return;
         }
     }
-    out.set_status(http::status::not_found);
-    out.add_prepared_lines(manual::page_field_lines);
-    out.body() = not_found_;
+    response.set_status(http::status::not_found);
+    response.add_prepared_lines(manual::page_field_lines);
+    response.body() = not_found_;
 }
 
 }  // namespace tollgate
@@ -28068,7 +28070,7 @@ private:
         write(call, *known->balance);
         return true;
     }
-    // Flattened, because every client asks for it: the writer's functions would take longer to call than to run.
+    // Flattened, because it is the most frequent response: calling the functions of the writer would take longer than running them.
     [[gnu::flatten]] static void write(api_call& call, const balance& of) {
         auto out = call.json();
         out.begin_object();
@@ -32980,7 +32982,7 @@ private:
     return base_url.substr(base_url.rfind('/') + 1);
 }
 
-/// In words, because the scope of a service's route depends on the path that is asked for.
+/// In words, because the scope of a service's route depends on the requested path.
 [[nodiscard]] inline std::string describe_access(const access_rule& access) {
     switch (access.who) {
         case access_rule::kind::open: return "Needs no credentials.";
@@ -33235,7 +33237,7 @@ inline void document::write_oauth_scheme() {
     write_flow_end();
     json_.member("clientCredentials").begin_object();
     write_flow_end();
-    // OpenAPI 3.1 has no device flow; 3.2 calls it so.
+    // OpenAPI 3.1 has no device flow; this is its name in 3.2, as an extension.
     json_.member("x-deviceAuthorization").begin_object();
     json_.member("deviceAuthorizationUrl").string(settings_.auth_url + "/user/oauth_device/");
     write_flow_end();
@@ -35043,7 +35045,7 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
         judged.disable_if_failing_since.reset();
     } else if (!each.tried) {
         judged.outcome = delivery_outcome::not_attempted;
-        // A delivery that waited in vain for a name look-up would do so again and occupy a slot meanwhile.
+        // A delivery that waited in vain for a name lookup would do so again and occupy a slot meanwhile.
         judged.retry_at = now.wall + (each.shortage ? shortage_pause_ : each.why.empty() ? milliseconds{0} : longest_pause);
         judged.disable_if_failing_since.reset();
     }
@@ -35628,8 +35630,8 @@ TOLLGATE_DECL void attempt_run::on_time_out() {
 TOLLGATE_DECL void attempt_run::connect() {
     if (request_.target.address) return on_addresses({*request_.target.address});
     allow(client_->settings_.lookup_timeout);
-    last_fault_ = "the name look-up timed out";
-    // Weak: a look-up that never ends must not keep an attempt that has timed out.
+    last_fault_ = "the name lookup timed out";
+    // Weak: a lookup that never ends must not keep an attempt that has timed out.
     looking_up_ = true;
     client_->names_.resolve(request_.target.host,
                             [waiting = weak_from_this(), strand = client_->strand_](const auto& looked_up) {
@@ -40177,7 +40179,7 @@ struct run_result {
 };
 
 /// One connection to a server. No call waits longer than its settings allow, even if the peer hangs: the socket is
-/// non-blocking, and every wait is a poll with a time limit (except for the look-up of a host name, which the system
+/// non-blocking, and every wait is a poll with a time limit (except for the lookup of a host name, which the system
 /// does; an IP address in the connection string needs none).
 ///
 /// Each statement is prepared on first use, in the same round trip. Sessions are READ COMMITTED and wait for the disk
@@ -40344,7 +40346,7 @@ struct postgres_database_settings {
     /// Connections per process. Each is a process at the server, which gets no faster beyond about twice its cores, and
     /// by default allows 100 for all nodes (max_connections).
     std::size_t connections_max = 8;
-    /// Of these, how many are for look-ups with `postgres_lookup` only, so that calls that wait for something else do not
+    /// Of these, how many are for lookups with `postgres_lookup` only, so that calls that wait for something else do not
     /// delay them.
     std::size_t connections_for_lookups = 0;
     /// How long a call waits for one of them.
@@ -40494,7 +40496,7 @@ private:
 
 }  // namespace postgres
 
-/// Looks up rows by their key. The calls of several threads that arrive during one look-up form the next one, with one
+/// Looks up rows by their key. The calls of several threads that arrive during one lookup form the next one, with one
 /// statement and one round trip. A call that arrives during none is sent at once.
 ///
 ///     postgres_lookup<user_id, user_row> users;
@@ -44541,7 +44543,7 @@ private:
 /// socket, its deadlines and TLS are implemented here: hiredis restarts its time-out with each system call, and some
 /// versions in use have no TLS.
 ///
-/// No call exceeds its deadline, the look-up of the host name included.
+/// No call exceeds its deadline, the lookup of the host name included.
 ///
 /// Thread rule: one thread at a time. Blocking. Sends no SIGPIPE.
 class connection {
@@ -45038,7 +45040,7 @@ inline result<address_list> look_up(const std::string& host, const std::string& 
         static std::atomic<int> threads = 0;
         if (threads.fetch_add(1) >= threads_max) {
             --threads;
-            return unavailable("the look-up of this name hangs");
+            return unavailable("the lookup of this name hangs");
         }
         asked->is_answered = false;
         try {
@@ -45048,7 +45050,7 @@ inline result<address_list> look_up(const std::string& host, const std::string& 
             }}.detach();
         } catch (const std::system_error&) {
             --threads;
-            return unavailable("no thread for the look-up of this name");
+            return unavailable("no thread for the lookup of this name");
         }
         std::unique_lock lock{asked->mutex};
         if (!asked->answered.wait_until(lock, end, [&] { return asked->is_answered; }))

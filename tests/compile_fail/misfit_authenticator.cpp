@@ -1,4 +1,4 @@
-// expect: tollgate: one of these is no authenticator over this store; read tollgate/contract/authenticator.hpp
+// expect: tollgate: an authenticator does not satisfy authenticator_over this store; read tollgate/contract/authenticator.hpp
 #include <tollgate/api/account_api.hpp>
 #include <tollgate/api/routes.hpp>
 #include <tollgate/store/memory.hpp>

@@ -1,10 +1,10 @@
-// expect: tollgate: this is no user_directory; read tollgate/contract/user_directory.hpp
-// misfit 1 names quota_of: tollgate: this is no user_directory; read tollgate/contract/user_directory.hpp
-// misfit 2 names balance_of: tollgate: this is no user_directory; read tollgate/contract/user_directory.hpp
-// misfit 3 names cached_quota_of: tollgate: this is no quota_cache; read tollgate/contract/user_directory.hpp
-// misfit 4 names cached_balance_of: tollgate: this is no balance_cache; read tollgate/contract/user_directory.hpp
-// misfit 5 names has_account: tollgate: this is no account_checker; read tollgate/contract/user_directory.hpp
-// misfit 6 names activity_of: tollgate: this is no activity_source; read tollgate/contract/user_directory.hpp
+// expect: tollgate: this does not satisfy user_directory; read tollgate/contract/user_directory.hpp
+// misfit 1 names quota_of: tollgate: this does not satisfy user_directory; read tollgate/contract/user_directory.hpp
+// misfit 2 names balance_of: tollgate: this does not satisfy user_directory; read tollgate/contract/user_directory.hpp
+// misfit 3 names cached_quota_of: tollgate: this does not satisfy quota_cache; read tollgate/contract/user_directory.hpp
+// misfit 4 names cached_balance_of: tollgate: this does not satisfy balance_cache; read tollgate/contract/user_directory.hpp
+// misfit 5 names has_account: tollgate: this does not satisfy account_checker; read tollgate/contract/user_directory.hpp
+// misfit 6 names activity_of: tollgate: this does not satisfy activity_source; read tollgate/contract/user_directory.hpp
 #include <tollgate/api/account_api.hpp>
 #include <tollgate/api/routes.hpp>
 #include <tollgate/store/memory.hpp>

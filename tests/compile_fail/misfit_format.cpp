@@ -1,4 +1,4 @@
-// expect: tollgate: this is no payload_format; read tollgate/contract/payload_format.hpp
+// expect: tollgate: this does not satisfy payload_format; read tollgate/contract/payload_format.hpp
 #include <tollgate/policy/default_policies.hpp>
 
 using namespace tollgate;

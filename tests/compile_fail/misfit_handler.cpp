@@ -1,6 +1,6 @@
-// expect: tollgate: this is no handler; read tollgate/http/handler.hpp
-// misfit 1 names handle: tollgate: this is no handler; read tollgate/http/handler.hpp
-// misfit 2 names noexcept: tollgate: this is no handler; read tollgate/http/handler.hpp
+// expect: tollgate: this does not satisfy handler; read tollgate/http/handler.hpp
+// misfit 1 names handle: tollgate: this does not satisfy handler; read tollgate/http/handler.hpp
+// misfit 2 names noexcept: tollgate: this does not satisfy handler; read tollgate/http/handler.hpp
 #include <tollgate/server/server.hpp>
 
 using namespace tollgate;

@@ -1,7 +1,7 @@
-// expect: tollgate: this is no rate_limiter; read tollgate/contract/rate_limiter.hpp
-// misfit 1 names peek: tollgate: this is no rate_limiter; read tollgate/contract/rate_limiter.hpp
-// misfit 2 names peek: tollgate: this is no rate_limiter; read tollgate/contract/rate_limiter.hpp
-// misfit 3 names peek: tollgate: this is no rate_limiter; read tollgate/contract/rate_limiter.hpp
+// expect: tollgate: this does not satisfy rate_limiter; read tollgate/contract/rate_limiter.hpp
+// misfit 1 names peek: tollgate: this does not satisfy rate_limiter; read tollgate/contract/rate_limiter.hpp
+// misfit 2 names peek: tollgate: this does not satisfy rate_limiter; read tollgate/contract/rate_limiter.hpp
+// misfit 3 names peek: tollgate: this does not satisfy rate_limiter; read tollgate/contract/rate_limiter.hpp
 #include <tollgate/policy/default_policies.hpp>
 
 using namespace tollgate;

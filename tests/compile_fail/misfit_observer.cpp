@@ -1,4 +1,4 @@
-// expect: tollgate: this is no observer; read tollgate/contract/observer.hpp
+// expect: tollgate: this does not satisfy observer; read tollgate/contract/observer.hpp
 #include <tollgate/policy/default_policies.hpp>
 
 using namespace tollgate;

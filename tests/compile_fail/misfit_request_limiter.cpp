@@ -1,5 +1,5 @@
-// expect: tollgate: this is no request_limiter; read tollgate/contract/rate_limiter.hpp
-// misfit 1 names windows_of: tollgate: this is no request_limiter; read tollgate/contract/rate_limiter.hpp
+// expect: tollgate: this does not satisfy request_limiter; read tollgate/contract/rate_limiter.hpp
+// misfit 1 names windows_of: tollgate: this does not satisfy request_limiter; read tollgate/contract/rate_limiter.hpp
 #include <tollgate/policy/default_policies.hpp>
 
 using namespace tollgate;

@@ -1,4 +1,4 @@
-// expect: tollgate: this is no router; read tollgate/contract/router.hpp
+// expect: tollgate: this does not satisfy router; read tollgate/contract/router.hpp
 #include <tollgate/policy/default_policies.hpp>
 
 using namespace tollgate;

@@ -1,4 +1,4 @@
-// expect: tollgate: this is no scope_checker; read tollgate/contract/scope_checker.hpp
+// expect: tollgate: this does not satisfy scope_checker; read tollgate/contract/scope_checker.hpp
 #include <tollgate/policy/default_policies.hpp>
 
 using namespace tollgate;

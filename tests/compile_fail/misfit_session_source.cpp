@@ -1,4 +1,4 @@
-// expect: tollgate: this is no session_source; read tollgate/contract/session_source.hpp
+// expect: tollgate: this does not satisfy session_source; read tollgate/contract/session_source.hpp
 #include <tollgate/pages/account_pages.hpp>
 #include <tollgate/store/memory.hpp>
 

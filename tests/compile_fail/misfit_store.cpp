@@ -1,9 +1,9 @@
-// expect: tollgate: this is no hook_store; read tollgate/contract/hook_store.hpp
-// misfit 1 names delete_hook: tollgate: this is no hook_store; read tollgate/contract/hook_store.hpp
-// misfit 2 names revoke_personal_token: tollgate: this is no token_store; read tollgate/contract/token_store.hpp
-// misfit 3 names find_personal_token: tollgate: this is no token_store; read tollgate/contract/token_store.hpp
-// misfit 4 names cached_access_token: tollgate: this is no credential_cache; read tollgate/contract/token_store.hpp
-// misfit 5 names record_access_token_use: tollgate: this is no use_recorder; read tollgate/contract/token_store.hpp
+// expect: tollgate: this does not satisfy hook_store; read tollgate/contract/hook_store.hpp
+// misfit 1 names delete_hook: tollgate: this does not satisfy hook_store; read tollgate/contract/hook_store.hpp
+// misfit 2 names revoke_personal_token: tollgate: this does not satisfy token_store; read tollgate/contract/token_store.hpp
+// misfit 3 names find_personal_token: tollgate: this does not satisfy token_store; read tollgate/contract/token_store.hpp
+// misfit 4 names cached_access_token: tollgate: this does not satisfy credential_cache; read tollgate/contract/token_store.hpp
+// misfit 5 names record_access_token_use: tollgate: this does not satisfy use_recorder; read tollgate/contract/token_store.hpp
 #include <tollgate/api/account_api.hpp>
 #include <tollgate/api/routes.hpp>
 #include <tollgate/store/memory.hpp>

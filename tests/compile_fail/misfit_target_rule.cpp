@@ -1,4 +1,4 @@
-// expect: tollgate: this is no target_rule; read tollgate/contract/target_rule.hpp
+// expect: tollgate: this does not satisfy target_rule; read tollgate/contract/target_rule.hpp
 #include <tollgate/policy/default_policies.hpp>
 
 using namespace tollgate;

@@ -1,4 +1,4 @@
-// expect: tollgate: this is no page_theme; read tollgate/web/page_theme.hpp
+// expect: tollgate: this does not satisfy page_theme; read tollgate/web/page_theme.hpp
 #include <tollgate/oauth/authorization_server.hpp>
 #include <tollgate/store/memory.hpp>
 

@@ -1,4 +1,4 @@
-// expect: tollgate: this is no time_source; read tollgate/contract/sources.hpp
+// expect: tollgate: this does not satisfy time_source; read tollgate/contract/sources.hpp
 #include <tollgate/policy/default_policies.hpp>
 
 using namespace tollgate;

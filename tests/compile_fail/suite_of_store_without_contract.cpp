@@ -1,9 +1,9 @@
-// expect: tollgate: this is no hook_store; read tollgate/contract/hook_store.hpp
-// misfit 1 names delete_hook: tollgate: this is no hook_store; read tollgate/contract/hook_store.hpp
-// misfit 2 names create_hook: tollgate: this is no hook_store; read tollgate/contract/hook_store.hpp
-// misfit 3 names create_session: tollgate: this is no session_store; read tollgate/contract/session_source.hpp
-// misfit 4 names delete_hook: tollgate: this is no hook_store; read tollgate/contract/hook_store.hpp
-// misfit 5 names append_event: tollgate: this is no outbox; read tollgate/contract/outbox.hpp
+// expect: tollgate: this does not satisfy hook_store; read tollgate/contract/hook_store.hpp
+// misfit 1 names delete_hook: tollgate: this does not satisfy hook_store; read tollgate/contract/hook_store.hpp
+// misfit 2 names create_hook: tollgate: this does not satisfy hook_store; read tollgate/contract/hook_store.hpp
+// misfit 3 names create_session: tollgate: this does not satisfy session_store; read tollgate/contract/session_source.hpp
+// misfit 4 names delete_hook: tollgate: this does not satisfy hook_store; read tollgate/contract/hook_store.hpp
+// misfit 5 names append_event: tollgate: this does not satisfy outbox; read tollgate/contract/outbox.hpp
 // misfit 6 names outbox: tollgate: make() must return a token_store, hook_store (with or without an outbox)
 #include <tollgate/store/memory.hpp>
 #include <tollgate/testing/store_suite.hpp>

@@ -40,7 +40,7 @@ class Clients(Case):
     def setUp(self):
         self.app = Application(self.server, 1, name=self._testMethodName)
 
-    def let_in(self, url):
+    def authorize(self, url):
         """What the user does at the URL that a client made: returns the URL of the redirect."""
         self.assertTrue(url.startswith(self.site + AUTHORIZE + "?"), url)
         page = self.visitor.get(url)
@@ -63,7 +63,7 @@ class Python(Clients):
                         self.app.id, self.app.secret, scope=SCOPE, redirect_uri=BACK, code_challenge_method="S256",
                         token_endpoint_auth_method=method, revocation_endpoint_auth_method=method) as session:
                     url, state = session.create_authorization_url(self.site + AUTHORIZE, code_verifier=verifier)
-                    token = session.fetch_token(self.site + TOKEN, authorization_response=self.let_in(url), state=state,
+                    token = session.fetch_token(self.site + TOKEN, authorization_response=self.authorize(url), state=state,
                                                 code_verifier=verifier)
                     self.assertEqual(set(SCOPE.split()), set(token["scope"].split()))
                     self.assert_balance(session.get(self.balance_url))
@@ -82,7 +82,7 @@ class Python(Clients):
                 self.app = Application(self.server, 1, name=f"requests_oauthlib {in_body}")
                 with requests_oauthlib.OAuth2Session(self.app.id, redirect_uri=BACK, scope=SCOPE.split()) as session:
                     url, _ = session.authorization_url(self.site + AUTHORIZE)
-                    token = session.fetch_token(self.site + TOKEN, authorization_response=self.let_in(url),
+                    token = session.fetch_token(self.site + TOKEN, authorization_response=self.authorize(url),
                                                 client_secret=self.app.secret, include_client_id=in_body)
                     self.assert_balance(session.get(self.balance_url))
                     before = token["access_token"]
@@ -126,7 +126,7 @@ class Node(Clients):
         told = {"issuer": self.site, "client_id": self.app.id, "client_secret": self.app.secret, "scope": SCOPE,
                 "redirect_uri": BACK, "balance_url": self.balance_url, **more}
         with self.talking(script, told) as (say, hear, client):
-            say({"location": self.let_in(hear()["authorize"])})
+            say({"location": self.authorize(hear()["authorize"])})
             first = hear()
             self.assertEqual(1234.56, first["balance"])
             self.assertEqual(set(SCOPE.split()), set(first["scope"].split()))

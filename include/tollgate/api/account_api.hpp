@@ -30,28 +30,28 @@ inline constexpr bool all_authenticate_over = false;
 template <class... A, class Store>
 inline constexpr bool all_authenticate_over<std::tuple<A...>, Store> = (authenticator_over<policy_type<A>, Store> && ...);
 
-/// A member of an optional part that does not fit would be ignored in silence: it is refused, with its reason.
+/// A member with the name of an optional part but another signature is an error: otherwise it would be ignored silently.
 template <class Users>
 consteval bool check_optional_members_of_directory() {
     if constexpr (requires { &Users::cached_quota_of; })
-        static_assert(quota_cache<Users>, "tollgate: this is no quota_cache; read tollgate/contract/user_directory.hpp");
+        static_assert(quota_cache<Users>, "tollgate: this does not satisfy quota_cache; read tollgate/contract/user_directory.hpp");
     if constexpr (requires { &Users::cached_balance_of; })
-        static_assert(balance_cache<Users>, "tollgate: this is no balance_cache; read tollgate/contract/user_directory.hpp");
+        static_assert(balance_cache<Users>, "tollgate: this does not satisfy balance_cache; read tollgate/contract/user_directory.hpp");
     if constexpr (requires { &Users::has_account; })
-        static_assert(account_checker<Users>, "tollgate: this is no account_checker; read tollgate/contract/user_directory.hpp");
+        static_assert(account_checker<Users>, "tollgate: this does not satisfy account_checker; read tollgate/contract/user_directory.hpp");
     if constexpr (requires { &Users::activity_of; })
-        static_assert(activity_source<Users>, "tollgate: this is no activity_source; read tollgate/contract/user_directory.hpp");
+        static_assert(activity_source<Users>, "tollgate: this does not satisfy activity_source; read tollgate/contract/user_directory.hpp");
     return true;
 }
 
 template <class Store>
 consteval bool check_optional_members_of_store() {
     if constexpr (requires { &Store::cached_personal_token; } || requires { &Store::cached_access_token; })
-        static_assert(credential_cache<Store>, "tollgate: this is no credential_cache; read tollgate/contract/token_store.hpp");
+        static_assert(credential_cache<Store>, "tollgate: this does not satisfy credential_cache; read tollgate/contract/token_store.hpp");
     if constexpr (requires { &Store::record_personal_token_use; } || requires { &Store::record_access_token_use; })
-        static_assert(use_recorder<Store>, "tollgate: this is no use_recorder; read tollgate/contract/token_store.hpp");
+        static_assert(use_recorder<Store>, "tollgate: this does not satisfy use_recorder; read tollgate/contract/token_store.hpp");
     if constexpr (requires { &Store::create_hook; } || requires { &Store::hooks_of; } || requires { &Store::delete_hook; })
-        static_assert(hook_store<Store>, "tollgate: this is no hook_store; read tollgate/contract/hook_store.hpp");
+        static_assert(hook_store<Store>, "tollgate: this does not satisfy hook_store; read tollgate/contract/hook_store.hpp");
     return true;
 }
 
@@ -86,12 +86,12 @@ class account_api {
     static constexpr bool store_fits = token_store<Store>;
     static constexpr bool authenticators_fit =
         pipeline::all_authenticate_over<decltype(Policies::authenticators), Store>;
-    static_assert(user_directory<Users>, "tollgate: this is no user_directory; read tollgate/contract/user_directory.hpp");
-    static_assert(token_store<Store>, "tollgate: this is no token_store; read tollgate/contract/token_store.hpp");
+    static_assert(user_directory<Users>, "tollgate: this does not satisfy user_directory; read tollgate/contract/user_directory.hpp");
+    static_assert(token_store<Store>, "tollgate: this does not satisfy token_store; read tollgate/contract/token_store.hpp");
     static_assert(!users_fit || pipeline::check_optional_members_of_directory<Users>());
     static_assert(!store_fits || pipeline::check_optional_members_of_store<Store>());
     static_assert(!store_fits || authenticators_fit,
-                  "tollgate: one of these is no authenticator over this store; read tollgate/contract/authenticator.hpp");
+                  "tollgate: an authenticator does not satisfy authenticator_over this store; read tollgate/contract/authenticator.hpp");
     static constexpr bool fits = users_fit && store_fits && authenticators_fit;
 
     // Keeps the compiler from reporting the consequences of a misfit, too.
@@ -120,8 +120,8 @@ public:
     void handle(const http::request& request, http::response& response) noexcept;
     void handle(const http::refusal& refusal, http::response& response) noexcept;
 
-    /// The contract `http::resumable_handler`: a request is answered on the thread that read it, from its head if that rejects it,
-    /// unless a store, the directory or the limiter has to be waited for.
+    /// Implements `http::resumable_handler`: answers on the thread that read the request unless a store, the directory or the limiter
+    /// may block, and from the head alone if it refuses the request.
     [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state& state,
                                             http::thread_kind thread) noexcept {
         auto& judged = state.get<pipeline::judgement>();
@@ -131,7 +131,7 @@ public:
         return step;
     }
 
-    /// For tests, and for servers that have no response to use again.
+    /// For tests, and for servers that do not reuse a response.
     [[nodiscard]] http::response handle(const http::request& request) noexcept {
         http::response response;
         handle(request, response);
@@ -185,7 +185,7 @@ account_api<Users, Store, Policies>::account_api(api_settings settings, Users& u
                settings_, openapi_} {
     for (const auto* url : {&settings_.base_url, &settings_.auth_url})
         if (!url->starts_with("https://") && !url->starts_with("http://"))
-            throw std::invalid_argument{"tollgate: '" + *url + "' is no absolute http or https URL"};
+            throw std::invalid_argument{"tollgate: '" + *url + "' is not an absolute http or https URL"};
     pipeline::check_routes(table_, settings_.services, hook_store<Store>);
     policy(policies_.router).build(patterns_);
     for (const route& each : table_)
@@ -195,7 +195,7 @@ account_api<Users, Store, Policies>::account_api(api_settings settings, Users& u
 template <class Users, class Store, class Policies>
 void account_api<Users, Store, Policies>::handle(const http::request& request, http::response& response) noexcept {
     pipeline::judgement state;
-    // On a thread that may wait, for one thing after the other.
+    // This thread may wait for everything.
     while (judge(request, response, state, http::thread_kind::worker) == http::handle_step::needs_worker) {}
 }
 
@@ -208,7 +208,7 @@ http::handle_step account_api<Users, Store, Policies>::judge(const http::request
         } catch (const std::exception& thrown) {
             respond_thrown(thrown.what(), request, response, state);
         } catch (...) {
-            respond_thrown("something that is no std::exception", request, response, state);
+            respond_thrown("an exception that is not a std::exception", request, response, state);
         }
     }
     return http::handle_step::done;
@@ -220,7 +220,7 @@ void account_api<Users, Store, Policies>::handle(const http::refusal& refusal, h
         try {
             make_judge().respond_refusal(refusal, response);
         } catch (...) {
-            // Only the heap throws here: without it there is a status, and nothing to say it with.
+            // Only a failed allocation throws here: respond with the status alone.
             response.clear();
             response.set_status(refusal.status);
         }

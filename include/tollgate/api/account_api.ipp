@@ -40,7 +40,7 @@ private:
         write(call, *known->balance);
         return true;
     }
-    // Flattened, because every client asks for it: the writer's functions would take longer to call than to run.
+    // Flattened, because it is the most frequent response: calling the functions of the writer would take longer than running them.
     [[gnu::flatten]] static void write(api_call& call, const balance& of) {
         auto out = call.json();
         out.begin_object();

@@ -31,7 +31,7 @@ struct account_service_settings {
     service_catalog services = {};
 
     quota anonymous_quota{60, std::chrono::hours{1}};  ///< of one client address without credentials
-    quota user_quota{1000, std::chrono::hours{24}};    ///< of one user, unless the directory has another one for them
+    quota user_quota{1000, std::chrono::hours{24}};    ///< of one user, unless the directory has another one
 
     /// Proxies that name their clients; of other peers the field is ignored.
     std::vector<ip_network> trusted_proxies = {};
@@ -196,7 +196,7 @@ public:
           api_{service_detail::to_api_settings(std::move(settings), false), users, store, std::move(policies), std::move(table)},
           parts_{api_} {}
 
-    /// API, documentation, OAuth and pages, for the people whom `sessions` signs in. Throws as the other one.
+    /// API, documentation, OAuth and pages, for users whom `sessions` signs in. Throws as the other constructor.
     account_service(const account_service_settings& settings, Users& users, Store& store, Sessions& sessions,
                     Policies policies = default_policies(), route_table table = account_routes(), Theme theme = {})
         requires(session_source<Sessions> && service_detail::is_policy_set<Policies>)
@@ -270,7 +270,7 @@ private:
     parts_type parts_;
 };
 
-// Without this guide Clang 16 does not see that sessions are no policies.
+// Without this guide Clang 16 takes sessions for policies.
 template <class Users, class Store, session_source Sessions, class Policies = decltype(default_policies()), class Theme = plain_theme>
 account_service(account_service_settings, Users&, Store&, Sessions&, Policies = default_policies(), route_table = account_routes(),
                 Theme = {}) -> account_service<Users, Store, Sessions, Policies, Theme>;

@@ -36,7 +36,7 @@ static_assert(secret_text_bytes <= secret_text::bytes_max);
 [[nodiscard]] TOLLGATE_DECL secret_text make_secret(secret_kind kind, std::span<const std::byte, 32> random) noexcept;
 
 /// Whether `text` has the prefix, characters and checksum of this kind. Rejects mistyped and invented secrets without a
-/// digest or a store look-up.
+/// digest or a store lookup.
 [[nodiscard]] TOLLGATE_DECL bool is_well_formed(secret_kind kind, std::string_view text) noexcept;
 
 /// The digest that stores keep of a secret. Throws as `sha256` does.

@@ -49,7 +49,7 @@ struct presented_token {
     digest secret_digest;                                    ///< of the secret; finds an access token
 };
 
-/// An authenticator whose credentials are tokens of a `credential_source`, so that the caller can do the look-up. It
+/// An authenticator whose credentials are tokens of a `credential_source`, so that the caller can do the lookup. It
 /// accepts a token that the source has with the same digest and that has not expired.
 ///
 /// Exemplar: `basic_token`.

@@ -16,7 +16,7 @@
 
 namespace tollgate::inline v0 {
 
-/// What tells one request from all others, in logs, metrics and traces. Views: valid during the call.
+/// Identifies one request in logs, metrics and traces. Views: valid during the call.
 struct request_context {
     /// The request's `X-Request-Id` if it is 1 to 128 letters, digits, dots, underscores and hyphens, else a new id of 32
     /// hexadecimal digits. The response carries it.
@@ -29,15 +29,15 @@ struct request_context {
     std::string_view parent_span_id;
     /// The sampled flag of `traceparent`; true for a trace that begins here.
     bool sampled = true;
-    /// The pattern of its route, without what was captured: `/{service}/accounts`. Of the API it is below the base URL, of pages and
-    /// OAuth below the auth URL. Empty if the request was refused before its route was known, or has none.
+    /// The pattern of its route, such as `/{service}/accounts`: below the base URL for the API, below the auth URL for pages and
+    /// OAuth. Empty if there is no route, or the request was refused before its route was known.
     std::string_view route;
     ip_address client;                   ///< behind trusted proxies, the one they name
     instant at;                          ///< when its head had arrived
-    std::chrono::nanoseconds duration{};  ///< from then until now: with the waits for its body, a worker and the store
+    std::chrono::nanoseconds duration{};  ///< from then until now, waits for the body, a worker and the store included
 };
 
-/// One answered request, for logs and metrics. Views: valid during the call. The request's Authorization field and query
+/// One request and its response, for logs and metrics. Views: valid during the call. The request's Authorization field and query
 /// may hold secrets; what is logged of them is the observer's responsibility.
 struct request_record {
     const request_context& context;
@@ -46,23 +46,23 @@ struct request_record {
     const tollgate::caller* caller = nullptr;  ///< null if no caller was authenticated
 };
 
-/// A request that the server refused before there was one to handle: malformed bytes, a time-out, overload. Of its context, id,
-/// trace, client and time are known. Views: valid during the call.
+/// What the server refused before there was a request to handle: malformed bytes, a time-out, overload. The context has an id,
+/// a trace, the client and the time, and nothing else. Views: valid during the call.
 struct refusal_record {
     const request_context& context;
     const http::refusal& refusal;
 };
 
-/// A failure on our side, for logs: `error.cause` is what the client is not told. Valid during the call.
+/// A failure of the server, for logs: `error.cause` is not sent to the client. Valid during the call.
 struct problem_record {
-    /// A failure, and the request that it was met in, if there was one.
+    /// A failure, and the request in which it occurred, if any.
     problem_record(const tollgate::error& what, const request_context* of = nullptr) noexcept : error{what}, context{of} {}
 
     const tollgate::error& error;    ///< what failed
     const request_context* context;  ///< null outside of a request, as in a dispatcher
 };
 
-/// Watches. It changes nothing, and a failure of its own is its own.
+/// Sees every request, refusal and failure. It changes nothing, and its own failures affect no response.
 ///
 /// Exemplar:
 ///
@@ -73,13 +73,13 @@ struct problem_record {
 ///         void on_problem(const problem_record&) const noexcept {}
 ///     };
 template <class O>
-concept observer = requires(const O& o, const request_record& answered, const refusal_record& refused, const problem_record& failed) {
-    // After each answer, on the thread that made it: be quick. Called from many threads at once.
-    { o.on_request(answered) } noexcept;
-    // After the answer to what the server refused was written.
-    { o.on_refusal(refused) } noexcept;
-    // Before a 5xx is answered, and after a failure outside of a request.
-    { o.on_problem(failed) } noexcept;
+concept observer = requires(const O& o, const request_record& request, const refusal_record& refusal, const problem_record& problem) {
+    // After each response, on the thread that made it: be quick. Called from many threads at once.
+    { o.on_request(request) } noexcept;
+    // After the response to a refusal was written.
+    { o.on_refusal(refusal) } noexcept;
+    // Before a 5xx response, and after a failure outside of a request.
+    { o.on_problem(problem) } noexcept;
 };
 
 /// One attempt that has ended, for logs and metrics. Views: valid during the call. `delivery` holds the hook's secret, and its
@@ -87,8 +87,8 @@ concept observer = requires(const O& o, const request_record& answered, const re
 struct delivery_record {
     const due_delivery& delivery;
     const attempt_result& attempt;
-    completion result;  ///< what the store made of it
-    /// Why it failed, for the operator: the system's words, or the certificate's fault; may be empty.
+    completion result;  ///< what `outbox::complete` returned
+    /// Why it failed, for the operator: the system's message, or what is wrong with the certificate; may be empty.
     std::string_view why;
     /// The trace and span that the attempt's `traceparent` named. All attempts of a delivery are in one trace.
     std::string_view trace_id{};
@@ -122,11 +122,11 @@ concept delivery_observer = observer<O> && requires(const O& o, const delivery_r
 ///     };
 template <class O>
 concept activity_observer = observer<O> && requires(const O& o, const activity& done) {
-    // After it was done and stored, on the thread that did it, which may block if the handler may.
+    // After the change was stored, on the thread that made it. May block if the handler may.
     { o.on_activity(done) } noexcept;
 };
 
-/// Tells the observer, if it is an `activity_observer`.
+/// Reports to the observer if it is an `activity_observer`.
 template <observer O>
 void report_activity(const O& observer, const activity& done) noexcept {
     if constexpr (activity_observer<O>) observer.on_activity(done);

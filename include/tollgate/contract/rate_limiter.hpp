@@ -71,7 +71,7 @@ public:
 
     /// None: the request is admitted and not counted.
     constexpr limit_windows() noexcept = default;
-    /// These: `return {{asked.key, asked.allowed}, {asked.key.in("exports"), {10, minutes{1}}}};`
+    /// These: `return {{request.key, request.allowed}, {request.key.in("exports"), {10, minutes{1}}}};`
     constexpr limit_windows(limit_window first) noexcept : all_{first}, count_{1} {}
     constexpr limit_windows(limit_window first, limit_window second) noexcept : all_{first, second}, count_{2} {}
     constexpr limit_windows(limit_window first, limit_window second, limit_window third) noexcept
@@ -107,16 +107,16 @@ private:
 ///         window_limiter counted;
 ///         verdict take(const limit_key& key, quota allowed, instant now) noexcept { return counted.take(key, allowed, now); }
 ///         verdict peek(const limit_key& key, quota allowed, instant now) noexcept { return counted.peek(key, allowed, now); }
-///         limit_windows windows_of(const limited_request& asked) const noexcept {
-///             if (asked.route != "/{service}/export") return {{asked.key, asked.allowed}};
-///             return {{asked.key, asked.allowed}, {asked.key.in("exports"), {10, minutes{1}}}};
+///         limit_windows windows_of(const limited_request& request) const noexcept {
+///             if (request.route != "/{service}/export") return {{request.key, request.allowed}};
+///             return {{request.key, request.allowed}, {request.key.in("exports"), {10, minutes{1}}}};
 ///         }
 ///     };
 template <class L>
-concept request_limiter = rate_limiter<L> && requires(L& l, const limited_request& asked) {
+concept request_limiter = rate_limiter<L> && requires(L& l, const limited_request& request) {
     // The windows of this request. Called once per request, on the thread that read it, from many threads at once.
     // Never waits.
-    { l.windows_of(asked) } noexcept -> std::same_as<limit_windows>;
+    { l.windows_of(request) } noexcept -> std::same_as<limit_windows>;
 };
 
 }  // namespace tollgate

@@ -34,7 +34,7 @@ private:
     std::uint16_t bits_ = 0;
 };
 
-/// The result of a look-up.
+/// The result of a lookup.
 struct route_match {
     enum class kind : std::uint8_t { unknown_path, other_method, found };
 

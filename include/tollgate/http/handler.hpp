@@ -26,8 +26,8 @@ struct refusal {
     bool secure = false;
 };
 
-/// What a path answers to a method that it does not have: 501 if no path of any server has it, otherwise 405, which goes with
-/// `Allow` (RFC 9110 section 9.1).
+/// The status for a method that the path does not support: 501 for an unknown method, otherwise 405, which needs `Allow` (RFC
+/// 9110 section 9.1).
 [[nodiscard]] constexpr status refused_method_status(method sent) noexcept {
     return sent == method::other ? status::not_implemented : status::method_not_allowed;
 }
@@ -82,15 +82,15 @@ enum class thread_kind : std::uint8_t {
 /// What a request waits for on a worker thread. The server bounds how many workers each kind may occupy, so that a
 /// part of the application that hangs, or has a long queue, delays no request that waits for another part.
 enum class work_kind : std::uint8_t {
-    other,           ///< what a handler does not say
+    other,           ///< anything else
     credentials,     ///< looking up a token
-    token_uses,      ///< recording that one was used, which is given up soon
+    token_uses,      ///< recording the use of a token; not worth a long wait
     users,           ///< the user directory
     limits,          ///< the rate limiter
     store_reads,     ///< other reads of the store
     store_writes,    ///< writes: SQLite has one writer at a time
     pages,           ///< showing pages
-    forms,           ///< what is posted to them
+    forms,           ///< processing forms
     sign_in,         ///< checking passwords
     token_endpoint,  ///< issuing, revoking and describing OAuth tokens
 };
@@ -147,7 +147,7 @@ private:
 /// only when it has to wait.
 ///
 /// The server calls `advance` when the head has arrived (`body_state::pending` if part of the body is missing), and
-/// again each time it has what the last step asked for, until `done`. The request and the response stay the same
+/// again each time it has what the last step needs, until `done`. The request and the response stay the same
 /// objects, but the bytes that the request refers to may move between calls. Never throws.
 ///
 /// On a worker (`thread_kind::worker`) it may wait for what it named with `state.set_waits_for`, and for nothing else. If
@@ -173,7 +173,7 @@ template <handler H>
     }
 }
 
-/// A handler that knows the paths it serves. Each is read as by `mount` (in site.hpp).
+/// A handler that knows the paths it serves: prefixes as in `http::mount` (site.hpp).
 template <class H>
 concept knows_its_mounts = requires(const H& h) {
     { h.mounts() } -> std::same_as<std::vector<std::string>>;
@@ -186,7 +186,7 @@ public:
     template <class H>
         requires(!std::same_as<std::remove_cvref_t<H>, handler_ref> && std::is_class_v<H>)
     handler_ref(H& target) noexcept : target_{&target} {
-        static_assert(handler<H>, "tollgate: this is no handler; read tollgate/http/handler.hpp");
+        static_assert(handler<H>, "tollgate: this does not satisfy handler; read tollgate/http/handler.hpp");
         if constexpr (handler<H>) {
             handle_request_ = [](void* to, const request& request, response& response) noexcept {
                 static_cast<H*>(to)->handle(request, response);

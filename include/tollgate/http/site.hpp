@@ -52,9 +52,9 @@ namespace detail {
     return prefix.empty() || path.size() == prefix.size() || (path[prefix.size()] == '/' && prefix.back() != '/');
 }
 
-[[nodiscard]] inline bool is_for_host(const request& asked, std::string_view host) noexcept {
+[[nodiscard]] inline bool is_for_host(const request& request, std::string_view host) noexcept {
     if (host.empty()) return true;
-    const auto named = asked.authority();
+    const auto named = request.authority();
     const auto port = named.rfind(':');
     const bool has_port = port != std::string_view::npos && named.find(']', port) == std::string_view::npos;
     return ascii_iequals(has_port ? named.substr(0, port) : named, host);
@@ -62,13 +62,12 @@ namespace detail {
 
 }  // namespace detail
 
-/// The hosts that a server serves, without ports; empty means any. A request for another host was not meant for this
-/// server: either an attacker's name resolves to it (DNS rebinding), or a proxy is misconfigured. Respond with 421 (RFC
-/// 9110 section 15.5.20).
+/// The hosts that a server serves. A request for another host was not meant for this server: either an attacker's name
+/// resolves to it (DNS rebinding), or a proxy is misconfigured. Respond with 421 (RFC 9110 section 15.5.20).
 class allowed_hosts {
 public:
     allowed_hosts() = default;
-    /// Host names, with a port where it is not the default one. Throws std::invalid_argument for invalid text.
+    /// Host names and IP addresses (IPv6 in brackets), without ports; empty: any.
     explicit allowed_hosts(std::vector<std::string> hosts) : hosts_{std::move(hosts)} {}
 
     [[nodiscard]] bool allows(const request& request) const noexcept {
@@ -117,11 +116,11 @@ public:
 
 private:
     template <class Use>
-    static void with_fitting(const request& asked, auto& mounts, Use use) noexcept {
+    static void with_fitting(const request& request, auto& mounts, Use use) noexcept {
         const auto try_one = [&](auto& each) {
-            const bool fits = detail::is_for_host(asked, each.host) &&
+            const bool fits = detail::is_for_host(request, each.host) &&
                               std::any_of(each.prefixes.begin(), each.prefixes.end(), [&](const std::string& prefix) {
-                                  return detail::is_below(asked.target.path, prefix);
+                                  return detail::is_below(request.target.path, prefix);
                               });
             if (fits) use(each.target);
             return fits;

@@ -39,8 +39,8 @@ public:
     static constexpr bool reads_body = false;
 
     /// Serves a page, or answers what the server refused.
-    TOLLGATE_DECL void handle(const http::request& asked, http::response& out) const noexcept;
-    TOLLGATE_DECL void handle(const http::refusal& refused, http::response& out) const noexcept;
+    TOLLGATE_DECL void handle(const http::request& request, http::response& response) const noexcept;
+    TOLLGATE_DECL void handle(const http::refusal& refused, http::response& response) const noexcept;
 
     /// Where it is mounted: the path of `auth_url`, and `/docs`.
     [[nodiscard]] const std::string& root() const noexcept { return root_; }
@@ -52,7 +52,7 @@ private:
         std::string body;
     };
 
-    TOLLGATE_DECL void answer(const http::request& asked, http::response& out) const;
+    TOLLGATE_DECL void answer(const http::request& request, http::response& response) const;
 
     std::string root_;
     std::vector<page> pages_;

@@ -47,60 +47,60 @@ TOLLGATE_DECL api_documentation::api_documentation(const api_settings& settings,
     method_not_allowed_ = writer.write_error("Method not allowed", "Documentation pages support GET and HEAD only.");
 }
 
-TOLLGATE_DECL void api_documentation::handle(const http::request& asked, http::response& out) const noexcept {
+TOLLGATE_DECL void api_documentation::handle(const http::request& request, http::response& response) const noexcept {
     try {
-        answer(asked, out);
-        http::add_request_id(out, http::request_id_of(asked, http::unique_id::make()));
+        answer(request, response);
+        http::add_request_id(response, http::request_id_of(request, http::unique_id::make()));
     } catch (...) {
-        // Out of memory: the status alone is left.
-        out.clear();
-        out.set_status(http::status::internal_server_error);
+        // Only a failed allocation throws here: respond with the status alone.
+        response.clear();
+        response.set_status(http::status::internal_server_error);
     }
 }
 
-TOLLGATE_DECL void api_documentation::handle(const http::refusal& refused, http::response& out) const noexcept {
+TOLLGATE_DECL void api_documentation::handle(const http::refusal& refused, http::response& response) const noexcept {
     try {
-        out.set_status(refused.status);
-        out.add_prepared_lines(manual::plain_field_lines);
-        http::add_request_id(out, http::unique_id::make().view());
-        out.body().append(refused.reason).append("\n");
+        response.set_status(refused.status);
+        response.add_prepared_lines(manual::plain_field_lines);
+        http::add_request_id(response, http::unique_id::make().view());
+        response.body().append(refused.reason).append("\n");
     } catch (...) {
-        out.clear();
-        out.set_status(refused.status);
+        response.clear();
+        response.set_status(refused.status);
     }
 }
 
-TOLLGATE_DECL void api_documentation::answer(const http::request& asked, http::response& out) const {
-    if (asked.method == http::method::options) {
-        out.set_status(http::status::no_content);
-        out.add("Allow", "GET, HEAD, OPTIONS");
+TOLLGATE_DECL void api_documentation::answer(const http::request& request, http::response& response) const {
+    if (request.method == http::method::options) {
+        response.set_status(http::status::no_content);
+        response.add("Allow", "GET, HEAD, OPTIONS");
         return;
     }
-    if (asked.method != http::method::get && asked.method != http::method::head) {
-        out.set_status(http::refused_method_status(asked.method));
-        out.add("Allow", "GET, HEAD, OPTIONS");
-        out.add_prepared_lines(manual::page_field_lines);
-        out.body() = method_not_allowed_;
+    if (request.method != http::method::get && request.method != http::method::head) {
+        response.set_status(http::refused_method_status(request.method));
+        response.add("Allow", "GET, HEAD, OPTIONS");
+        response.add_prepared_lines(manual::page_field_lines);
+        response.body() = method_not_allowed_;
         return;
     }
 
-    const std::string_view path = asked.target.path;
+    const std::string_view path = request.target.path;
     for (const page& each : pages_) {
         if (each.path == path) {
-            out.add_prepared_lines(each.field_lines);
-            out.body() = each.body;
+            response.add_prepared_lines(each.field_lines);
+            response.body() = each.body;
             return;
         }
         // A page's name without its last slash: only a page that exists is redirected to.
         if (each.path.ends_with('/') && std::string_view{each.path}.substr(0, each.path.size() - 1) == path) {
-            if (const auto location = http::field_value::from(each.path)) out.add("Location", *location);
-            out.set_status(http::status::found);
+            if (const auto location = http::field_value::from(each.path)) response.add("Location", *location);
+            response.set_status(http::status::found);
             return;
         }
     }
-    out.set_status(http::status::not_found);
-    out.add_prepared_lines(manual::page_field_lines);
-    out.body() = not_found_;
+    response.set_status(http::status::not_found);
+    response.add_prepared_lines(manual::page_field_lines);
+    response.body() = not_found_;
 }
 
 }  // namespace tollgate

@@ -42,9 +42,9 @@ class authorization_server {
     static constexpr bool sessions_fit = session_source<Sessions>;
     static constexpr bool store_fits = oauth_store<Store>;
     static constexpr bool theme_fits = page_theme<policy_type<Theme>>;
-    static_assert(session_source<Sessions>, "tollgate: this is no session_source; read tollgate/contract/session_source.hpp");
-    static_assert(oauth_store<Store>, "tollgate: this is no oauth_store; read tollgate/contract/oauth_store.hpp");
-    static_assert(page_theme<policy_type<Theme>>, "tollgate: this is no page_theme; read tollgate/web/page_theme.hpp");
+    static_assert(session_source<Sessions>, "tollgate: this does not satisfy session_source; read tollgate/contract/session_source.hpp");
+    static_assert(oauth_store<Store>, "tollgate: this does not satisfy oauth_store; read tollgate/contract/oauth_store.hpp");
+    static_assert(page_theme<policy_type<Theme>>, "tollgate: this does not satisfy page_theme; read tollgate/web/page_theme.hpp");
     static constexpr bool fits = sessions_fit && store_fits && theme_fits;
 
     static constexpr bool knows_active_users =

@@ -68,12 +68,12 @@ class account_pages {
     static constexpr bool sessions_fit = session_source<Sessions>;
     static constexpr bool store_fits = token_store<Store> && oauth_store<Store> && hook_store<Store>;
     static constexpr bool theme_fits = page_theme<policy_type<Theme>>;
-    static_assert(user_directory<Users>, "tollgate: this is no user_directory; read tollgate/contract/user_directory.hpp");
-    static_assert(session_source<Sessions>, "tollgate: this is no session_source; read tollgate/contract/session_source.hpp");
-    static_assert(token_store<Store>, "tollgate: this is no token_store; read tollgate/contract/token_store.hpp");
-    static_assert(oauth_store<Store>, "tollgate: this is no oauth_store; read tollgate/contract/oauth_store.hpp");
-    static_assert(hook_store<Store>, "tollgate: this is no hook_store; read tollgate/contract/hook_store.hpp");
-    static_assert(page_theme<policy_type<Theme>>, "tollgate: this is no page_theme; read tollgate/web/page_theme.hpp");
+    static_assert(user_directory<Users>, "tollgate: this does not satisfy user_directory; read tollgate/contract/user_directory.hpp");
+    static_assert(session_source<Sessions>, "tollgate: this does not satisfy session_source; read tollgate/contract/session_source.hpp");
+    static_assert(token_store<Store>, "tollgate: this does not satisfy token_store; read tollgate/contract/token_store.hpp");
+    static_assert(oauth_store<Store>, "tollgate: this does not satisfy oauth_store; read tollgate/contract/oauth_store.hpp");
+    static_assert(hook_store<Store>, "tollgate: this does not satisfy hook_store; read tollgate/contract/hook_store.hpp");
+    static_assert(page_theme<policy_type<Theme>>, "tollgate: this does not satisfy page_theme; read tollgate/web/page_theme.hpp");
     static constexpr bool fits = users_fit && sessions_fit && store_fits && theme_fits;
 
     using renderer_type = web::page_renderer<web::fitting_theme<Theme>>;

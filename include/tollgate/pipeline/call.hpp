@@ -182,7 +182,7 @@ public:
               report_activity(*static_cast<const Observer*>(to), done);
           }} {}
 
-    /// Tells the observer, if it is an `activity_observer`.
+    /// Reports to the observer if it is an `activity_observer`.
     void report(const activity& done) const noexcept { report_(observer_, done); }
 
 private:

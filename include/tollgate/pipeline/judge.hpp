@@ -17,12 +17,12 @@
 
 namespace tollgate::inline v0::pipeline {
 
-/// Judges the requests of one API, and answers them. Views: what it refers to belongs to the API.
+/// Judges the requests of one API, and writes their responses. Refers to members of the API.
 ///
-/// `advance` is THE ORDER in which a request is judged, the cheapest rejection first; no other file knows more than one stage. It
-/// runs on the thread that read the request for as long as it need not wait. Where it has to wait for a store, the directory or
-/// the limiter, it says for which (`judgement::waits_for`), returns `needs_worker`, and goes on at the same stage when it is called
-/// on a worker; nothing is done twice. A worker waits for that one only: a stage that waits for another returns `needs_worker` again.
+/// `advance` is the only place that defines the order of the stages; the cheapest rejection comes first. It runs on the thread
+/// that read the request as long as it need not wait. Where it must wait for a store, the directory or the limiter, it names which
+/// (`judgement::waits_for`) and returns `needs_worker`. The next call, on a worker, continues at that stage; nothing is done twice.
+/// The worker waits for nothing else: a stage that must wait for another one returns `needs_worker` again.
 template <class Users, class Store, class Policies>
 struct judge {
     const api_settings& settings;
@@ -34,8 +34,8 @@ struct judge {
     std::string_view root;       ///< the path of the API's base URL
     std::string_view docs_url;
 
-    /// One request, up to its response or to what it has to wait for. Throws what policies, endpoints and the heap throw;
-    /// `respond_thrown` then says what is left to say. Malformed HTTP never comes this far.
+    /// Judges one request until its response is complete or it must wait. Throws what policies and endpoints throw, and
+    /// std::bad_alloc; call `respond_thrown` then. The server itself refuses malformed HTTP.
     http::handle_step advance(const http::request& request, http::response& response, judgement& state, http::thread_kind thread) const {
         using http::work_kind;
         const auto thread_for = [&](work_kind what) {
@@ -93,7 +93,7 @@ struct judge {
         return respond_endpoint(request, response, state, thread_for(routes[state.route.route].work));
     }
 
-    /// What is left to say when something was thrown. Never waits.
+    /// The response after an exception. Never waits.
     void respond_thrown(std::string_view what, const http::request& request, http::response& response, judgement& state) const {
         write_failure(internal_error(std::string{"thrown: "}.append(what)), request, response, state);
         if (state.limit.limit == 0)
@@ -104,8 +104,8 @@ struct judge {
         seen.report_end(policies, response, caller_of(state));
     }
 
-    /// The response to what the server refused by itself: an Error object like all others. It is not counted, because who sent it
-    /// is not known. Never waits.
+    /// The response to what the server refused by itself: an Error object. It is not counted, because its sender is not known.
+    /// Never waits.
     void respond_refusal(const http::refusal& refusal, http::response& response) const {
         const auto now = policy(policies.clock).now();
         const auto limit = peek_or_unused(policy(policies.limiter), limit_key::of(refusal.peer), settings.anonymous_quota, now);
@@ -124,7 +124,7 @@ private:
 
     static constexpr bool limit_needs_route = request_limiter<policy_type<decltype(Policies::limiter)>>;
 
-    /// Counts the request. Only a limiter that wants to know its route has it looked up this early: a 429 should stay cheap.
+    /// Counts the request. The route is looked up this early only for a limiter that needs it: a 429 should stay cheap.
     [[nodiscard]] bool count(const http::request& request, http::thread_kind thread, judgement& state) const {
         auto& limiter = policy(policies.limiter);
         const default_quotas quotas{settings.anonymous_quota, settings.user_quota};

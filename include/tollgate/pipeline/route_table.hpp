@@ -136,10 +136,10 @@ struct route {
     /// Parses what the path captured and calls the endpoint. A capture that does not parse is a 404.
     using function = result<void> (*)(const void* endpoint, api_call&, const route_match&, const service*);
 
-    /// No captured parameter.
+    /// `service_capture` of a path without `{service}`.
     static constexpr std::size_t no_capture = limits::path_parameters_max;
 
-    /// The same on a thread that must not wait. Empty if the endpoint may have to; nothing has been called or written then.
+    /// The same on a thread that must not wait. Empty, with nothing called or written, if the endpoint may have to wait.
     using function_without_waiting = std::optional<result<void>> (*)(const void* endpoint, api_call&, const route_match&,
                                                                      const service*);
 
@@ -197,7 +197,7 @@ struct parameter_reader {
     static std::optional<type> read(std::string_view capture, const service*) { return path_parameter<Name>::parse(capture); }
 };
 
-// The pipeline has looked it up already.
+// `find_route` has looked it up already.
 template <>
 struct parameter_reader<"service"> {
     using type = const service&;

@@ -56,7 +56,7 @@ struct server_settings {
     unsigned threads = 0;                 ///< I/O threads; 0: one for each core
     /// For blocking handlers, which wait more than they compute: at most as many for each `http::work_kind`, started when
     /// needed, so that requests that wait for one part of the application take no worker from others. Eight times as many
-    /// for look-ups of credentials, users and limits, which share round trips; four times as many for checks of passwords.
+    /// for lookups of credentials, users and limits, which share round trips; four times as many for checks of passwords.
     unsigned worker_threads = 8;
     std::size_t worker_queue_max = 1024;  ///< requests of one kind waiting for a worker, then 503; at 1 ms each a wait of 0.13 s
     milliseconds queue_wait_max = seconds{2};  ///< for a worker, then 503: most clients retry before that anyway

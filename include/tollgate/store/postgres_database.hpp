@@ -29,7 +29,7 @@ struct postgres_database_settings {
     /// Connections per process. Each is a process at the server, which gets no faster beyond about twice its cores, and
     /// by default allows 100 for all nodes (max_connections).
     std::size_t connections_max = 8;
-    /// Of these, how many are for look-ups with `postgres_lookup` only, so that calls that wait for something else do not
+    /// Of these, how many are for lookups with `postgres_lookup` only, so that calls that wait for something else do not
     /// delay them.
     std::size_t connections_for_lookups = 0;
     /// How long a call waits for one of them.
@@ -179,7 +179,7 @@ private:
 
 }  // namespace postgres
 
-/// Looks up rows by their key. The calls of several threads that arrive during one look-up form the next one, with one
+/// Looks up rows by their key. The calls of several threads that arrive during one lookup form the next one, with one
 /// statement and one round trip. A call that arrives during none is sent at once.
 ///
 ///     postgres_lookup<user_id, user_row> users;

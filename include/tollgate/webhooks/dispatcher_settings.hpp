@@ -49,15 +49,15 @@ struct hook_dispatch_settings {
     std::size_t per_host_max = 8;          ///< at once to one host, by all dispatchers of the store
     std::size_t per_slow_host_max = 2;     ///< the same for a slow or unknown host
     /// Attempts that one hook gets in a minute, which begins with the first of them; what is beyond waits for the next one.
-    /// 0: no bound, the default, because it delays every receiver, also one that keeps up. How much a receiver gets at once is
-    /// bounded by `per_host_max` anyway, and one that wants less answers 429 or 503 with `Retry-After`.
+    /// 0: no bound, the default, because a bound also delays receivers that keep up. `per_host_max` already limits how much a
+    /// receiver gets at once, and one that wants less responds with 429 or 503 and `Retry-After`.
     std::size_t per_hook_minute_max = 0;
     std::size_t data_bytes_max = 64 * 1024 * 1024;  ///< of the data of all deliveries in flight
     std::size_t claim_max = 256;  ///< hooks and deliveries per store call, so that the first are sent early
 
     /// How much longer a delivery is leased than an attempt can take: a third of it for the store call and the way to
-    /// the socket, the rest to record the result, which is more than `sqlite_store` waits for other writers (5 s). When
-    /// a process dies, its leased deliveries are sent again when their lease has ended.
+    /// the socket, the rest to record the result, which is more than `sqlite_store` waits for other writers
+    /// (`sqlite_settings::busy_wait_max`). When a process dies, its leased deliveries are sent again when their lease has ended.
     milliseconds lease_margin = seconds{15};
     /// How often to check what another process may have appended: in a store that can tell cheaply (`shared_outbox`),
     /// and in any other one. Events published through the dispatcher are sent at once.

@@ -24,7 +24,7 @@ application_id add_application(page_shop& shop, std::string name, std::string we
                                           100);
 }
 
-void let_in(page_shop& shop, user_id user, application_id application, std::string_view scopes) {
+void authorize(page_shop& shop, user_id user, application_id application, std::string_view scopes) {
     static int codes = 0;
     static_cast<void>(shop.store.create_code({.code_digest = sha256("code " + std::to_string(++codes)),
                                               .user = user,
@@ -45,7 +45,7 @@ TEST_CASE("an empty list explains itself") {
 
 TEST_CASE("authorized applications are listed with plain texts") {
     page_shop shop;
-    let_in(shop, ann, add_application(shop, "Statistics <1>", "https://statistics.example"),
+    authorize(shop, ann, add_application(shop, "Statistics <1>", "https://statistics.example"),
            "user:balance itemplatform:read");
     const auto page = shop.get(path);
     CHECK(has(page, "Statistics &lt;1&gt;"));
@@ -58,13 +58,13 @@ TEST_CASE("authorized applications are listed with plain texts") {
 
 TEST_CASE("a website that is not a web address is not a link") {
     page_shop shop;
-    let_in(shop, ann, add_application(shop, "Odd", "javascript:alert(1)"), "user:balance");
+    authorize(shop, ann, add_application(shop, "Odd", "javascript:alert(1)"), "user:balance");
     const auto page = shop.get(path);
     CHECK(has(page, "javascript:alert(1)"));
     CHECK_FALSE(has(page, "href=\"javascript"));
 
     // A reader would take it for the bank's.
-    let_in(shop, ann, add_application(shop, "Odder", "https://bank.example@evil.example/"), "user:balance");
+    authorize(shop, ann, add_application(shop, "Odder", "https://bank.example@evil.example/"), "user:balance");
     const auto both = shop.get(path);
     CHECK(has(both, "https://bank.example@evil.example/"));
     CHECK_FALSE(has(both, "href=\"https://bank.example@"));
@@ -72,15 +72,15 @@ TEST_CASE("a website that is not a web address is not a link") {
 
 TEST_CASE("an unknown scope is shown as it is") {
     page_shop shop;
-    let_in(shop, ann, add_application(shop, "Old", "https://old.example"), "gone:read");
+    authorize(shop, ann, add_application(shop, "Old", "https://old.example"), "gone:read");
     CHECK(has(shop.get(path), "<li>gone:read <code>gone:read</code></li>"));
 }
 
 TEST_CASE("users revoke their own authorizations only") {
     page_shop shop;
     const auto application = add_application(shop, "Statistics", "https://statistics.example");
-    let_in(shop, ann, application, "user:balance");
-    let_in(shop, bob, application, "user:balance");
+    authorize(shop, ann, application, "user:balance");
+    authorize(shop, bob, application, "user:balance");
     const auto body = "action=revoke&application=" + std::to_string(application.value());
     for (const auto* other : {"", "0", "x", "999999"})
         CHECK(to_number(shop.post(path, std::string{"action=revoke&application="} + other).status()) == 404);

@@ -652,7 +652,7 @@ TEST_CASE("a dependency that cannot answer without waiting needs a worker", "[pi
         CHECK(answered.steps == "iw");
         CHECK(is_balance(answered.response));
     }
-    SECTION("an authenticator without a look-up, but not for other tokens") {
+    SECTION("an authenticator without a lookup, but not for other tokens") {
         account_api api{shop_settings(), shop.users, shop.store,
                         plain().with_authenticators(basic_token{}, shared_password{&shop.counts}), account_routes()};
         CHECK(serve(api, shop.balance(), shop.counts).steps == "i");

@@ -34,7 +34,7 @@ TEMPLATE_TEST_CASE("beyond the bound of codes the oldest is deleted, spent or no
     const auto application = create_sample_application(store);
     constexpr std::uint64_t bound = limits::codes_per_grant_max;
     expect_code(store, sample_code(9'000, application, user_id{8}), code_result::created);
-    let_in(store, 0, application);
+    authorize(store, 0, application);
     for (std::uint64_t seed = 1; seed < bound; ++seed)
         expect_code(store, sample_code(seed, application), code_result::created);
     expect_code(store, sample_code(0, application), code_result::spent);
@@ -57,14 +57,14 @@ TEMPLATE_TEST_CASE("beyond the bound of refresh tokens the least recently used i
     auto& store = given.store;
     const auto application = create_sample_application(store);
     constexpr std::uint64_t bound = limits::refresh_tokens_per_grant_max;
-    let_in(store, 9'000, application, user_id{8});
-    for (std::uint64_t seed = 0; seed < bound; ++seed) let_in(store, seed, application);
+    authorize(store, 9'000, application, user_id{8});
+    for (std::uint64_t seed = 0; seed < bound; ++seed) authorize(store, seed, application);
     auto used = sample_refresh(0, 500, application);
     used.now = noon + seconds{60};
     expect_refresh(store, used, refresh_result::refreshed);  // so that 1 is the one
     CHECK(is_refreshable(store, 1, application));
 
-    let_in(store, bound, application);
+    authorize(store, bound, application);
     CHECK_FALSE(is_refreshable(store, 1, application));
     CHECK(has_access(store, 1, true));  // for as long as it lasts
     for (const std::uint64_t kept : {std::uint64_t{0}, std::uint64_t{2}, bound - 1, bound, std::uint64_t{9'000}})
@@ -83,8 +83,8 @@ TEMPLATE_TEST_CASE("beyond the bound of access tokens the one that expires first
     auto& store = given.store;
     const auto application = create_sample_application(store);
     constexpr std::uint64_t bound = limits::access_tokens_per_grant_max;
-    let_in(store, 9'000, application, user_id{8});
-    let_in(store, 0, application);
+    authorize(store, 9'000, application, user_id{8});
+    authorize(store, 0, application);
     const auto refresh = [&](std::uint64_t access) {
         auto shown = sample_refresh(0, access, application);
         shown.access_expires_at = noon + seconds{3600} + milliseconds{static_cast<std::int64_t>(access)};

@@ -256,7 +256,7 @@ TEST_CASE("what has waited on one connection while another one hung is given up 
     CHECK(eventually([&] { return one(pool).has_value(); }));
 }
 
-TEST_CASE("look-ups that come during another one share a round trip, and each gets its own row") {
+TEST_CASE("lookups that come during another one share a round trip, and each gets its own row") {
     auto& server = postgres_server::shared();
     const auto where = server.fresh();
     postgres_server::run(where, "CREATE TABLE users (id bigint, name text); "

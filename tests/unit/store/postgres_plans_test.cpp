@@ -56,7 +56,7 @@ TEST_CASE("no statement of the store scans a table") {
     }
 }
 
-TEST_CASE("look-ups of credentials are planned once, without a scan, from an empty table on") {
+TEST_CASE("lookups of credentials are planned once, without a scan, from an empty table on") {
     postgres_server server{postgres_server::disk::ignored,
                            {"session_preload_libraries=auto_explain", "auto_explain.log_min_duration=0", "auto_explain.log_verbose=on",
                             "autovacuum=off"}};

@@ -57,7 +57,7 @@ void furnish(sqlite_store& store) {
     REQUIRE(value_of(store.create_owner_token({user_id{3}, first_application, sample_access_digest(20), sample_scopes("a"), noon,
                                                noon + seconds{3600}})));
     value_of(store.create_device_code(sample_device_code(1, first_application)));
-    let_in(store, 1, first_application);
+    authorize(store, 1, first_application);
     expect_code(store, sample_code(2, first_application), code_result::created);
     value_of(store.create_session(sample_session(1)));
     value_of(store.create_session(sample_session(2)));
@@ -410,7 +410,7 @@ TEST_CASE("processes that refresh one token at once all succeed") {
     {
         sqlite_store store{path};
         REQUIRE(create_sample_application(store) == first_application);
-        let_in(store, 1, first_application);
+        authorize(store, 1, first_application);
     }
     std::vector<child_process> processes;
     for (std::uint64_t i = 0; i < process_count; ++i)
@@ -482,7 +482,7 @@ TEST_CASE("a credential revoked in one process is refused by others from the nex
     REQUIRE(create_sample_application(one) == first_application);
     for (std::uint64_t round = 0; round < 5; ++round) {
         const std::uint64_t seed = round * 10;
-        let_in(one, seed, first_application);
+        authorize(one, seed, first_application);
         CHECK(has_token(other, seed));
         CHECK(has_token(one, seed));
         expect_refresh(other, sample_refresh(seed, seed + 1, first_application), refresh_result::refreshed);

@@ -491,7 +491,7 @@ TEST_CASE("names that are slow to resolve do not delay others") {
     std::this_thread::sleep_for(std::chrono::milliseconds{20});  // the lookup above ends: it uses what is here
 }
 
-TEST_CASE("the names of one domain cannot block other look-ups, however many they are") {
+TEST_CASE("the names of one domain cannot block other lookups, however many they are") {
     struct shared {
         std::atomic<bool> go_on = false;
         std::atomic<int> at_once = 0, at_once_max = 0;
@@ -520,7 +520,7 @@ TEST_CASE("the names of one domain cannot block other look-ups, however many the
     seen->go_on = true;
 }
 
-TEST_CASE("a stopped pool keeps no callbacks, even while a look-up is running") {
+TEST_CASE("a stopped pool keeps no callbacks, even while a lookup is running") {
     const auto go_on = std::make_shared<std::atomic<bool>>(false);
     const auto begun = std::make_shared<std::atomic<bool>>(false);
     const auto asker = std::make_shared<int>(0);

@@ -101,7 +101,7 @@ private:
     return base_url.substr(base_url.rfind('/') + 1);
 }
 
-/// In words, because the scope of a service's route depends on the path that is asked for.
+/// In words, because the scope of a service's route depends on the requested path.
 [[nodiscard]] inline std::string describe_access(const access_rule& access) {
     switch (access.who) {
         case access_rule::kind::open: return "Needs no credentials.";
@@ -356,7 +356,7 @@ inline void document::write_oauth_scheme() {
     write_flow_end();
     json_.member("clientCredentials").begin_object();
     write_flow_end();
-    // OpenAPI 3.1 has no device flow; 3.2 calls it so.
+    // OpenAPI 3.1 has no device flow; this is its name in 3.2, as an extension.
     json_.member("x-deviceAuthorization").begin_object();
     json_.member("deviceAuthorizationUrl").string(settings_.auth_url + "/user/oauth_device/");
     write_flow_end();

@@ -11,7 +11,7 @@ struct backend_statistics {
     std::uint64_t errors = 0;            ///< no connection could be had, or one was lost
     std::chrono::nanoseconds busy{};     ///< duration of all calls
     std::chrono::nanoseconds waited{};   ///< for a connection, or to open one
-    std::uint64_t cache_hits = 0;        ///< look-ups that were answered without a call
+    std::uint64_t cache_hits = 0;        ///< lookups that were answered without a call
     std::uint64_t cache_misses = 0;
     bool is_up = true;                   ///< false while calls fail at once because the server cannot be reached
 

@@ -23,7 +23,7 @@ struct base64url_alphabet {
 using base64_group = std::uint32_t;
 inline constexpr base64_group base64_valid = in_big_endian_order(std::uint32_t{0x0f});
 
-/// For each of the four positions in a group, what a character contributes: a group is four look-ups and three ORs.
+/// For each of the four positions in a group, what a character contributes: a group is four lookups and three ORs.
 template <class Alphabet>
 inline constexpr auto base64_places = [] {
     std::array<std::array<base64_group, 256>, 4> places{};

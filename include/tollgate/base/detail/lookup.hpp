@@ -7,7 +7,7 @@
 
 namespace tollgate::inline v0 {
 
-/// The result of a cache look-up:
+/// The result of a cache lookup:
 ///
 ///     lookup<user> cached = cache.find(id);
 ///     if (cached.is_unknown()) return ask_the_database(id);

@@ -56,7 +56,7 @@ namespace tollgate::inline v0 {
     return text;
 }
 
-/// A set of bytes with constant-time look-up. Declare tables at namespace scope: a local table is rebuilt on the stack
+/// A set of bytes with constant-time lookup. Declare tables at namespace scope: a local table is rebuilt on the stack
 /// by every call.
 using byte_set = std::array<bool, 256>;
 

@@ -306,7 +306,7 @@ inline line_result field_line_reader::read_other(const char* begin, const char* 
     }
 }
 
-/// Whether a body is encoded (RFC 9110 section 8.4), gzip for instance. `identity` is no coding.
+/// Whether a body is encoded (RFC 9110 section 8.4), gzip for instance. `identity` is not a coding.
 [[nodiscard]] inline bool has_content_coding(const field_lines& lines) noexcept {
     for (const field& line : lines)
         if (ascii_iequals(line.name, "Content-Encoding") && !line.value.empty() && !ascii_iequals(line.value, "identity"))

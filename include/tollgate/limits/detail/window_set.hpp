@@ -34,7 +34,7 @@ struct counted_window {
     }
 };
 
-/// Three cache lines. The first holds all keys, so a look-up touches two.
+/// Three cache lines. The first holds all keys, so a lookup touches two.
 struct alignas(64) window_set {
     static constexpr std::size_t ways = 8;
     std::uint64_t keys[ways];

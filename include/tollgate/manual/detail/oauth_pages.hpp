@@ -15,7 +15,7 @@ struct oauth_facts {
     seconds code_lifetime{};
     seconds access_token_lifetime{};
     seconds refresh_token_lifetime{};  ///< from its last use on
-    seconds refresh_token_end{};       ///< from its making on
+    seconds refresh_token_end{};       ///< since it was issued
     std::vector<std::string> one_page_services = {};
     seconds rotation_grace{};  ///< for which a refresh token that was replaced returns its successor again
     bool rotates_all_refresh_tokens = false;

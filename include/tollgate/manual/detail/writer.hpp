@@ -28,10 +28,10 @@ inline void end_table(html_writer& html) { html.add("</tbody>\n</table></div>\n"
 
 }  // namespace tollgate::manual
 
-/// Values as people read them.
+// Values in the form in which people write them.
 namespace tollgate::inline v0::manual {
 
-/// `1,000`: as people write it.
+/// `1,000`.
 [[nodiscard]] inline std::string with_separators(std::uint64_t number) {
     auto digits = std::to_string(number);
     for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
@@ -49,7 +49,7 @@ namespace tollgate::inline v0::manual {
     }
 }
 
-/// `1 hour`, `30 days`: in the largest unit that leaves no rest.
+/// `1 hour`, `30 days`: in the largest unit that leaves no remainder.
 [[nodiscard]] inline std::string describe_duration(seconds lasting) {
     struct unit {
         std::int64_t length;
@@ -66,7 +66,7 @@ namespace tollgate::inline v0::manual {
     return with_separators(of.requests) + (of.requests == 1 ? " request per " : " requests per ") + describe_window(of.window);
 }
 
-/// A path that can be asked for as it stands: real services, and numbers where ids go.
+/// An example path that can be requested as it is: real services, and numbers for ids.
 [[nodiscard]] inline std::string sample_path(const route& of, const service_catalog& services) {
     std::string path{of.path};
     for (const auto& each : of.parameters) {
@@ -86,7 +86,7 @@ namespace tollgate::inline v0::manual {
     return lower;
 }
 
-/// What a link to a route names: no two lines of a table have the same method and path.
+/// The anchor of a route on its page. Unique: no two routes of a table have the same method and path.
 [[nodiscard]] inline std::string anchor_of(const route& of) {
     if (!of.notes.operation.empty()) return std::string{of.notes.operation};
     return lower_case(http::to_text(of.method)).append(of.path);

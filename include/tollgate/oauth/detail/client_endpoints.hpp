@@ -39,7 +39,7 @@ struct client_credentials {
 /// Whether the Authorization field cannot hold valid credentials, so that the request fails whatever its body says.
 [[nodiscard]] TOLLGATE_DECL bool has_unusable_authorization(const http::request& request);
 
-/// Whether they can be valid: other texts are refused without a look-up.
+/// Whether they can be valid: other texts are refused without a lookup.
 [[nodiscard]] TOLLGATE_DECL bool are_well_formed(const client_credentials& credentials) noexcept;
 
 /// The application with these credentials, if any: of a confidential client with its secret, of a public one without any.

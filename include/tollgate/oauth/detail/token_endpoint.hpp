@@ -50,7 +50,7 @@ struct owner_exchange {
 
 using exchange_request = std::variant<code_exchange, refresh_exchange, device_exchange, owner_exchange, failure>;
 
-/// Parses a token request (RFC 6749 section 3.2). Malformed codes and tokens are refused without a look-up.
+/// Parses a token request (RFC 6749 section 3.2). Malformed codes and tokens are refused without a lookup.
 [[nodiscard]] TOLLGATE_DECL exchange_request read_exchange(const parameters& sent);
 
 /// An application that has not registered exactly one redirect URL must repeat the one of the authorization request (RFC 6749 section

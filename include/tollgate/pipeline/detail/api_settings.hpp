@@ -18,17 +18,17 @@ struct api_license {
     std::string url = "https://opensource.org/license/mit";
 };
 
-/// What an account API has to be told.
+/// The settings of an `account_api`.
 struct api_settings {
-    /// The API's root as its clients write it, its path ending in the version: `https://api.example.com/v1`.
+    /// The root of the API, with the version at the end of its path: `https://api.example.com/v1`.
     std::string base_url = {};
-    /// Where people go, without a slash at its end: `https://example.com`; documentation is below it.
+    /// The root of the pages, OAuth and the documentation, without a trailing slash: `https://example.com`.
     std::string auth_url = {};
-    /// The products, their events and so their scopes.
+    /// The products with their events; the scopes follow from them.
     service_catalog services = {};
 
-    quota anonymous_quota{60, std::chrono::hours{1}};  ///< for one client address
-    quota user_quota{1000, std::chrono::hours{24}};    ///< for one user, unless the directory knows of another
+    quota anonymous_quota{60, std::chrono::hours{1}};  ///< of one client address without credentials
+    quota user_quota{1000, std::chrono::hours{24}};    ///< of one user, unless the directory has another one
 
     /// Proxies that name their clients; of other peers the field is ignored.
     std::vector<ip_network> trusted_proxies = {};

@@ -27,7 +27,7 @@ namespace tollgate::inline v0::pipeline {
 
 enum class auth_state : std::uint8_t {
     anonymous,        ///< no credentials
-    unchecked,        ///< credentials that have still to be looked up
+    unchecked,        ///< credentials that have yet to be looked up
     authenticated,    ///< valid credentials: there is a caller
     bad_credentials,  ///< malformed, unknown, expired or revoked
     ambiguous,        ///< more than one Authorization field
@@ -37,7 +37,7 @@ enum class auth_state : std::uint8_t {
 /// What is known of the caller so far.
 struct authentication {
     auth_state state = auth_state::anonymous;
-    bool use_is_due = false;               ///< the use of the token has still to be recorded
+    bool use_is_due = false;               ///< the use of the token has yet to be recorded
     std::uint8_t authenticator = 0;        ///< unchecked: which one of the API's knows the scheme
     presented_token token;                 ///< set if that one is a token authenticator
     std::optional<tollgate::caller> caller;  ///< set exactly if authenticated

@@ -103,7 +103,7 @@ TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const verdict
 /// `Allow` of a path with these methods: HEAD where there is GET, and always OPTIONS (RFC 9110 section 10.2.1).
 TOLLGATE_DECL void add_allow(http::response& response, method_set allowed);
 
-/// What to send instead of a body with a content coding (RFC 9110 section 12.5.3).
+/// `Accept-Encoding: identity` for a body with a content coding (RFC 9110 section 12.5.3).
 inline void add_accepted_coding(const http::request& request, http::response& response) {
     if (http::detail::has_content_coding(request.fields)) response.add("Accept-Encoding", "identity");
 }

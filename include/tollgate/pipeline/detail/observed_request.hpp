@@ -23,9 +23,9 @@ namespace tollgate::inline v0::pipeline {
 
 /// The beginning of one request.
 struct request_start {
-    http::unique_id id;  ///< for a request that came without one, and of its span
+    http::unique_id id;  ///< the request id, unless the request has one; also its trace and span
     instant at{};
-    std::chrono::nanoseconds reading{};  ///< of the clock for durations; zero if there is no observer
+    std::chrono::nanoseconds reading{};  ///< the steady clock, for durations; zero without an observer
 };
 
 /// Whether there is an observer: without one, neither the clock nor the trace is read again.
@@ -46,7 +46,7 @@ struct observed_request {
     ip_address client;
     std::string_view route{};
 
-    /// What is known of it now.
+    /// Its context, with the duration until now.
     template <class Policies>
     [[nodiscard]] request_context context(const Policies& policies) const noexcept {
         auto made = without_duration();
@@ -54,7 +54,7 @@ struct observed_request {
         return made;
     }
 
-    /// Reports a failure that was met in it.
+    /// Reports a failure that occurred in it.
     template <class Policies>
     void report(const Policies& policies, const error& why) const noexcept {
         if constexpr (is_observed<Policies>) {
@@ -63,16 +63,16 @@ struct observed_request {
         }
     }
 
-    /// What `X-Request-Id` of the response says.
+    /// The `X-Request-Id` of the response.
     [[nodiscard]] std::string_view id() const noexcept { return http::request_id_of(request, start.id); }
 
-    /// The end of it: adds `X-Request-Id` to the response, and reports both.
+    /// At its end: adds `X-Request-Id` to the response, and reports request and response.
     template <class Policies>
     void finish(const Policies& policies, http::response& response, const caller* who) const {
         http::add_request_id(response, id());
         report_end(policies, response, who);
     }
-    /// The same for a response that has its id.
+    /// The same for a response that already has `X-Request-Id`.
     template <class Policies>
     void report_end(const Policies& policies, const http::response& response, const caller* who) const noexcept {
         if constexpr (is_observed<Policies>) {
@@ -101,7 +101,7 @@ private:
     }
 };
 
-/// The end of what a server refused: adds `X-Request-Id` to the response, and reports it.
+/// At the end of a refusal: adds `X-Request-Id` to the response, and reports it.
 template <class Policies>
 void finish_refusal(const Policies& policies, const http::refusal& refusal, http::response& response) {
     const auto start = start_request(policies);

@@ -30,7 +30,7 @@
 /// the stages before it have found out. None of them writes a response.
 namespace tollgate::inline v0::pipeline {
 
-/// Where a judgement goes on when it is continued, see `judge.hpp`.
+/// Where `judge::advance` continues.
 enum class stage : std::uint8_t { head, credential, use, quota, limit, checks, body, endpoint };
 
 /// What is known of one request so far.
@@ -51,7 +51,7 @@ struct judgement {
     std::optional<rejection> route_rejection;  ///< why there is no route for the request, with a `request_limiter`
     const service* route_service = nullptr;  ///< what `{service}` in the path names
     std::size_t body_bytes_max = no_body_bound;  ///< of a body that has yet to arrive
-    const char* route_path = nullptr;        ///< where the path was when `route` was found; its captures are views of it
+    const char* route_path = nullptr;        ///< where the path was when `route` was found; captures are views of it
 };
 // Not in the class: `judgement()` would first fill all of it, 1.6 kB, with zeros.
 inline judgement::judgement() noexcept = default;
@@ -138,8 +138,8 @@ template <rate_limiter Limiter>
     return count_in(limiter, window_of(quotas, state), thread, state);
 }
 
-/// Whether a client has to know the first verdict rather than the second: a refusal, of several the one that ends last, so that
-/// waiting for it is enough; otherwise the one with fewer requests left.
+/// Whether the response reports the first verdict rather than the second: a refusal first, of two refusals the one that ends
+/// later, so that waiting for it is enough; otherwise the one with fewer requests left.
 [[nodiscard]] constexpr bool is_tighter(const verdict& first, const verdict& second) noexcept {
     if (first.admitted != second.admitted) return !first.admitted;
     return first.admitted ? first.remaining < second.remaining : first.resets_at > second.resets_at;
@@ -203,7 +203,7 @@ template <router Router>
         for (const tollgate::route& each : routes) state.route.allowed.add(each.method);
         return std::nullopt;
     }
-    // Made in its place: a copy would wait for what has just been written, and takes longer than the search.
+    // Constructed in place: a copy would stall on the bytes just written, and takes longer than the search.
     ::new (static_cast<void*>(&state.route)) route_match(router.find(method, below(root, request.target.path)));
     state.route_path = request.target.path.data();
     if (state.route.result == route_match::kind::unknown_path) return no_such_resource;
@@ -216,7 +216,7 @@ template <router Router>
                      about_requests};
 }
 
-/// The bytes of the request may have moved since its route was found, so that its body fits behind them.
+/// Updates the captures: the server may have moved the request to a larger buffer since its route was found.
 inline void relocate_captures(const http::request& request, judgement& state) noexcept {
     const char* const path = request.target.path.data();
     if (path == state.route_path || state.route_path == nullptr) return;
@@ -228,7 +228,7 @@ inline void relocate_captures(const http::request& request, judgement& state) no
 
 // ---- access
 
-/// 400 for two Authorization fields: choosing one of them is not ours to do.
+/// 400 for two Authorization fields: there is no right one to choose.
 [[nodiscard]] inline std::optional<rejection> check_one_authorization(const judgement& state) noexcept {
     if (state.auth.state != auth_state::ambiguous) return std::nullopt;
     return rejection{http::status::bad_request, "Send one Authorization header only.", about_authentication};

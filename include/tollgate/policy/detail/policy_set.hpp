@@ -57,7 +57,7 @@ public:
     template <class T>
     constexpr auto with_router(T replacement) && {
         constexpr bool fits = tollgate::router<policy_type<T>>;
-        static_assert(tollgate::router<policy_type<T>>, "tollgate: this is no router; read tollgate/contract/router.hpp");
+        static_assert(tollgate::router<policy_type<T>>, "tollgate: this does not satisfy router; read tollgate/contract/router.hpp");
         return std::move(*this).template replace<router_slot, fits>(std::move(replacement));
     }
 
@@ -71,38 +71,42 @@ public:
     constexpr auto with_scope_checker(T replacement) && {
         constexpr bool fits = tollgate::scope_checker<policy_type<T>>;
         static_assert(tollgate::scope_checker<policy_type<T>>,
-                      "tollgate: this is no scope_checker; read tollgate/contract/scope_checker.hpp");
+                      "tollgate: this does not satisfy scope_checker; read tollgate/contract/scope_checker.hpp");
         return std::move(*this).template replace<scope_checker_slot, fits>(std::move(replacement));
     }
 
     template <class T>
     constexpr auto with_limiter(T replacement) && {
         constexpr bool fits = tollgate::rate_limiter<policy_type<T>>;
-        static_assert(tollgate::rate_limiter<policy_type<T>>, "tollgate: this is no rate_limiter; read tollgate/contract/rate_limiter.hpp");
+        static_assert(tollgate::rate_limiter<policy_type<T>>,
+                      "tollgate: this does not satisfy rate_limiter; read tollgate/contract/rate_limiter.hpp");
         if constexpr (fits && requires { &policy_type<T>::windows_of; })
             static_assert(tollgate::request_limiter<policy_type<T>>,
-                          "tollgate: this is no request_limiter; read tollgate/contract/rate_limiter.hpp");
+                          "tollgate: this does not satisfy request_limiter; read tollgate/contract/rate_limiter.hpp");
         return std::move(*this).template replace<limiter_slot, fits>(std::move(replacement));
     }
 
     template <class T>
     constexpr auto with_agent_rule(T replacement) && {
         constexpr bool fits = tollgate::agent_rule<policy_type<T>>;
-        static_assert(tollgate::agent_rule<policy_type<T>>, "tollgate: this is no agent_rule; read tollgate/contract/agent_rule.hpp");
+        static_assert(tollgate::agent_rule<policy_type<T>>,
+                      "tollgate: this does not satisfy agent_rule; read tollgate/contract/agent_rule.hpp");
         return std::move(*this).template replace<agent_rule_slot, fits>(std::move(replacement));
     }
 
     template <class T>
     constexpr auto with_target_rule(T replacement) && {
         constexpr bool fits = tollgate::target_rule<policy_type<T>>;
-        static_assert(tollgate::target_rule<policy_type<T>>, "tollgate: this is no target_rule; read tollgate/contract/target_rule.hpp");
+        static_assert(tollgate::target_rule<policy_type<T>>,
+                      "tollgate: this does not satisfy target_rule; read tollgate/contract/target_rule.hpp");
         return std::move(*this).template replace<target_rule_slot, fits>(std::move(replacement));
     }
 
     template <class T>
     constexpr auto with_clock(T replacement) && {
         constexpr bool fits = tollgate::time_source<policy_type<T>>;
-        static_assert(tollgate::time_source<policy_type<T>>, "tollgate: this is no time_source; read tollgate/contract/sources.hpp");
+        static_assert(tollgate::time_source<policy_type<T>>,
+                      "tollgate: this does not satisfy time_source; read tollgate/contract/sources.hpp");
         return std::move(*this).template replace<clock_slot, fits>(std::move(replacement));
     }
 
@@ -110,14 +114,14 @@ public:
     constexpr auto with_random(T replacement) && {
         constexpr bool fits = tollgate::random_source<policy_type<T>>;
         static_assert(tollgate::random_source<policy_type<T>>,
-                      "tollgate: this is no random_source; read tollgate/contract/sources.hpp");
+                      "tollgate: this does not satisfy random_source; read tollgate/contract/sources.hpp");
         return std::move(*this).template replace<random_slot, fits>(std::move(replacement));
     }
 
     template <class T>
     constexpr auto with_observer(T replacement) && {
         constexpr bool fits = tollgate::observer<policy_type<T>>;
-        static_assert(tollgate::observer<policy_type<T>>, "tollgate: this is no observer; read tollgate/contract/observer.hpp");
+        static_assert(tollgate::observer<policy_type<T>>, "tollgate: this does not satisfy observer; read tollgate/contract/observer.hpp");
         return std::move(*this).template replace<observer_slot, fits>(std::move(replacement));
     }
 
@@ -125,7 +129,7 @@ public:
     constexpr auto with_format(T replacement) && {
         constexpr bool fits = tollgate::payload_format<policy_type<T>>;
         static_assert(tollgate::payload_format<policy_type<T>>,
-                      "tollgate: this is no payload_format; read tollgate/contract/payload_format.hpp");
+                      "tollgate: this does not satisfy payload_format; read tollgate/contract/payload_format.hpp");
         return std::move(*this).template replace<format_slot, fits>(std::move(replacement));
     }
 

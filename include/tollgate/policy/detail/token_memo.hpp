@@ -14,13 +14,13 @@
 
 namespace tollgate::inline v0 {
 
-/// Tokens that were lately read from credentials, by the exact text of these: most requests repeat the credentials of the one
-/// before, and to decode them, to check them and to make the digest of the secret costs more than all else that is done for a
-/// request. It decides nothing: a token is looked up in the store each time, so a revoked one is refused at once.
+/// A cache from the text of credentials to the token that was read from it. Most requests repeat earlier credentials, and decoding
+/// them, checking them and computing the digest of the secret costs more than the rest of a request. The cache decides nothing: the
+/// token is looked up in the store each time, so a revoked one is refused at once.
 ///
-/// A slot is chosen by a keyed hash, so that a client cannot choose credentials that share a slot with another's. The text itself
-/// is compared, in constant time: the time that this takes reveals nothing about a partly correct guess. So texts, which are
-/// secrets, are kept here, never longer than needed: they are wiped when others take their slot, and at the end.
+/// A keyed hash chooses the slot, so that a client cannot choose credentials that share the slot of another client. The text is
+/// compared in constant time, so that timing reveals nothing about a partly correct guess. The texts are secrets: each is wiped
+/// when another takes its slot, and by the destructor.
 ///
 /// Fixed size, no heap memory. Not thread-safe.
 class token_memo {
@@ -36,8 +36,8 @@ public:
     token_memo(const token_memo&) = delete;
     token_memo& operator=(const token_memo&) = delete;
 
-    /// What `read(credentials, into)` reads from credentials of this kind: false if they are malformed. It is called for those
-    /// that are not here, and must return the same for the same text. Throws what it throws.
+    /// Sets `into` to the token of these credentials; false if they are malformed. Calls `read(credentials, into)` if they are not
+    /// cached; it must always do the same with the same text. Throws what `read` throws.
     template <class Read>
     [[nodiscard]] bool read(credential_kind kind, std::string_view credentials, presented_token& into, Read&& read) {
         if (credentials.empty() || credentials.size() > credentials_bytes_max) return read(credentials, into);
@@ -66,7 +66,7 @@ private:
         std::size_t size = 0;                            // 0: no entry
         presented_token token;
 
-        /// In constant time for each size, which is no secret: all bytes are compared, whether or not the first ones differ.
+        /// In constant time for each size, which is not secret: all bytes are compared, whether or not the first ones differ.
         [[nodiscard]] bool holds(std::string_view other) const noexcept {
             if (other.size() != size) return false;
             std::uint64_t difference = 0;

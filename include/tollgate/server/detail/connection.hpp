@@ -26,7 +26,6 @@ namespace tollgate::inline v0::server_detail {
 /// A connection waits for one thing at a time: its socket (then the pending wait owns it) or a worker (then the worker
 /// owns it). While it waits for the next message it has no buffer. Used by its loop's thread, except for `work` and
 /// `complete`.
-/// `work` and `complete`.
 class connection : public deadline_wheel::entry, public work_item {
 public:
     TOLLGATE_DECL connection(event_loop& loop, socket_handle socket, const ip_address& peer, admission admitted) noexcept;

@@ -85,7 +85,7 @@ public:
     ~worker_pool() { stop(); }
 
     /// At most `workers_max` do work of one kind at the same time. Eight times as many look up credentials, users and limits,
-    /// because look-ups that wait together share a round trip, and four times as many check passwords, because who checks them
+    /// because lookups that wait together share a round trip, and four times as many check passwords, because who checks them
     /// chooses among those who wait. Throws `std::system_error` if not a single thread can be started.
     TOLLGATE_DECL void start(unsigned workers_max);
 

@@ -94,7 +94,7 @@ public:
     /// What `find` would return now without a query; unknown if it would query.
     [[nodiscard]] lookup<Value> cached(const Key& key) const noexcept;
 
-    /// How many look-ups were answered from memory, and how many could not be; neither, if the cache is off.
+    /// How many lookups were answered from memory, and how many could not be; neither, if the cache is off.
     [[nodiscard]] std::uint64_t hits() const noexcept { return sum(&guard::hits); }
     [[nodiscard]] std::uint64_t misses() const noexcept { return sum(&guard::misses); }
 

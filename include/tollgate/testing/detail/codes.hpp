@@ -144,8 +144,8 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
 
     add("code: shown again, what was made of it is revoked, and nothing else", [](auto& store) {
         const auto application = create_sample_application(store);
-        let_in(store, 1, application);
-        let_in(store, 2, application);
+        authorize(store, 1, application);
+        authorize(store, 2, application);
         expect_refresh(store, sample_refresh(1, 11, application), refresh_result::refreshed);
         expect_refresh(store, sample_refresh(2, 12, application), refresh_result::refreshed);
         auto shown = sample_redemption(1, application);
@@ -166,7 +166,7 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         const auto application = create_sample_application(store);
         const auto other = create_sample_application(store, "tgi_b");
         const instant last = noon + seconds{60} + seconds{limits::spent_code_seconds} - milliseconds{1};
-        let_in(store, 1, application);
+        authorize(store, 1, application);
         expect_redemption(store, sample_redemption(1, other), unknown);  // another application must not cause a revocation
         expect_access(store, 1);
         value_of(store.sweep_expired(last, 100));
@@ -181,7 +181,7 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
 
     add("code: if a new digest already exists, nothing changes", [](auto& store) {
         const auto application = create_sample_application(store);
-        let_in(store, 1, application);
+        authorize(store, 1, application);
         expect_code(store, sample_code(2, application), code_result::created);
         auto shown = sample_redemption(2, application);
         shown.tokens.access_digest = sample_access_digest(1);

@@ -31,7 +31,7 @@ struct token_store {
                                      requires { &S::create_access_token; };
     template <class S>
     static consteval void require() {
-        static_assert(tollgate::token_store<S>, "tollgate: this is no token_store; read tollgate/contract/token_store.hpp");
+        static_assert(tollgate::token_store<S>, "tollgate: this does not satisfy token_store; read tollgate/contract/token_store.hpp");
     }
 };
 
@@ -44,7 +44,7 @@ struct use_recorder {
         requires { &S::record_personal_token_use; } || requires { &S::record_access_token_use; };
     template <class S>
     static consteval void require() {
-        static_assert(tollgate::use_recorder<S>, "tollgate: this is no use_recorder; read tollgate/contract/token_store.hpp");
+        static_assert(tollgate::use_recorder<S>, "tollgate: this does not satisfy use_recorder; read tollgate/contract/token_store.hpp");
     }
 };
 
@@ -56,7 +56,7 @@ struct hook_store {
     static constexpr bool is_begun = requires { &S::create_hook; } || requires { &S::hooks_of; } || requires { &S::delete_hook; };
     template <class S>
     static consteval void require() {
-        static_assert(tollgate::hook_store<S>, "tollgate: this is no hook_store; read tollgate/contract/hook_store.hpp");
+        static_assert(tollgate::hook_store<S>, "tollgate: this does not satisfy hook_store; read tollgate/contract/hook_store.hpp");
     }
 };
 
@@ -70,7 +70,7 @@ struct outbox {
     template <class S>
     static consteval void require() {
         if constexpr (tollgate::hook_store<S>)
-            static_assert(tollgate::outbox<S>, "tollgate: this is no outbox; read tollgate/contract/outbox.hpp");
+            static_assert(tollgate::outbox<S>, "tollgate: this does not satisfy outbox; read tollgate/contract/outbox.hpp");
         else
             hook_store::require<S>();
     }
@@ -84,7 +84,8 @@ struct application_store {
     static constexpr bool is_begun = requires { &S::create_application; } || requires { &S::find_application; };
     template <class S>
     static consteval void require() {
-        static_assert(tollgate::application_store<S>, "tollgate: this is no application_store; read tollgate/contract/oauth_store.hpp");
+        static_assert(tollgate::application_store<S>,
+                      "tollgate: this does not satisfy application_store; read tollgate/contract/oauth_store.hpp");
     }
 };
 
@@ -96,7 +97,7 @@ struct oauth_store {
     static constexpr bool is_begun = requires { &S::create_code; } || requires { &S::redeem_code; };
     template <class S>
     static consteval void require() {
-        static_assert(tollgate::oauth_store<S>, "tollgate: this is no oauth_store; read tollgate/contract/oauth_store.hpp");
+        static_assert(tollgate::oauth_store<S>, "tollgate: this does not satisfy oauth_store; read tollgate/contract/oauth_store.hpp");
     }
 };
 
@@ -108,7 +109,8 @@ struct session_store {
     static constexpr bool is_begun = requires { &S::create_session; } || requires { &S::find_session; };
     template <class S>
     static consteval void require() {
-        static_assert(tollgate::session_store<S>, "tollgate: this is no session_store; read tollgate/contract/session_source.hpp");
+        static_assert(tollgate::session_store<S>,
+                      "tollgate: this does not satisfy session_store; read tollgate/contract/session_source.hpp");
     }
 };
 

@@ -18,7 +18,7 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
 
     add("oauth token: either kind is found, with what it stands for", [](auto& store) {
         const auto application = create_sample_application(store);
-        let_in(store, 1, application);
+        authorize(store, 1, application);
         const auto access = value_of(store.find_oauth_token(sample_access_digest(1)));
         const auto refresh = value_of(store.find_oauth_token(sample_refresh_digest(1)));
         expect(access && !access->is_refresh_token, "an access token is found");
@@ -67,7 +67,7 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
             expect(!create(9, user_id{3}, id), "only a confidential client proves who it is");
         }
 
-        let_in(store, 5, application, user_id{3});
+        authorize(store, 5, application, user_id{3});
         auto forbidden = allowed;
         forbidden.acts_for_owner = false;
         expect(!value_of(store.update_application(user_id{4}, application, forbidden)), "it is another owner's");
@@ -88,8 +88,8 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
         const auto application = create_sample_application(store);
         create_sample_application(store, "tgi_b");
         for (std::uint64_t seed = 1; seed <= 3; ++seed)
-            let_in(store, seed, application, user_id{static_cast<std::int64_t>(6 + seed)});
-        let_in(store, 4, application);
+            authorize(store, seed, application, user_id{static_cast<std::int64_t>(6 + seed)});
+        authorize(store, 4, application);
         const auto users = [&] {
             const auto listed = value_of(store.applications_of(user_id{3}));
             expect(listed.size() == 2 && listed[1].users == 0, "the other has no users");

@@ -39,7 +39,7 @@ template <class Store>
 bool is_refreshable(Store& store, std::uint64_t seed, application_id application, instant now = noon + seconds{2},
                     const std::source_location& at = std::source_location::current()) {
     auto shown = sample_refresh(seed, 999'999, application);
-    shown.narrowed = sample_scopes("nobody:granted:this");
+    shown.narrowed = sample_scopes("never:granted");
     shown.now = now;
     return value_of(store.refresh_access_token(shown), at).result == refresh_result::too_wide;
 }
@@ -69,8 +69,8 @@ void expect_refresh(Store& store, const token_refresh& shown, refresh_result wan
 
 /// A code and its tokens, all of one seed.
 template <class Store>
-void let_in(Store& store, std::uint64_t seed, application_id application, user_id user = user_id{7},
-            const std::source_location& at = std::source_location::current()) {
+void authorize(Store& store, std::uint64_t seed, application_id application, user_id user = user_id{7},
+               const std::source_location& at = std::source_location::current()) {
     expect_code(store, sample_code(seed, application, user), code_result::created, at);
     expect_redemption(store, sample_redemption(seed, application), redemption_result::redeemed, at);
 }

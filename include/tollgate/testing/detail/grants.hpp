@@ -135,9 +135,9 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         const auto application = create_sample_application(store);
         const auto other = create_sample_application(store, "tgi_b");
         expect(!value_of(store.revoke_grant(user_id{7}, application)), "there was no such grant");
-        let_in(store, 1, application);
-        let_in(store, 2, other);
-        let_in(store, 3, application, user_id{8});
+        authorize(store, 1, application);
+        authorize(store, 2, other);
+        authorize(store, 3, application, user_id{8});
         expect_refresh(store, sample_refresh(1, 11, application), refresh_result::refreshed);
         expect_code(store, sample_code(4, application), code_result::created);
 
@@ -165,9 +165,9 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
     add("grant: is deleted with its application, and so are codes and tokens", [](auto& store) {
         const auto application = create_sample_application(store);
         const auto other = create_sample_application(store, "tgi_b");
-        let_in(store, 1, application);
-        let_in(store, 2, other);
-        let_in(store, 3, application, user_id{8});
+        authorize(store, 1, application);
+        authorize(store, 2, other);
+        authorize(store, 3, application, user_id{8});
         expect_code(store, sample_code(4, application), code_result::created);
         expect(!value_of(store.delete_application(user_id{4}, application)), "it is another owner's");
         for (const std::uint64_t kept : {1U, 2U, 3U}) expect_access(store, kept);
@@ -193,7 +193,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
     if constexpr (token_store<store_given_as<Given>>)
         add("grant: access tokens that came without a code go with it and with its application", [](auto& store) {
             const auto application = create_sample_application(store);
-            let_in(store, 1, application);
+            authorize(store, 1, application);
             const auto create = [&](std::uint64_t seed, user_id user) {
                 auto made = sample_access_token(seed, user);
                 made.application = application;
@@ -219,9 +219,9 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         add("grant: the use of an access token is a use of its grant", [](auto& store) {
             const auto application = create_sample_application(store);
             const auto other = create_sample_application(store, "tgi_b");
-            let_in(store, 1, application);
-            let_in(store, 2, other);
-            let_in(store, 3, application, user_id{8});
+            authorize(store, 1, application);
+            authorize(store, 2, other);
+            authorize(store, 3, application, user_id{8});
             for (const instant at : {noon + seconds{5}, noon + seconds{9}}) {
                 value_of(store.record_access_token_use(sample_access_digest(1), at));
                 const auto listed = value_of(store.grants_of(user_id{7}));
@@ -235,7 +235,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         for (std::uint64_t round = 0; round < 3; ++round) {
             const auto application = create_sample_application(store, "tgi_" + std::to_string(round));
             const std::uint64_t first = round * 1000;
-            let_in(store, first, application);
+            authorize(store, first, application);
             in_parallel([&](std::size_t i) {
                 if (i == 0) {
                     expect(value_of(store.revoke_grant(user_id{7}, application)), "there was such a grant");
@@ -307,7 +307,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         expect(sweep(forgotten, 100) == 1, "a spent code is forgotten then");
         expect(value_of(store.granted_scopes(user_id{7}, application)).has_value(), "a grant is never over");
 
-        for (std::uint64_t seed = 10; seed < 15; ++seed) let_in(store, seed, application);
+        for (std::uint64_t seed = 10; seed < 15; ++seed) authorize(store, seed, application);
         const instant after = noon + seconds{366 * 86'400};
         std::size_t swept = 0;
         for (const std::size_t max : {4U, 1U, 4U, 4U}) {
@@ -332,9 +332,9 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
                 auto made = source->make();
                 auto& store = empty_store_of(made);
                 application = create_sample_application(store);
-                let_in(store, 1, *application);
-                let_in(store, 2, *application);
-                let_in(store, 3, *application, user_id{8});
+                authorize(store, 1, *application);
+                authorize(store, 2, *application);
+                authorize(store, 3, *application, user_id{8});
                 expect_code(store, sample_code(4, *application), code_result::created);
                 value_of(store.revoke_oauth_token(*application, sample_refresh_digest(2)));
                 kept = value_of(store.grants_of(user_id{7})).at(0).id;

@@ -44,7 +44,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
 
     add("refresh token: fewer scopes for one access token, never more", [](auto& store) {
         const auto application = create_sample_application(store);
-        let_in(store, 1, application);  // user:balance sitesmaker:read
+        authorize(store, 1, application);  // user:balance sitesmaker:read
         auto more = sample_code(2, application);
         more.scopes = sample_scopes("itemplatform");
         expect_code(store, more, code_result::created);  // granted, but not to this token
@@ -78,7 +78,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
     add("refresh token: unknown, or another application's", [](auto& store) {
         const auto application = create_sample_application(store);
         const auto other = create_sample_application(store, "tgi_b");
-        let_in(store, 1, application);
+        authorize(store, 1, application);
         expect_refresh(store, sample_refresh(2, 11, application), unknown);
         expect_refresh(store, sample_refresh(1, 11, other), unknown);
         auto shown = sample_refresh(1, 11, application);
@@ -128,8 +128,8 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
 
     add("refresh token: if the access token's digest already exists, nothing changes", [](auto& store) {
         const auto application = create_sample_application(store);
-        let_in(store, 1, application);
-        let_in(store, 2, application);
+        authorize(store, 1, application);
+        authorize(store, 2, application);
         expect_error("refresh_access_token", store.refresh_access_token(sample_refresh(1, 2, application)), error_kind::conflict);
         value_of(store.revoke_oauth_token(application, sample_refresh_digest(1)));
         expect_access(store, 2);  // still the other's
@@ -138,7 +138,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
 
     add("refresh token: refreshing in parallel works", [](auto& store) {
         const auto application = create_sample_application(store);
-        let_in(store, 1, application);
+        authorize(store, 1, application);
         constexpr std::uint64_t each_times = 5;
         in_parallel([&](std::size_t i) {
             for (std::uint64_t n = 0; n < each_times; ++n) {
@@ -162,7 +162,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
 
     add("rotation: the successor is good instead, with the same end and code", [replacing](auto& store) {
         const auto application = create_sample_application(store);
-        let_in(store, 1, application);
+        authorize(store, 1, application);
         const auto first = value_of(store.refresh_access_token(replacing(1, 11, application)));
         expect(first.result == refreshed, "a good refresh token refreshes");
         expect(first.scopes == sample_code(1, application).scopes, "with as many scopes as were granted");
@@ -189,7 +189,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
 
     add("rotation: for the time of grace a lost response is given again", [replacing](auto& store) {
         const auto application = create_sample_application(store);
-        let_in(store, 1, application);
+        authorize(store, 1, application);
         const instant at = noon + seconds{2};
         expect_refresh(store, replacing(1, 11, application, at), refreshed);
         auto again = replacing(1, 12, application, at + seconds{30} - milliseconds{1});
@@ -202,11 +202,11 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         expect(is_refreshable(store, 2, application), "the successor stays valid");
 
         auto wide = replacing(1, 13, application, at);
-        wide.narrowed = sample_scopes("nobody:granted:this");
+        wide.narrowed = sample_scopes("never:granted");
         expect_refresh(store, wide, too_wide);
         expect_no_access(store, 13);
         wide = replacing(2, 14, application, at);
-        wide.narrowed = sample_scopes("nobody:granted:this");
+        wide.narrowed = sample_scopes("never:granted");
         expect_refresh(store, wide, too_wide);
         expect(is_refreshable(store, 2, application), "a request that is refused replaces nothing");
     });
@@ -216,9 +216,9 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
             const auto application = create_sample_application(store, is_old ? "tgi_old" : "tgi_last");
             const auto other = create_sample_application(store, is_old ? "tgi_old_other" : "tgi_last_other");
             const std::uint64_t base = is_old ? 100 : 200;
-            let_in(store, base, application);
-            let_in(store, base + 50, application);
-            let_in(store, base + 60, other);
+            authorize(store, base, application);
+            authorize(store, base + 50, application);
+            authorize(store, base + 60, other);
             const auto replace = [&](std::uint64_t shown, std::uint64_t access, instant now) {
                 auto made = replacing(shown, access, application, now);
                 made.rotation->family_digest = sample_digest(base);
@@ -250,8 +250,8 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
 
     add("rotation: if a digest already exists, nothing changes", [replacing](auto& store) {
         const auto application = create_sample_application(store);
-        let_in(store, 1, application);
-        let_in(store, 7, application);
+        authorize(store, 1, application);
+        authorize(store, 7, application);
         auto taken = replacing(1, 11, application);
         taken.rotation->successor_digest = sample_refresh_digest(7);
         expect_error("refresh_access_token", store.refresh_access_token(taken), error_kind::conflict);
@@ -263,7 +263,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
 
     add("rotation: of parallel uses all get the one successor", [replacing](auto& store) {
         const auto application = create_sample_application(store);
-        let_in(store, 1, application);
+        authorize(store, 1, application);
         std::mutex mutex;
         std::vector<digest> seeds;
         in_parallel([&](std::size_t i) {
@@ -286,7 +286,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         const auto other = create_sample_application(store, "tgi_b");
         for (const bool by_family : {false, true}) {
             const std::uint64_t seed = by_family ? 20 : 10;
-            let_in(store, seed, application);
+            authorize(store, seed, application);
             auto shown = replacing(seed, seed + 5, application);
             shown.rotation->family_digest = sample_digest(seed);
             expect_refresh(store, shown, refreshed);
@@ -302,8 +302,8 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
 
     add("revocation: an access token alone, a refresh token with what was made with it", [](auto& store) {
         const auto application = create_sample_application(store);
-        let_in(store, 1, application);
-        let_in(store, 2, application);
+        authorize(store, 1, application);
+        authorize(store, 2, application);
         expect_refresh(store, sample_refresh(1, 11, application), refreshed);
         value_of(store.revoke_oauth_token(application, sample_access_digest(11)));
         expect_no_access(store, 11);
@@ -324,7 +324,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
     add("revocation: tokens of other applications, and unknown ones, are not changed", [](auto& store) {
         const auto application = create_sample_application(store);
         const auto other = create_sample_application(store, "tgi_b");
-        let_in(store, 1, application);
+        authorize(store, 1, application);
         value_of(store.revoke_oauth_token(other, sample_access_digest(1)));
         value_of(store.revoke_oauth_token(other, sample_refresh_digest(1)));
         value_of(store.revoke_oauth_token(application, sample_code_digest(1)));

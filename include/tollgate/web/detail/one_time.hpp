@@ -34,8 +34,8 @@ using seal_nonce = aes_gcm_nonce;
 [[nodiscard]] TOLLGATE_DECL std::optional<std::string> open_sealed(const session& who, std::string_view sealed,
                                                                    instant now);
 
-/// Remembers what was used. Bounded: the oldest are forgotten, after which a form token or a sealed text is used by
-/// others only if so many were made in the meantime. Any thread; each process has its own.
+/// Remembers which form tokens and sealed texts were used. Bounded: beyond `remembered_max` the oldest is forgotten and could be
+/// used again. Any thread; each process has its own.
 class used_once {
 public:
     /// False if it was claimed before, and not released.
@@ -49,7 +49,7 @@ public:
         }
         return true;
     }
-    /// It was not used after all.
+    /// Undoes a claim: the text was not used after all.
     void release(std::string_view text) {
         const std::scoped_lock held{mutex_};
         claimed_.erase(std::string{text});

@@ -221,7 +221,7 @@ private:
             const auto tag = texts.frame.language;
             if (!is_language_tag(tag) || std::find(tags_.begin(), tags_.end(), tag) != tags_.end())
                 throw std::invalid_argument{"tollgate: a theme has texts for the language '" + std::string{tag} +
-                                            "', which is no language tag, or twice there"};
+                                            "', which is not a language tag or occurs twice"};
             tags_.push_back(tag);
             languages_.push_back({&texts, {}, std::string{site_.root}.append("/").append(tag)});
             for (auto& scope : services.scopes()) {

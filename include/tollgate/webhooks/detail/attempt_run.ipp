@@ -104,8 +104,8 @@ TOLLGATE_DECL void attempt_run::on_time_out() {
 TOLLGATE_DECL void attempt_run::connect() {
     if (request_.target.address) return on_addresses({*request_.target.address});
     allow(client_->settings_.lookup_timeout);
-    last_fault_ = "the name look-up timed out";
-    // Weak: a look-up that never ends must not keep an attempt that has timed out.
+    last_fault_ = "the name lookup timed out";
+    // Weak: a lookup that never ends must not keep an attempt that has timed out.
     looking_up_ = true;
     client_->names_.resolve(request_.target.host,
                             [waiting = weak_from_this(), strand = client_->strand_](const auto& looked_up) {

@@ -185,7 +185,7 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
         judged.disable_if_failing_since.reset();
     } else if (!each.tried) {
         judged.outcome = delivery_outcome::not_attempted;
-        // A delivery that waited in vain for a name look-up would do so again and occupy a slot meanwhile.
+        // A delivery that waited in vain for a name lookup would do so again and occupy a slot meanwhile.
         judged.retry_at = now.wall + (each.shortage ? shortage_pause_ : each.why.empty() ? milliseconds{0} : longest_pause);
         judged.disable_if_failing_since.reset();
     }

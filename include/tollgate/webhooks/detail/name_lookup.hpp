@@ -44,7 +44,7 @@ struct lookup_result {
 /// Looks names up on its own threads, because the system's resolver blocks. Threads are started on demand, up to a
 /// bound, and not joined at the end: a thread that waits for a name server cannot be interrupted.
 ///
-/// The owner of a domain controls how long its look-up takes. Therefore names that resolved quickly before always find
+/// The owner of a domain controls how long its lookup takes. Therefore names that resolved quickly before always find
 /// a thread: all other names together get half of the threads, those of slow domains a quarter, and one domain an
 /// eighth, or a quarter if the name is known to be quick.
 class lookup_pool {
@@ -56,7 +56,7 @@ public:
     lookup_pool& operator=(const lookup_pool&) = delete;
     TOLLGATE_DECL ~lookup_pool();
 
-    /// Calls `done` once on one of the threads, unless the pool stops before or memory runs out. Concurrent look-ups of
+    /// Calls `done` once on one of the threads, unless the pool stops before or memory runs out. Concurrent lookups of
     /// one name share one query. `done` is called with the pool's lock held: it must return quickly and not use the
     /// pool. May throw std::bad_alloc; then `done` is not called.
     TOLLGATE_DECL void resolve(const std::string& host, on_result done);

@@ -163,7 +163,7 @@ public:
         stopping_ = true;
         by_host_.clear();
         waiting_.clear();
-        // Now: the callbacks belong to an executor that may be gone when the look-up ends.
+        // Now: the callbacks belong to an executor that may be gone when the lookup ends.
         for (query& each : running_) each.callbacks.clear();
         changed_.notify_all();
     }
@@ -260,7 +260,7 @@ private:
                 quick_names_.remove(one.host);
                 slow_domains_.add(one.domain);
             }
-        } catch (const std::exception&) {  // only slows later look-ups
+        } catch (const std::exception&) {  // only slows later lookups
         }
     }
     static void call(const on_result& done, const lookup_result& looked_up) noexcept {

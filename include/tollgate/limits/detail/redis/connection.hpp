@@ -67,7 +67,7 @@ private:
 /// socket, its deadlines and TLS are implemented here: hiredis restarts its time-out with each system call, and some
 /// versions in use have no TLS.
 ///
-/// No call exceeds its deadline, the look-up of the host name included.
+/// No call exceeds its deadline, the lookup of the host name included.
 ///
 /// Thread rule: one thread at a time. Blocking. Sends no SIGPIPE.
 class connection {

@@ -76,7 +76,7 @@ inline result<address_list> look_up(const std::string& host, const std::string& 
         static std::atomic<int> threads = 0;
         if (threads.fetch_add(1) >= threads_max) {
             --threads;
-            return unavailable("the look-up of this name hangs");
+            return unavailable("the lookup of this name hangs");
         }
         asked->is_answered = false;
         try {
@@ -86,7 +86,7 @@ inline result<address_list> look_up(const std::string& host, const std::string& 
             }}.detach();
         } catch (const std::system_error&) {
             --threads;
-            return unavailable("no thread for the look-up of this name");
+            return unavailable("no thread for the lookup of this name");
         }
         std::unique_lock lock{asked->mutex};
         if (!asked->answered.wait_until(lock, end, [&] { return asked->is_answered; }))

@@ -13,7 +13,7 @@
 
 namespace tollgate::inline v0::memory {
 
-/// Device codes, in memory. They are few, so look-ups scan all of them.
+/// Device codes, in memory. They are few, so lookups scan all of them.
 ///
 /// Thread rule: callers hold the lock of the store's OAuth part.
 class device_codes {

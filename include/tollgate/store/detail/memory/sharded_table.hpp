@@ -14,15 +14,15 @@
 namespace tollgate::inline v0 {
 
 /// A hash table for concurrent reads: it consists of shards, each with its own lock, which is held only while one row
-/// is used. A look-up does not allocate.
+/// is used. A lookup does not allocate.
 ///
-/// With many rows, a look-up waits for memory longer than it computes, so it touches little: one byte per slot, which are so few
+/// With many rows, a lookup waits for memory longer than it computes, so it touches little: one byte per slot, which are so few
 /// that they stay in the caches, tells nearly always which slot holds the row, and the row lies in that slot, not behind a pointer.
 ///
 /// Not std::unordered_map: the member functions of two such tables take longer to compile than this class, and their
 /// names exceed 400 characters.
 ///
-/// `Key`: any type that `keyed_hash` accepts; a look-up may use another such type that compares with it. Thread rule:
+/// `Key`: any type that `keyed_hash` accepts; a lookup may use another such type that compares with it. Thread rule:
 /// any thread; callbacks that get a row must not use the table.
 template <class Key, class Row>
 class sharded_table {

@@ -81,7 +81,7 @@ struct owner_columns {
     std::optional<std::string> currency;
 };
 
-/// Error (internal) for values that are no quota or no balance.
+/// Error (internal) for values that are not a quota or not a balance.
 [[nodiscard]] inline result<known_user> to_known_user(user_id user, const owner_columns& read) {
     known_user made;
     if (read.requests) {
