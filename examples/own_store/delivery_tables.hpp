@@ -1,6 +1,8 @@
 #pragma once
 
-#include <tollgate/tollgate.hpp>
+#include <tollgate/base/result.hpp>
+#include <tollgate/model/delivery.hpp>
+#include <tollgate/model/hook.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -2599,15 +2599,15 @@ template <handler H>
     return {target.mounts(), {}, target};
 }
 
-/// `mounted(place{.host = "api.example.com", .prefix = "/v1"}, api)`: at this path, on this host.
-struct place {
-    std::string host;
-    std::string prefix;
+/// A path on one host.
+struct mount_point {
+    std::string host;    ///< without a port; empty: any host
+    std::string prefix;  ///< as in `mount`
 };
 
-/// Combines a handler, which must outlive the mount, with the paths that it serves.
+/// `mounted(mount_point{.host = "api.example.com", .prefix = "/v1"}, api)`: at this path, on this host.
 template <handler H>
-[[nodiscard]] mount<H> mounted(place where, H& target) {
+[[nodiscard]] mount<H> mounted(mount_point where, H& target) {
     return {{std::move(where.prefix)}, std::move(where.host), target};
 }
 
@@ -3601,10 +3601,9 @@ struct token_credential {
 
 namespace tollgate::inline v0 {
 
-/// A scope of a service beside the two that each has. In a definition: `{"refund", "Refund parcels"}`.
-struct service_scope {
-    /// In a definition the part after `{service}:`, `[a-z0-9-]{1,32}`, not `read`; in a catalog all of it.
-    std::string name;
+/// A scope beside the two that each service has, as a program defines it: `{"refund", "Refund parcels"}`.
+struct scope_definition {
+    std::string name;  ///< the part after `{service}:`: `[a-z0-9-]{1,32}`, not `read`
     std::string text;  ///< what it permits, for people: 1 to 200 bytes, plain text
 };
 
@@ -3613,7 +3612,13 @@ struct service_scope {
 struct service_definition {
     std::string_view name;
     std::vector<std::string> events = {};       ///< that hooks can subscribe to
-    std::vector<service_scope> scopes = {};     ///< of its own
+    std::vector<scope_definition> scopes = {};  ///< of its own
+};
+
+/// A service's own scope in a catalog.
+struct service_scope {
+    std::string name;  ///< `{service}:refund`
+    std::string text;  ///< as in its definition
 };
 
 /// A product whose accounts the API serves.
@@ -3639,10 +3644,10 @@ public:
 
     /// Refuses (error_kind::invalid) a name that is not `[a-z0-9-]{1,32}`, a reserved one (`user`, `testservice`), a
     /// duplicate, an event that is not `[A-Za-z0-9._-]{1,128}`, and a scope whose name or text is not as
-    /// `service_scope` says, or that the service has already.
+    /// `scope_definition` says, or that the service has already.
     ///
     ///     services.add("parcel", {"parcel.sent"}, {{"refund", "Refund parcels"}});
-    TOLLGATE_DECL result<void> add(std::string_view name, std::vector<std::string> events, std::vector<service_scope> scopes = {});
+    TOLLGATE_DECL result<void> add(std::string_view name, std::vector<std::string> events, std::vector<scope_definition> scopes = {});
 
     /// Null if there is none. The pointer is valid until the next `add`.
     [[nodiscard]] const service* find(std::string_view name) const noexcept {
@@ -5331,7 +5336,7 @@ public:
 private:
     static constexpr std::size_t segments_max = 12;  // deeper than any route; longer paths are unknown
 
-    struct line {
+    struct row {
         http::method method;
         std::uint16_t route;
         std::uint16_t literals = 0;  // the number of its literal segments: the order within one length
@@ -5341,9 +5346,9 @@ private:
     };
 
     // A path without parameters is found by one comparison: no pattern with a parameter can take precedence.
-    std::vector<line> literal_paths_;
-    std::vector<line> lines_;  // by number of segments, those with more literals first
-    std::array<std::uint16_t, segments_max + 2> first_line_{};  // for each number of segments, the first of its lines
+    std::vector<row> literal_paths_;
+    std::vector<row> rows_;  // by number of segments, those with more literals first
+    std::array<std::uint16_t, segments_max + 2> first_row_{};  // for each number of segments, the first of its rows
 };
 
 static_assert(router<segment_router>);
@@ -9654,7 +9659,7 @@ struct hook_client_settings {
     milliseconds idle_timeout = seconds{30};  ///< many receivers close after 60 s, some proxies earlier
     milliseconds connection_age_max = std::chrono::minutes{5};  ///< then the name is resolved again
 
-    http::response_settings answer = {};  ///< bounds of a response
+    http::response_settings response = {};  ///< bounds of a response
 };
 
 /// Settings of a dispatcher, each default with its reason. Bounds are per dispatcher unless they say otherwise.
@@ -9680,7 +9685,7 @@ struct hook_dispatch_settings {
     milliseconds lease_margin = seconds{15};
     /// How often to check what another process may have appended: in a store that can tell cheaply (`shared_outbox`),
     /// and in any other one. Events published through the dispatcher are sent at once.
-    milliseconds look_interval{50};
+    milliseconds poll_interval{50};
     milliseconds claim_interval = seconds{1};
     /// How long ended deliveries and their attempts are kept.
     milliseconds history = std::chrono::hours{24 * 30};
@@ -20987,7 +20992,7 @@ inline bool is_service_name(std::string_view name) noexcept {
 }
 
 /// Whether the scope can be one more of a service that has `before` already; else why not.
-inline result<void> check_scope(const service_scope& scope, std::span<const service_scope> before, std::string_view full_name) {
+inline result<void> check_scope(const scope_definition& scope, std::span<const service_scope> before, std::string_view full_name) {
     const auto quoted = "The scope '" + std::string{full_name} + "' ";
     if (!is_service_name(scope.name)) return invalid(quoted + "is not a service, ':', and 1 to 32 of a-z, 0-9 and '-'.");
     if (scope.name == "read") return invalid(quoted + "exists for every service.");
@@ -21019,7 +21024,7 @@ TOLLGATE_DECL service_catalog::service_catalog(std::initializer_list<service_def
 }
 
 TOLLGATE_DECL result<void> service_catalog::add(std::string_view name, std::vector<std::string> events,
-                                                std::vector<service_scope> scopes) {
+                                                std::vector<scope_definition> scopes) {
     if (!detail::is_service_name(name))
         return invalid("The service name '" + std::string{name} + "' is not 1 to 32 of a-z, 0-9 and '-'.");
     if (name == "user" || name == "testservice")
@@ -21028,13 +21033,14 @@ TOLLGATE_DECL result<void> service_catalog::add(std::string_view name, std::vect
     for (const std::string& event : events)
         if (!detail::is_event_name(event))
             return invalid("The event name '" + event + "' is not 1 to 128 of A-Z, a-z, 0-9, '.', '_' and '-'.");
-    for (auto each = scopes.begin(); each != scopes.end(); ++each) {
-        auto full_name = std::string{name} + ":" + each->name;
-        if (auto fits = detail::check_scope(*each, {scopes.begin(), each}, full_name); !fits) return fits;
-        each->name = std::move(full_name);
+    std::vector<service_scope> own;
+    for (scope_definition& each : scopes) {
+        auto full_name = std::string{name} + ":" + each.name;
+        if (auto fits = detail::check_scope(each, own, full_name); !fits) return fits;
+        own.push_back({std::move(full_name), std::move(each.text)});
     }
     services_.push_back({*service_name::from(name), std::string{name} + ":read", std::string{name}, std::move(events),
-                         std::move(scopes)});
+                         std::move(own)});
     return {};
 }
 
@@ -21267,11 +21273,11 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL void segment_router::build(std::span<const route_pattern> patterns) {
     literal_paths_.clear();
-    lines_.clear();
-    std::vector<line> made;
+    rows_.clear();
+    std::vector<row> made;
     for (std::size_t i = 0; i < patterns.size(); ++i) {
         made.push_back({patterns[i].method, static_cast<std::uint16_t>(i), 0, 0, patterns[i].path, {}});
-        line& one = made.back();
+        row& one = made.back();
         std::string_view left = one.path;
         while (!left.empty()) {
             left.remove_prefix(1);
@@ -21286,17 +21292,17 @@ TOLLGATE_DECL void segment_router::build(std::span<const route_pattern> patterns
         assert(one.count <= segments_max);
         if (one.literals == one.count) literal_paths_.push_back(one);
     }
-    for (std::size_t count = 0; count < first_line_.size(); ++count) {
-        first_line_[count] = static_cast<std::uint16_t>(lines_.size());
+    for (std::size_t count = 0; count < first_row_.size(); ++count) {
+        first_row_[count] = static_cast<std::uint16_t>(rows_.size());
         for (std::size_t parameters = 0; parameters <= count; ++parameters)
-            for (const line& each : made)
-                if (each.count == count && each.literals + parameters == count) lines_.push_back(each);
+            for (const row& each : made)
+                if (each.count == count && each.literals + parameters == count) rows_.push_back(each);
     }
 }
 
 TOLLGATE_DECL route_match segment_router::find(http::method m, std::string_view path) const noexcept {
     route_match match;
-    for (const line& each : literal_paths_) {
+    for (const row& each : literal_paths_) {
         if (each.path != path || each.method != m) continue;
         match.result = route_match::kind::found;
         match.route = each.route;
@@ -21319,8 +21325,8 @@ TOLLGATE_DECL route_match segment_router::find(http::method m, std::string_view 
         begin = at + 1;
     }
 
-    for (std::size_t i = first_line_[count]; i < first_line_[count + 1]; ++i) {
-        const line& candidate = lines_[i];
+    for (std::size_t i = first_row_[count]; i < first_row_[count + 1]; ++i) {
+        const row& candidate = rows_[i];
         bool fits = true;
         for (std::size_t s = 0; fits && s < count; ++s)
             fits = candidate.segments[s].empty() || candidate.segments[s] == segments[s];
@@ -27742,7 +27748,7 @@ private:
     TOLLGATE_DECL void write_curl(const route& of);
     TOLLGATE_DECL void write_example(const route& of);
 
-    /// The first line of the table that `wanted` is true of; null when there is none.
+    /// The first row of the table for which `wanted` is true; null if there is none.
     template <class Wanted>
     [[nodiscard]] const route* find_route(Wanted&& wanted) const {
         for (const auto& each : routes_)
@@ -33042,7 +33048,7 @@ inline void document::write_paths(const route_table& routes) {
     json_.member("paths").begin_object();
     for (auto each = routes.begin(); each != routes.end(); ++each) {
         const auto same_path = [each](const route& other) { return other.path == each->path; };
-        if (std::any_of(routes.begin(), each, same_path)) continue;  // written with its first line
+        if (std::any_of(routes.begin(), each, same_path)) continue;  // written with its first row
         json_.member_named(each->path).begin_object();
         for (auto other = each; other != routes.end(); ++other)
             if (same_path(*other)) write_operation(*other);
@@ -34193,7 +34199,7 @@ private:
     std::unordered_map<hook_id, hook_minute> minutes_;  // if hooks have a bound
     std::optional<instant> next_minute_at_;             // when the first hook that used up its minute is due again
 
-    clock::time_point next_claim_{}, next_look_{}, next_judge_{}, next_complete_{}, next_sweep_{}, no_claim_before_{};
+    clock::time_point next_claim_{}, next_poll_{}, next_judge_{}, next_complete_{}, next_sweep_{}, no_claim_before_{};
     milliseconds store_pause_{0};     // after failures of the store
     milliseconds shortage_pause_{0};  // while this machine cannot connect
     clock::time_point next_shortage_report_{};
@@ -34886,8 +34892,8 @@ TOLLGATE_DECL scheduler_actions delivery_scheduler::step(scheduler_inputs& in, s
     const bool claims = !in.stopping && actions.lease.empty() && now.steady >= no_claim_before_;
     if (claims) {
         bool is_due = now.steady >= next_claim_;
-        if (now.steady >= next_look_) {
-            next_look_ = now.steady + (tells_changes_ ? settings_.look_interval : settings_.claim_interval);
+        if (now.steady >= next_poll_) {
+            next_poll_ = now.steady + (tells_changes_ ? settings_.poll_interval : settings_.claim_interval);
             is_due = is_due || in.store_changed;
         }
         if (is_due && rows_max() != 0) {
@@ -34901,7 +34907,7 @@ TOLLGATE_DECL scheduler_actions delivery_scheduler::step(scheduler_inputs& in, s
         actions.sweep = scheduler_actions::sweep_request{now.wall - settings_.history, sweep_rows_max};
 
     auto next = (clock::time_point::max)();
-    if (!in.stopping) next = (std::min)((std::max)((std::min)(next_claim_, next_look_), no_claim_before_), next_sweep_);
+    if (!in.stopping) next = (std::min)((std::max)((std::min)(next_claim_, next_poll_), no_claim_before_), next_sweep_);
     if (!results_.empty()) next = (std::min)(next, next_complete_);
     if (!in.ended.empty()) next = (std::min)(next, next_judge_);
     actions.next_step_at = next;
@@ -35065,7 +35071,7 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
 TOLLGATE_DECL void delivery_scheduler::claim_failed(const error& why, scheduler_time now, scheduler_actions& into) {
     store_pause_ = (std::clamp)(2 * store_pause_, first_pause, longest_pause);
     next_claim_ = now.steady + store_pause_;
-    next_look_ = (std::max)(next_look_, next_claim_);
+    next_poll_ = (std::max)(next_poll_, next_claim_);
     into.problems.push_back(why);
 }
 
@@ -35573,7 +35579,7 @@ TOLLGATE_DECL attempt_run::attempt_run(std::shared_ptr<hook_client> client, outg
       message_{detail::message_head(request_, client_->settings_.user_agent)},
       ends_at_{(std::min)(began_ + client_->settings_.attempt_timeout, request_.done_by)},
       timer_{client_->strand_},
-      parser_{client_->settings_.answer} {
+      parser_{client_->settings_.response} {
     message_ += request_.body;
     request_.body = {};
     request_.fields = {};
@@ -36409,7 +36415,7 @@ namespace tollgate::inline v0 {
 /// - An error undoes what this call has written. On a full disk SQLite itself may have rolled back the whole transaction
 ///   (`sqlite3_get_autocommit` tells). Roll back after any error, unless your change is useful without the event.
 /// - The event is durable when your COMMIT returns, as far as your connection's `synchronous` setting says: FULL also
-///   protects against power failures. A dispatcher of any process on the file finds it within its `look_interval`, or at
+///   protects against power failures. A dispatcher of any process on the file finds it within its `poll_interval`, or at
 ///   once with `wake()` after COMMIT.
 ///
 /// Used by the thread that uses the connection. Blocking. Never throws.
@@ -38955,8 +38961,8 @@ public:
     /// The same, but looked at no more than once a second.
     [[nodiscard]] bool was_in_place() noexcept {
         const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
-        if (now >= next_look_.load(std::memory_order_relaxed)) {
-            next_look_.store(now + std::chrono::steady_clock::duration{std::chrono::seconds{1}}.count(), std::memory_order_relaxed);
+        if (now >= next_check_.load(std::memory_order_relaxed)) {
+            next_check_.store(now + std::chrono::steady_clock::duration{std::chrono::seconds{1}}.count(), std::memory_order_relaxed);
             was_in_place_.store(is_in_place(), std::memory_order_relaxed);
         }
         return was_in_place_.load(std::memory_order_relaxed);
@@ -38976,7 +38982,7 @@ private:
 
     const std::string path_;
     const std::optional<identity> opened_;
-    std::atomic<std::chrono::steady_clock::rep> next_look_{0};
+    std::atomic<std::chrono::steady_clock::rep> next_check_{0};
     std::atomic<bool> was_in_place_{true};
 };
 

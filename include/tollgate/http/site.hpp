@@ -33,15 +33,15 @@ template <handler H>
     return {target.mounts(), {}, target};
 }
 
-/// `mounted(place{.host = "api.example.com", .prefix = "/v1"}, api)`: at this path, on this host.
-struct place {
-    std::string host;
-    std::string prefix;
+/// A path on one host.
+struct mount_point {
+    std::string host;    ///< without a port; empty: any host
+    std::string prefix;  ///< as in `mount`
 };
 
-/// Combines a handler, which must outlive the mount, with the paths that it serves.
+/// `mounted(mount_point{.host = "api.example.com", .prefix = "/v1"}, api)`: at this path, on this host.
 template <handler H>
-[[nodiscard]] mount<H> mounted(place where, H& target) {
+[[nodiscard]] mount<H> mounted(mount_point where, H& target) {
     return {{std::move(where.prefix)}, std::move(where.host), target};
 }
 

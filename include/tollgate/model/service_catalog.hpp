@@ -12,10 +12,9 @@
 
 namespace tollgate::inline v0 {
 
-/// A scope of a service beside the two that each has. In a definition: `{"refund", "Refund parcels"}`.
-struct service_scope {
-    /// In a definition the part after `{service}:`, `[a-z0-9-]{1,32}`, not `read`; in a catalog all of it.
-    std::string name;
+/// A scope beside the two that each service has, as a program defines it: `{"refund", "Refund parcels"}`.
+struct scope_definition {
+    std::string name;  ///< the part after `{service}:`: `[a-z0-9-]{1,32}`, not `read`
     std::string text;  ///< what it permits, for people: 1 to 200 bytes, plain text
 };
 
@@ -24,7 +23,13 @@ struct service_scope {
 struct service_definition {
     std::string_view name;
     std::vector<std::string> events = {};       ///< that hooks can subscribe to
-    std::vector<service_scope> scopes = {};     ///< of its own
+    std::vector<scope_definition> scopes = {};  ///< of its own
+};
+
+/// A service's own scope in a catalog.
+struct service_scope {
+    std::string name;  ///< `{service}:refund`
+    std::string text;  ///< as in its definition
 };
 
 /// A product whose accounts the API serves.
@@ -50,10 +55,10 @@ public:
 
     /// Refuses (error_kind::invalid) a name that is not `[a-z0-9-]{1,32}`, a reserved one (`user`, `testservice`), a
     /// duplicate, an event that is not `[A-Za-z0-9._-]{1,128}`, and a scope whose name or text is not as
-    /// `service_scope` says, or that the service has already.
+    /// `scope_definition` says, or that the service has already.
     ///
     ///     services.add("parcel", {"parcel.sent"}, {{"refund", "Refund parcels"}});
-    TOLLGATE_DECL result<void> add(std::string_view name, std::vector<std::string> events, std::vector<service_scope> scopes = {});
+    TOLLGATE_DECL result<void> add(std::string_view name, std::vector<std::string> events, std::vector<scope_definition> scopes = {});
 
     /// Null if there is none. The pointer is valid until the next `add`.
     [[nodiscard]] const service* find(std::string_view name) const noexcept {

@@ -18,7 +18,7 @@ inline bool is_service_name(std::string_view name) noexcept {
 }
 
 /// Whether the scope can be one more of a service that has `before` already; else why not.
-inline result<void> check_scope(const service_scope& scope, std::span<const service_scope> before, std::string_view full_name) {
+inline result<void> check_scope(const scope_definition& scope, std::span<const service_scope> before, std::string_view full_name) {
     const auto quoted = "The scope '" + std::string{full_name} + "' ";
     if (!is_service_name(scope.name)) return invalid(quoted + "is not a service, ':', and 1 to 32 of a-z, 0-9 and '-'.");
     if (scope.name == "read") return invalid(quoted + "exists for every service.");
@@ -50,7 +50,7 @@ TOLLGATE_DECL service_catalog::service_catalog(std::initializer_list<service_def
 }
 
 TOLLGATE_DECL result<void> service_catalog::add(std::string_view name, std::vector<std::string> events,
-                                                std::vector<service_scope> scopes) {
+                                                std::vector<scope_definition> scopes) {
     if (!detail::is_service_name(name))
         return invalid("The service name '" + std::string{name} + "' is not 1 to 32 of a-z, 0-9 and '-'.");
     if (name == "user" || name == "testservice")
@@ -59,13 +59,14 @@ TOLLGATE_DECL result<void> service_catalog::add(std::string_view name, std::vect
     for (const std::string& event : events)
         if (!detail::is_event_name(event))
             return invalid("The event name '" + event + "' is not 1 to 128 of A-Z, a-z, 0-9, '.', '_' and '-'.");
-    for (auto each = scopes.begin(); each != scopes.end(); ++each) {
-        auto full_name = std::string{name} + ":" + each->name;
-        if (auto fits = detail::check_scope(*each, {scopes.begin(), each}, full_name); !fits) return fits;
-        each->name = std::move(full_name);
+    std::vector<service_scope> own;
+    for (scope_definition& each : scopes) {
+        auto full_name = std::string{name} + ":" + each.name;
+        if (auto fits = detail::check_scope(each, own, full_name); !fits) return fits;
+        own.push_back({std::move(full_name), std::move(each.text)});
     }
     services_.push_back({*service_name::from(name), std::string{name} + ":read", std::string{name}, std::move(events),
-                         std::move(scopes)});
+                         std::move(own)});
     return {};
 }
 

@@ -31,8 +31,8 @@ public:
     /// The same, but looked at no more than once a second.
     [[nodiscard]] bool was_in_place() noexcept {
         const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
-        if (now >= next_look_.load(std::memory_order_relaxed)) {
-            next_look_.store(now + std::chrono::steady_clock::duration{std::chrono::seconds{1}}.count(), std::memory_order_relaxed);
+        if (now >= next_check_.load(std::memory_order_relaxed)) {
+            next_check_.store(now + std::chrono::steady_clock::duration{std::chrono::seconds{1}}.count(), std::memory_order_relaxed);
             was_in_place_.store(is_in_place(), std::memory_order_relaxed);
         }
         return was_in_place_.load(std::memory_order_relaxed);
@@ -52,7 +52,7 @@ private:
 
     const std::string path_;
     const std::optional<identity> opened_;
-    std::atomic<std::chrono::steady_clock::rep> next_look_{0};
+    std::atomic<std::chrono::steady_clock::rep> next_check_{0};
     std::atomic<bool> was_in_place_{true};
 };
 

@@ -35,7 +35,7 @@ struct hook_client_settings {
     milliseconds idle_timeout = seconds{30};  ///< many receivers close after 60 s, some proxies earlier
     milliseconds connection_age_max = std::chrono::minutes{5};  ///< then the name is resolved again
 
-    http::response_settings answer = {};  ///< bounds of a response
+    http::response_settings response = {};  ///< bounds of a response
 };
 
 /// Settings of a dispatcher, each default with its reason. Bounds are per dispatcher unless they say otherwise.
@@ -61,7 +61,7 @@ struct hook_dispatch_settings {
     milliseconds lease_margin = seconds{15};
     /// How often to check what another process may have appended: in a store that can tell cheaply (`shared_outbox`),
     /// and in any other one. Events published through the dispatcher are sent at once.
-    milliseconds look_interval{50};
+    milliseconds poll_interval{50};
     milliseconds claim_interval = seconds{1};
     /// How long ended deliveries and their attempts are kept.
     milliseconds history = std::chrono::hours{24 * 30};

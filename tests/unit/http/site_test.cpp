@@ -119,7 +119,7 @@ TEST_CASE("the last mount serves unmatched requests and refusals", "[http][site]
 TEST_CASE("a mount may be restricted to a host", "[http][site]") {
     named_handler api{"api"};
     named_handler rest{"rest"};
-    http::site site{http::mounted(http::place{.host = "api.example.com", .prefix = ""}, api), http::mounted("", rest)};
+    http::site site{http::mounted(http::mount_point{.host = "api.example.com", .prefix = ""}, api), http::mounted("", rest)};
     CHECK(asked(site, "/", "api.example.com") == "api");
     CHECK(asked(site, "/", "API.example.com:8443") == "api");
     CHECK(asked(site, "/", "api.example.com.evil") == "rest");
@@ -131,7 +131,7 @@ TEST_CASE("a mount may be restricted to a host", "[http][site]") {
 TEST_CASE("the host of an absolute-form target takes precedence over Host", "[http][site]") {
     named_handler api{"api"};
     named_handler rest{"rest"};
-    http::site site{http::mounted(http::place{.host = "api.example.com", .prefix = ""}, api), http::mounted("", rest)};
+    http::site site{http::mounted(http::mount_point{.host = "api.example.com", .prefix = ""}, api), http::mounted("", rest)};
     const auto asked_for = [&](std::string_view authority, std::string_view host) {
         http::request request;
         request.target = http::target::from("/");

@@ -80,7 +80,7 @@ TEST_CASE("a service has scopes of its own beside its two", "[model][service_cat
 
 TEST_CASE("an invalid scope of a service is refused by name", "[model][service_catalog]") {
     struct {
-        std::vector<service_scope> scopes;
+        std::vector<scope_definition> scopes;
         const char* part_of_message;  // null: accepted
     } const rows[] = {
         {{{"refund", "Refund parcels"}}, nullptr},

@@ -161,7 +161,7 @@ hook_dispatch_settings quick() {
     hook_dispatch_settings with;
     with.client.attempt_timeout = milliseconds{400};
     with.client.connect_timeout = with.client.handshake_timeout = milliseconds{200};
-    with.look_interval = with.claim_interval = milliseconds{20};
+    with.poll_interval = with.claim_interval = milliseconds{20};
     with.retry.jitter_percent = 0;
     return with;
 }
@@ -598,7 +598,7 @@ TEST_CASE("a store that reports changes is queried only after a change") {
     of.hook(there.url());
     telling_store store{of.store};
     auto with = quick();
-    with.look_interval = milliseconds{5};
+    with.poll_interval = milliseconds{5};
     with.claim_interval = hours{1};
     hook_dispatcher dispatcher{store, with, of.policies()};
     REQUIRE(dispatcher.start());

@@ -161,7 +161,7 @@ inline void document::write_paths(const route_table& routes) {
     json_.member("paths").begin_object();
     for (auto each = routes.begin(); each != routes.end(); ++each) {
         const auto same_path = [each](const route& other) { return other.path == each->path; };
-        if (std::any_of(routes.begin(), each, same_path)) continue;  // written with its first line
+        if (std::any_of(routes.begin(), each, same_path)) continue;  // written with its first row
         json_.member_named(each->path).begin_object();
         for (auto other = each; other != routes.end(); ++other)
             if (same_path(*other)) write_operation(*other);

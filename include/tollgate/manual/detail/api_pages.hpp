@@ -57,7 +57,7 @@ private:
     TOLLGATE_DECL void write_curl(const route& of);
     TOLLGATE_DECL void write_example(const route& of);
 
-    /// The first line of the table that `wanted` is true of; null when there is none.
+    /// The first row of the table for which `wanted` is true; null if there is none.
     template <class Wanted>
     [[nodiscard]] const route* find_route(Wanted&& wanted) const {
         for (const auto& each : routes_)

@@ -22,7 +22,7 @@ public:
 private:
     static constexpr std::size_t segments_max = 12;  // deeper than any route; longer paths are unknown
 
-    struct line {
+    struct row {
         http::method method;
         std::uint16_t route;
         std::uint16_t literals = 0;  // the number of its literal segments: the order within one length
@@ -32,9 +32,9 @@ private:
     };
 
     // A path without parameters is found by one comparison: no pattern with a parameter can take precedence.
-    std::vector<line> literal_paths_;
-    std::vector<line> lines_;  // by number of segments, those with more literals first
-    std::array<std::uint16_t, segments_max + 2> first_line_{};  // for each number of segments, the first of its lines
+    std::vector<row> literal_paths_;
+    std::vector<row> rows_;  // by number of segments, those with more literals first
+    std::array<std::uint16_t, segments_max + 2> first_row_{};  // for each number of segments, the first of its rows
 };
 
 static_assert(router<segment_router>);

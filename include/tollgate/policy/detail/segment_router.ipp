@@ -8,11 +8,11 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL void segment_router::build(std::span<const route_pattern> patterns) {
     literal_paths_.clear();
-    lines_.clear();
-    std::vector<line> made;
+    rows_.clear();
+    std::vector<row> made;
     for (std::size_t i = 0; i < patterns.size(); ++i) {
         made.push_back({patterns[i].method, static_cast<std::uint16_t>(i), 0, 0, patterns[i].path, {}});
-        line& one = made.back();
+        row& one = made.back();
         std::string_view left = one.path;
         while (!left.empty()) {
             left.remove_prefix(1);
@@ -27,17 +27,17 @@ TOLLGATE_DECL void segment_router::build(std::span<const route_pattern> patterns
         assert(one.count <= segments_max);
         if (one.literals == one.count) literal_paths_.push_back(one);
     }
-    for (std::size_t count = 0; count < first_line_.size(); ++count) {
-        first_line_[count] = static_cast<std::uint16_t>(lines_.size());
+    for (std::size_t count = 0; count < first_row_.size(); ++count) {
+        first_row_[count] = static_cast<std::uint16_t>(rows_.size());
         for (std::size_t parameters = 0; parameters <= count; ++parameters)
-            for (const line& each : made)
-                if (each.count == count && each.literals + parameters == count) lines_.push_back(each);
+            for (const row& each : made)
+                if (each.count == count && each.literals + parameters == count) rows_.push_back(each);
     }
 }
 
 TOLLGATE_DECL route_match segment_router::find(http::method m, std::string_view path) const noexcept {
     route_match match;
-    for (const line& each : literal_paths_) {
+    for (const row& each : literal_paths_) {
         if (each.path != path || each.method != m) continue;
         match.result = route_match::kind::found;
         match.route = each.route;
@@ -60,8 +60,8 @@ TOLLGATE_DECL route_match segment_router::find(http::method m, std::string_view 
         begin = at + 1;
     }
 
-    for (std::size_t i = first_line_[count]; i < first_line_[count + 1]; ++i) {
-        const line& candidate = lines_[i];
+    for (std::size_t i = first_row_[count]; i < first_row_[count + 1]; ++i) {
+        const row& candidate = rows_[i];
         bool fits = true;
         for (std::size_t s = 0; fits && s < count; ++s)
             fits = candidate.segments[s].empty() || candidate.segments[s] == segments[s];

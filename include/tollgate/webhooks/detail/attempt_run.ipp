@@ -47,7 +47,7 @@ TOLLGATE_DECL attempt_run::attempt_run(std::shared_ptr<hook_client> client, outg
       message_{detail::message_head(request_, client_->settings_.user_agent)},
       ends_at_{(std::min)(began_ + client_->settings_.attempt_timeout, request_.done_by)},
       timer_{client_->strand_},
-      parser_{client_->settings_.answer} {
+      parser_{client_->settings_.response} {
     message_ += request_.body;
     request_.body = {};
     request_.fields = {};

@@ -226,7 +226,7 @@ private:
     std::unordered_map<hook_id, hook_minute> minutes_;  // if hooks have a bound
     std::optional<instant> next_minute_at_;             // when the first hook that used up its minute is due again
 
-    clock::time_point next_claim_{}, next_look_{}, next_judge_{}, next_complete_{}, next_sweep_{}, no_claim_before_{};
+    clock::time_point next_claim_{}, next_poll_{}, next_judge_{}, next_complete_{}, next_sweep_{}, no_claim_before_{};
     milliseconds store_pause_{0};     // after failures of the store
     milliseconds shortage_pause_{0};  // while this machine cannot connect
     clock::time_point next_shortage_report_{};

@@ -26,8 +26,8 @@ TOLLGATE_DECL scheduler_actions delivery_scheduler::step(scheduler_inputs& in, s
     const bool claims = !in.stopping && actions.lease.empty() && now.steady >= no_claim_before_;
     if (claims) {
         bool is_due = now.steady >= next_claim_;
-        if (now.steady >= next_look_) {
-            next_look_ = now.steady + (tells_changes_ ? settings_.look_interval : settings_.claim_interval);
+        if (now.steady >= next_poll_) {
+            next_poll_ = now.steady + (tells_changes_ ? settings_.poll_interval : settings_.claim_interval);
             is_due = is_due || in.store_changed;
         }
         if (is_due && rows_max() != 0) {
@@ -41,7 +41,7 @@ TOLLGATE_DECL scheduler_actions delivery_scheduler::step(scheduler_inputs& in, s
         actions.sweep = scheduler_actions::sweep_request{now.wall - settings_.history, sweep_rows_max};
 
     auto next = (clock::time_point::max)();
-    if (!in.stopping) next = (std::min)((std::max)((std::min)(next_claim_, next_look_), no_claim_before_), next_sweep_);
+    if (!in.stopping) next = (std::min)((std::max)((std::min)(next_claim_, next_poll_), no_claim_before_), next_sweep_);
     if (!results_.empty()) next = (std::min)(next, next_complete_);
     if (!in.ended.empty()) next = (std::min)(next, next_judge_);
     actions.next_step_at = next;
@@ -205,7 +205,7 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
 TOLLGATE_DECL void delivery_scheduler::claim_failed(const error& why, scheduler_time now, scheduler_actions& into) {
     store_pause_ = (std::clamp)(2 * store_pause_, first_pause, longest_pause);
     next_claim_ = now.steady + store_pause_;
-    next_look_ = (std::max)(next_look_, next_claim_);
+    next_poll_ = (std::max)(next_poll_, next_claim_);
     into.problems.push_back(why);
 }
 

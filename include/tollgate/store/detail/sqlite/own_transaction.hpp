@@ -30,7 +30,7 @@ namespace tollgate::inline v0 {
 /// - An error undoes what this call has written. On a full disk SQLite itself may have rolled back the whole transaction
 ///   (`sqlite3_get_autocommit` tells). Roll back after any error, unless your change is useful without the event.
 /// - The event is durable when your COMMIT returns, as far as your connection's `synchronous` setting says: FULL also
-///   protects against power failures. A dispatcher of any process on the file finds it within its `look_interval`, or at
+///   protects against power failures. A dispatcher of any process on the file finds it within its `poll_interval`, or at
 ///   once with `wake()` after COMMIT.
 ///
 /// Used by the thread that uses the connection. Blocking. Never throws.

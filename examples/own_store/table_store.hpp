@@ -1,0 +1,158 @@
+#pragma once
+
+#include "delivery_tables.hpp"
+
+#include <tollgate/contract/hook_store.hpp>
+#include <tollgate/contract/oauth_store.hpp>
+#include <tollgate/contract/outbox.hpp>
+#include <tollgate/contract/session_source.hpp>
+#include <tollgate/contract/token_store.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// An adapter as one would write it for an existing database. Maps and a mutex replace the database: holding the mutex
+/// is being in a transaction. Each verb is one transaction, never a read followed by a write.
+///
+/// The verbs are defined in tokens.cpp (with those of sessions), oauth.cpp and webhooks.cpp.
+class table_store {
+public:
+    // This store never waits. An adapter that waits for a disk or a network declares true and is called on worker
+    // threads.
+    static constexpr bool blocking = false;
+
+    // token_store
+    result<std::optional<token_credential>> find_personal_token(std::string_view username);
+    result<token_id> create_personal_token(const new_personal_token& made, std::size_t tokens_per_user_max);
+    result<std::vector<personal_token>> personal_tokens_of(user_id user);
+    result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed);
+    result<bool> revoke_personal_token(token_id id);
+    result<std::optional<token_credential>> find_access_token(const digest& token);
+    result<void> create_access_token(const new_access_token& made);
+    result<bool> revoke_access_token(const digest& token);
+
+    // application_store
+    result<application_id> create_application(const new_application& made, std::size_t applications_per_user_max);
+    result<std::optional<application>> find_application(std::string_view client_id);
+    result<std::vector<application>> applications_of(user_id owner);
+    result<bool> update_application(user_id owner, application_id id, const application_change& changed);
+    result<bool> add_client_secret(user_id owner, application_id id, const digest& secret);
+    result<bool> remove_older_secret(user_id owner, application_id id);
+    result<bool> delete_application(user_id owner, application_id id);
+
+    // grant_store
+    result<std::optional<scope_set>> granted_scopes(user_id user, application_id application);
+    result<code_result> create_code(const new_authorization_code& made);
+    result<redeemed_code> redeem_code(const code_redemption& shown);
+    result<refreshed_token> refresh_access_token(const token_refresh& shown);
+    result<void> revoke_oauth_token(application_id application, const digest& token);
+    result<std::optional<oauth_token>> find_oauth_token(const digest& token);
+    result<bool> create_owner_token(const new_access_token& made);
+    result<void> create_device_code(const new_device_code& made);
+    result<std::optional<device_code>> find_device_code(const digest& code);
+    result<bool> answer_device_code(const digest& user_code, device_code_state answer);
+    result<std::vector<grant>> grants_of(user_id user);
+    result<bool> revoke_grant(user_id user, application_id application);
+    result<std::size_t> sweep_expired(instant now, std::size_t rows_max);
+
+    // hook_store
+    result<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max);
+    result<std::vector<hook>> hooks_of(const account_ref& account);
+    result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id);
+    result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
+                                      instant old_valid_until);
+    result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
+                             std::size_t hooks_per_event_max);
+    result<bool> delete_hook(const account_ref& account, hook_id id);
+
+    // outbox
+    result<std::size_t> append_event(const event& happened, const message_seed& seed, instant now);
+    result<bool> append_event_to(hook_id to, const event& happened, const message_seed& seed, instant now);
+    result<due_hook_page> due_hooks(instant now, std::size_t rows_max);
+    result<std::vector<due_delivery>> lease(std::span<const lease_request> requests, const lease_time& time);
+    result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now);
+    result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of, std::size_t rows_max,
+                                                std::optional<delivery_id> before,
+                                                std::optional<delivery_state> state);
+    result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id of, std::size_t rows_max,
+                                                      std::optional<delivery_id> made_for);
+    result<bool> resend(const account_ref& account, delivery_id id, instant now);
+    result<std::size_t> resend_given_up(const account_ref& account, hook_id of, instant since, std::size_t rows_max,
+                                        instant now);
+    result<bool> enable_hook(const account_ref& account, hook_id id, instant now);
+    result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max);
+
+    // session_store
+    result<void> create_session(const stored_session& made);
+    result<std::optional<stored_session>> find_session(const digest& cookie);
+    result<void> touch_session(const digest& cookie, instant now);
+    result<bool> end_session(const digest& cookie);
+    result<std::vector<stored_session>> sessions_of(user_id user);
+    result<void> end_sessions_of(user_id user, const std::optional<digest>& kept);
+    result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max);
+
+private:
+    using digest_bytes = std::array<std::uint8_t, digest::size_bytes>;
+
+    struct access_row {
+        new_access_token made;
+        std::optional<std::int64_t> refresh_token;  // the number of the one that it was issued with
+    };
+    struct refresh_row {
+        std::int64_t id = 0;  // stays where its use replaces the token
+        user_id user;
+        application_id application;
+        scope_set scopes;
+        instant expires_at;
+        instant ends_at;
+        // Of the last replacement.
+        std::optional<digest> family = {};
+        digest replaced = {};
+        instant replaced_at = {};
+        digest successor_seed = {};
+    };
+    struct device_row {
+        digest user_digest;
+        device_code found;
+    };
+    struct code_row {
+        new_authorization_code made;
+        std::optional<std::int64_t> refresh_token;  // made from it when it was redeemed
+    };
+
+    // Of these, the caller holds the mutex.
+    hook_row* find_hook(const account_ref& account, hook_id id);
+    application* find_application_of(user_id owner, application_id id);
+    std::map<digest_bytes, device_row>::iterator find_device(const digest& code);
+    std::map<digest_bytes, refresh_row>::iterator find_family(const digest& family);
+    void revoke_refresh_token(std::int64_t id);
+    bool revoke_all_of(user_id user, application_id application);
+    /// Deletes the codes and tokens for which `chosen` returns true.
+    template <class Chosen>
+    void forget_of(Chosen chosen);
+
+    std::mutex mutex_;
+    std::int64_t last_token_ = 0;
+    std::int64_t last_application_ = 0;
+    std::int64_t last_grant_ = 0;
+    std::int64_t last_refresh_token_ = 0;
+    std::int64_t last_hook_ = 0;
+    std::map<token_id, new_personal_token> personal_tokens_;
+    std::map<digest_bytes, access_row> access_tokens_;
+    std::map<application_id, application> applications_;
+    std::map<grant_id, grant> grants_;
+    std::map<digest_bytes, code_row> codes_;
+    std::map<digest_bytes, refresh_row> refresh_tokens_;
+    std::map<digest_bytes, device_row> device_codes_;
+    std::map<hook_id, hook_row> hooks_;
+    delivery_tables deliveries_{hooks_};
+    std::map<digest_bytes, stored_session> sessions_;
+};

@@ -1,0 +1,127 @@
+// The verbs of token_store and session_store.
+#include "table_store.hpp"
+
+#include <tollgate/base/limits.hpp>
+
+#include <algorithm>
+
+// [tokens]
+result<std::optional<token_credential>> table_store::find_personal_token(std::string_view username) {
+    const std::lock_guard transaction{mutex_};
+    for (const auto& [id, row] : personal_tokens_)
+        if (row.username == username)
+            return std::optional{token_credential{row.user, row.secret_digest, row.scopes, row.expires_at, {}}};
+    return std::optional<token_credential>{};
+}
+
+result<token_id> table_store::create_personal_token(const new_personal_token& made, std::size_t tokens_per_user_max) {
+    const std::lock_guard transaction{mutex_};
+    // counted in the transaction that inserts, so that parallel calls cannot exceed the bound
+    std::size_t there = 0;
+    for (const auto& [id, row] : personal_tokens_) {
+        if (row.username == made.username) return error{error_kind::conflict, "The username is taken.", {}};
+        if (row.user == made.user) ++there;
+    }
+    if (there >= tokens_per_user_max) return invalid("You have as many personal tokens as you may.");
+    const auto id = token_id{++last_token_};
+    personal_tokens_.emplace(id, made);
+    return id;
+}
+// [/tokens]
+
+result<std::vector<personal_token>> table_store::personal_tokens_of(user_id user) {
+    const std::lock_guard transaction{mutex_};
+    std::vector<personal_token> found;
+    for (const auto& [id, row] : personal_tokens_)  // in the order of ids, which is the order of creation
+        if (row.user == user)
+            found.push_back({id, row.user, row.username, row.description, row.scopes, row.created_at, {},
+                             row.expires_at, {}});
+    return found;
+}
+
+result<bool> table_store::renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed) {
+    const std::lock_guard transaction{mutex_};
+    const auto found = personal_tokens_.find(id);
+    if (found == personal_tokens_.end() || found->second.user != user) return false;
+    found->second.secret_digest = renewed.secret_digest;
+    found->second.created_at = renewed.created_at;
+    found->second.expires_at = renewed.expires_at;
+    return true;
+}
+
+result<bool> table_store::revoke_personal_token(token_id id) {
+    const std::lock_guard transaction{mutex_};
+    return personal_tokens_.erase(id) != 0;
+}
+
+result<std::optional<token_credential>> table_store::find_access_token(const digest& token) {
+    const std::lock_guard transaction{mutex_};
+    const auto found = access_tokens_.find(token.bytes());
+    if (found == access_tokens_.end()) return std::optional<token_credential>{};
+    const auto& row = found->second.made;
+    return std::optional{token_credential{row.user, row.token_digest, row.scopes, row.expires_at, row.application}};
+}
+
+result<void> table_store::create_access_token(const new_access_token& made) {
+    const std::lock_guard transaction{mutex_};
+    if (!access_tokens_.emplace(made.token_digest.bytes(), access_row{made, {}}).second)
+        return error{error_kind::conflict, "The token exists.", {}};
+    return {};
+}
+
+result<bool> table_store::revoke_access_token(const digest& token) {
+    const std::lock_guard transaction{mutex_};
+    return access_tokens_.erase(token.bytes()) != 0;
+}
+
+result<void> table_store::create_session(const stored_session& made) {
+    const std::lock_guard transaction{mutex_};
+    if (!sessions_.emplace(made.cookie_digest.bytes(), made).second)
+        return error{error_kind::conflict, "The session exists.", {}};
+    return {};
+}
+
+result<std::optional<stored_session>> table_store::find_session(const digest& cookie) {
+    const std::lock_guard transaction{mutex_};
+    const auto found = sessions_.find(cookie.bytes());
+    return found == sessions_.end() ? std::optional<stored_session>{} : std::optional{found->second};
+}
+
+result<void> table_store::touch_session(const digest& cookie, instant now) {
+    const std::lock_guard transaction{mutex_};
+    if (const auto found = sessions_.find(cookie.bytes()); found != sessions_.end())
+        found->second.last_seen_at = std::max(found->second.last_seen_at, now);
+    return {};
+}
+
+result<bool> table_store::end_session(const digest& cookie) {
+    const std::lock_guard transaction{mutex_};
+    return sessions_.erase(cookie.bytes()) != 0;
+}
+
+result<std::vector<stored_session>> table_store::sessions_of(user_id user) {
+    const std::lock_guard transaction{mutex_};
+    std::vector<stored_session> found;
+    for (const auto& [cookie, row] : sessions_)
+        if (row.user == user) found.push_back(row);
+    std::sort(found.begin(), found.end(),
+              [](const auto& a, const auto& b) { return a.last_seen_at > b.last_seen_at; });
+    return found;
+}
+
+result<void> table_store::end_sessions_of(user_id user, const std::optional<digest>& kept) {
+    const std::lock_guard transaction{mutex_};
+    std::erase_if(sessions_, [&](const auto& each) {
+        return each.second.user == user && each.second.cookie_digest != kept;
+    });
+    return {};
+}
+
+result<std::size_t> table_store::sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) {
+    const std::lock_guard transaction{mutex_};
+    std::size_t swept = 0;
+    return std::erase_if(sessions_, [&](const auto& each) {
+        const auto& row = each.second;
+        return (row.created_at < created_before || row.last_seen_at < seen_before) && swept++ < rows_max;
+    });
+}

@@ -1,0 +1,145 @@
+// The verbs of hook_store and outbox. What they do with deliveries is in delivery_tables.hpp.
+#include "table_store.hpp"
+
+#include <tollgate/base/limits.hpp>
+
+hook_row* table_store::find_hook(const account_ref& account, hook_id id) {
+    const auto found = hooks_.find(id);
+    return found == hooks_.end() || found->second.made.account != account ? nullptr : &found->second;
+}
+
+// [hooks]
+result<hook_id> table_store::create_hook(const new_hook& made, std::size_t hooks_per_event_max) {
+    const std::lock_guard transaction{mutex_};
+    // counted in the transaction that inserts, so that parallel calls cannot exceed the bound
+    std::size_t there = 0;
+    for (const auto& [id, row] : hooks_)
+        if (row.made.account == made.account && row.made.event == made.event) ++there;
+    if (there >= hooks_per_event_max) return invalid("event has as many webhooks as it may have.");
+    const auto id = hook_id{++last_hook_};
+    hooks_.emplace(id, hook_row{made});
+    return id;
+}
+// [/hooks]
+
+result<std::vector<hook>> table_store::hooks_of(const account_ref& account) {
+    const std::lock_guard transaction{mutex_};
+    std::vector<hook> found;
+    for (const auto& [id, row] : hooks_)
+        if (const new_hook& made = row.made; made.account == account)
+            found.push_back({id, made.account, made.event, made.source, made.type, made.target_url, made.created_at,
+                             row.disabled, row.failing_since});
+    return found;
+}
+
+result<std::optional<account_ref>> table_store::account_of_hook(const service_name& service, hook_id id) {
+    const std::lock_guard transaction{mutex_};
+    const auto found = hooks_.find(id);
+    if (found == hooks_.end() || found->second.made.account.service != service) return std::optional<account_ref>{};
+    return std::optional{found->second.made.account};
+}
+
+result<bool> table_store::replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
+                                              instant old_valid_until) {
+    const std::lock_guard transaction{mutex_};
+    hook_row* const found = find_hook(account, id);
+    if (found == nullptr) return false;
+    found->old_secrets.insert(found->old_secrets.begin(), {found->made.secret, old_valid_until});
+    if (found->old_secrets.size() > limits::previous_secrets_max) found->old_secrets.pop_back();
+    found->made.secret = secret;
+    return true;
+}
+
+result<bool> table_store::update_hook(const account_ref& account, hook_id id, const hook_change& changed,
+                                      std::size_t hooks_per_event_max) {
+    const std::lock_guard transaction{mutex_};
+    hook_row* const found = find_hook(account, id);
+    if (found == nullptr) return false;
+    std::size_t there = 0;
+    for (const auto& [other, row] : hooks_)
+        if (row.made.account == account && row.made.event == changed.event && other != id) ++there;
+    if (changed.event != found->made.event && there >= hooks_per_event_max)
+        return invalid("event has as many webhooks as it may have.");
+    found->made.event = changed.event;
+    found->made.target_url = changed.target_url;
+    return true;
+}
+
+result<bool> table_store::delete_hook(const account_ref& account, hook_id id) {
+    const std::lock_guard transaction{mutex_};
+    if (find_hook(account, id) == nullptr) return false;
+    deliveries_.remove_of(id);
+    hooks_.erase(id);
+    return true;
+}
+
+result<std::size_t> table_store::append_event(const event& happened, const message_seed& seed, instant now) {
+    const std::lock_guard transaction{mutex_};
+    return deliveries_.append_event(happened, seed, now);
+}
+
+result<bool> table_store::append_event_to(hook_id to, const event& happened, const message_seed& seed, instant now) {
+    const std::lock_guard transaction{mutex_};
+    const hook_row* const found = find_hook(happened.account, to);
+    if (found == nullptr) return false;
+    if (found->disabled) return error{error_kind::conflict, "The webhook is disabled.", {}};
+    deliveries_.append_event_to(to, happened, seed, now);
+    return true;
+}
+
+result<due_hook_page> table_store::due_hooks(instant now, std::size_t rows_max) {
+    const std::lock_guard transaction{mutex_};
+    return deliveries_.due_hooks(now, rows_max);
+}
+
+result<std::vector<due_delivery>> table_store::lease(std::span<const lease_request> requests, const lease_time& time) {
+    const std::lock_guard transaction{mutex_};
+    return deliveries_.lease(requests, time);
+}
+
+result<std::vector<completion>> table_store::complete(std::span<const attempt_result> ended, instant now) {
+    const std::lock_guard transaction{mutex_};
+    return deliveries_.complete(ended, now);
+}
+
+result<std::vector<delivery>> table_store::deliveries_of(const account_ref& account, hook_id of, std::size_t rows_max,
+                                                         std::optional<delivery_id> before,
+                                                         std::optional<delivery_state> state) {
+    const std::lock_guard transaction{mutex_};
+    if (find_hook(account, of) == nullptr) return std::vector<delivery>{};
+    return deliveries_.deliveries_of(of, rows_max, before, state);
+}
+
+result<std::vector<recorded_attempt>> table_store::attempts_of(const account_ref& account, hook_id of, std::size_t rows_max,
+                                                               std::optional<delivery_id> made_for) {
+    const std::lock_guard transaction{mutex_};
+    if (find_hook(account, of) == nullptr) return std::vector<recorded_attempt>{};
+    return deliveries_.attempts_of(of, rows_max, made_for);
+}
+
+result<bool> table_store::resend(const account_ref& account, delivery_id id, instant now) {
+    const std::lock_guard transaction{mutex_};
+    return deliveries_.resend(account, id, now);
+}
+
+result<std::size_t> table_store::resend_given_up(const account_ref& account, hook_id of, instant since, std::size_t rows_max,
+                                                 instant now) {
+    const std::lock_guard transaction{mutex_};
+    const hook_row* const found = find_hook(account, of);
+    if (found == nullptr) return std::size_t{0};
+    if (found->disabled) return error{error_kind::conflict, "The webhook is disabled.", {}};
+    return deliveries_.resend_given_up(of, since, rows_max, now);
+}
+
+result<bool> table_store::enable_hook(const account_ref& account, hook_id id, instant now) {
+    const std::lock_guard transaction{mutex_};
+    hook_row* const found = find_hook(account, id);
+    if (found == nullptr) return false;
+    deliveries_.enable(id, *found, now);
+    return true;
+}
+
+result<std::size_t> table_store::sweep_deliveries(instant ended_before, std::size_t rows_max) {
+    const std::lock_guard transaction{mutex_};
+    return deliveries_.sweep(ended_before, rows_max);
+}
