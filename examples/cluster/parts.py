@@ -18,7 +18,7 @@ import subprocess
 import time
 
 NODES = 3
-START_SECONDS = 30
+START_SECONDS = 60
 HERE = pathlib.Path(__file__).resolve().parent
 
 

@@ -8,7 +8,7 @@ namespace tollgate_test {
 
 /// Waits until `holds` is true, for what another thread, process or server does; false when it does not happen in time. The
 /// bound is for failing tests: one that passes does not depend on it.
-inline bool eventually(const std::function<bool()>& holds, std::chrono::milliseconds within = std::chrono::seconds{20}) {
+inline bool eventually(const std::function<bool()>& holds, std::chrono::milliseconds within = std::chrono::seconds{60}) {
     for (const auto end = std::chrono::steady_clock::now() + within; !holds();) {
         if (std::chrono::steady_clock::now() > end) return false;
         std::this_thread::sleep_for(std::chrono::milliseconds{2});

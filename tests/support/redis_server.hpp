@@ -55,7 +55,7 @@ public:
         for (int tries = 0; tries < 20; ++tries) {
             if (port_ == 0) port_ = free_port();
             process_ = spawn();
-            for (int looks = 0; looks < 1000; ++looks) {
+            for (int looks = 0; looks < 12'000; ++looks) {
                 if (answers()) return;
                 std::this_thread::sleep_for(std::chrono::milliseconds{5});
                 if (::waitpid(process_, nullptr, WNOHANG) != process_) continue;
@@ -103,7 +103,7 @@ public:
 
 private:
     static tollgate::redis::steady::time_point in_time() {
-        return tollgate::redis::steady::now() + std::chrono::seconds{10};
+        return tollgate::redis::steady::now() + std::chrono::seconds{60};
     }
     [[nodiscard]] tollgate::redis::server_address address() const {
         tollgate::redis::server_address at;

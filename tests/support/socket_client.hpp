@@ -29,7 +29,7 @@ struct received_response {
     [[nodiscard]] bool has(std::string_view text) const { return head.find(text) != std::string::npos; }
 };
 
-/// A client on a plain socket that writes exactly the given bytes and never waits longer than ten seconds.
+/// A client on a plain socket that writes exactly the given bytes and never waits longer than a minute.
 class socket_client {
 public:
     explicit socket_client(std::uint16_t port) : socket_{::socket(AF_INET, SOCK_STREAM, 0)} {
@@ -103,7 +103,7 @@ public:
     /// Whether the server has ended the connection without sending anything more.
     bool ends_silently() { return read_to_end().empty() && !timed_out_; }
 
-    /// Whether it has waited ten seconds in vain.
+    /// Whether it has waited a minute in vain.
     [[nodiscard]] bool timed_out() const noexcept { return timed_out_; }
 
     /// Whether nothing arrives, and the connection stays open, for this time.
@@ -115,7 +115,7 @@ public:
 protected:
     virtual long receive(char* to, std::size_t bytes) {
         pollfd one{socket_, POLLIN, 0};
-        if (::poll(&one, 1, 10'000) <= 0) {
+        if (::poll(&one, 1, 60'000) <= 0) {
             timed_out_ = true;
             return 0;
         }
@@ -155,7 +155,7 @@ public:
         if (!alpn.empty())
             SSL_set_alpn_protos(ssl_.get(), reinterpret_cast<const unsigned char*>(alpn.data()),
                                 static_cast<unsigned>(alpn.size()));
-        const timeval patience{10, 0};
+        const timeval patience{60, 0};
         ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
         SSL_set_fd(ssl_.get(), socket_);
         connected_ = SSL_connect(ssl_.get()) == 1;

@@ -22,7 +22,7 @@
 
 namespace tollgate_test {
 
-/// Ends the process when it makes no progress for a minute: prints which test runs and, through gdb, the stacks of all
+/// Ends the process when it makes no progress for two minutes: prints which test runs and, through gdb, the stacks of all
 /// threads, and then aborts it. TOLLGATE_TEST_STALL_SECONDS sets another time.
 ///
 /// The guard is a process, not a thread: tests fork, and ThreadSanitizer allows a forked child of several threads none of its
@@ -78,7 +78,7 @@ private:
         if (::getppid() != watched) ::_exit(0);
         ::setpgid(0, 0);  // a signal to the test's process group is not for the guard
         const char* const setting = std::getenv("TOLLGATE_TEST_STALL_SECONDS");
-        const double seconds_max = setting != nullptr ? std::atof(setting) : 60;
+        const double seconds_max = setting != nullptr ? std::atof(setting) : 120;
         std::uint64_t steps = 0;
         double since = seconds_now();
         for (;;) {

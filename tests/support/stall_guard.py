@@ -1,4 +1,4 @@
-"""Ends a test script that makes no progress for a minute: prints which test runs and the stacks of this process and of all
+"""Ends a test script that makes no progress for two minutes: prints which test runs and the stacks of this process and of all
 processes below it. TOLLGATE_TEST_STALL_SECONDS sets another time; support/stall_guard.hpp does the same in C++."""
 
 import faulthandler
@@ -11,7 +11,7 @@ import threading
 import time
 import unittest
 
-_seconds_max = float(os.environ.get("TOLLGATE_TEST_STALL_SECONDS", "60"))
+_seconds_max = float(os.environ.get("TOLLGATE_TEST_STALL_SECONDS", "120"))
 _last = time.monotonic()
 _running = "the script before its first test"
 

@@ -10,9 +10,9 @@ import unittest
 program = sys.argv.pop(1)
 
 
-def run(test):
+def run(test, stall_seconds=2):
     return subprocess.run([program, test], capture_output=True, text=True, timeout=100,
-                          env={**os.environ, "TOLLGATE_TEST_STALL_SECONDS": "2"})
+                          env={**os.environ, "TOLLGATE_TEST_STALL_SECONDS": str(stall_seconds)})
 
 
 class StallGuard(unittest.TestCase):
@@ -24,7 +24,7 @@ class StallGuard(unittest.TestCase):
         self.assertIn("Thread 2", done.stderr)
 
     def test_progress_within_a_test_keeps_it_running(self):
-        done = run("makes progress for longer than the guard waits")
+        done = run("makes progress for longer than the guard waits", stall_seconds=6)
         self.assertEqual(0, done.returncode, done.stderr)
 
     def test_a_script_that_hangs_ends_with_its_stacks(self):
