@@ -151,7 +151,7 @@ TEST_CASE("a server counts connections, waits for workers, and what it drops", "
         if (request.target.path == "/wait") work.wait();
         response.body() = "done";
     }};
-    server running{handler, {.port = 0, .threads = 1, .worker_threads = 1, .worker_queue_max = 1}};
+    server running{handler, {.port = 0, .threads = 1, .worker_threads = 1, .worker_queue_max = 1, .queue_wait_max = seconds{3600}}};
     REQUIRE(running.start());
     CHECK(running.statistics().connections_accepted == 0);
     const auto send = [&](std::string path) {

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <support/certificate.hpp>
 #include <support/echo_handler.hpp>
+#include <support/eventually.hpp>
 #include <support/socket_client.hpp>
 #include <support/temporary_directory.hpp>
 
@@ -292,9 +293,11 @@ TEST_CASE("records without a request do not keep a connection open", "[server][t
     tls_client client{running.port(), TLS1_3_VERSION};
     client.write(get);
     REQUIRE(client.read_response().status == 200);
-    int records = 0;
-    for (; records < 500 && client.silent_for(10ms); ++records) client.update_key();
-    CHECK(records < 500);
+    CHECK(tollgate_test::eventually([&] {
+        const bool is_open = client.silent_for(10ms);
+        if (is_open) client.update_key();
+        return !is_open;
+    }));
     CHECK(client.ends_silently());
 }
 
@@ -357,24 +360,26 @@ TEST_CASE("over TLS, connections over a bound get 503", "[server][tls]") {
 TEST_CASE("a TLS handshake has a deadline", "[server][tls]") {
     tollgate_test::echo_handler handler;
     server_settings how = with_tls();
-    how.handshake_timeout = how.header_timeout = 80ms;
-    server running{handler, how};
-    REQUIRE(running.start());
-    {
-        socket_client client{running.port()};
-        CHECK(client.ends_silently());
+    SECTION("of its own") {
+        how.handshake_timeout = 80ms;
+        server running{handler, how};
+        REQUIRE(running.start());
+        for (const std::string& begun : {""s, "\x16\x03\x01\x01\x00\x01\x00"s}) {
+            socket_client client{running.port()};
+            client.write(begun);
+            CHECK(client.ends_silently());
+        }
     }
-    {
-        socket_client client{running.port()};
-        client.write("\x16\x03\x01\x01\x00\x01\x00");
-        CHECK(client.ends_silently());
-    }
-    {
-        tls_client client{running.port()};
-        REQUIRE(client.connected());
-        client.write("GET / HT");
-        CHECK(client.read_response().status == 408);
-        CHECK(client.ends_silently());
+    SECTION("and so has the head of the first request") {
+        how.header_timeout = 80ms;
+        server running{handler, how};
+        REQUIRE(running.start());
+        CHECK(tollgate_test::eventually([&] {  // a client that a busy machine delays before it sends anything gets no response
+            tls_client client{running.port()};
+            REQUIRE(client.connected());
+            client.write("GET / HT");
+            return client.read_response().status == 408 && client.ends_silently();
+        }));
     }
 }
 
