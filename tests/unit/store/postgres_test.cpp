@@ -435,8 +435,8 @@ TEST_CASE("the store's clock is the server's and may outlive the store") {
         CHECK(found_of(store.find_session(code.cookie_digest)).created_at == code.created_at);
     }
     const auto off = clock->now() - postgres::server_clock::node_now();
-    CHECK(off < milliseconds{100});
-    CHECK(off > milliseconds{-100});
+    CHECK(off < seconds{1});
+    CHECK(off > seconds{-1});
 }
 
 TEST_CASE("a database of version 4 is brought up to date, and its applications and refresh tokens stay good") {
