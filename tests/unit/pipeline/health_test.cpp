@@ -35,7 +35,7 @@ http::response ask(const health& checks, std::string_view path, http::method met
 
 TEST_CASE("readiness follows the checks, and health does not", "[pipeline][health]") {
     std::atomic<bool> store_fails = true;
-    health checks{{.interval = milliseconds{1}}};
+    health checks{{.interval = milliseconds{1}, .timeout = std::chrono::hours{1}}};
     checks.add("store", [&]() -> result<void> {
         if (store_fails) return unavailable("away");
         return {};
@@ -91,7 +91,7 @@ TEST_CASE("changes are reported once, and what a check throws is a failure", "[p
     std::vector<std::string> reports;
     std::atomic<int> runs = 0;
     std::atomic<bool> fails = true;
-    health checks{{.interval = milliseconds{1}, .on_change = [&](std::string_view name, const result<void>& now) {
+    health checks{{.interval = milliseconds{1}, .timeout = std::chrono::hours{1}, .on_change = [&](std::string_view name, const result<void>& now) {
                        const std::lock_guard hold{mutex};
                        reports.push_back(std::string{name} + ": " + (now ? "ready" : now.error().cause));
                    }}};
