@@ -99,7 +99,7 @@ class Users(Operator):
         self.assert_signed_in(visitor, True)
 
         self.assertEqual({"id": user}, self.run_ok("user", "disable", "--id", user))
-        self.eventually(lambda: [401, 401] == [self.balance_status(each) for each in (token, bearer)], seconds=1)
+        self.eventually(lambda: [401, 401] == [self.balance_status(each) for each in (token, bearer)])
         self.assert_signed_in(visitor, False)
         self.assert_signed_in(self.visitor_who_tried("ann", "a password"), False)
         self.assertTrue(self.run_ok("user", "list", "--first", user)["users"][0]["disabled"])
@@ -108,7 +108,7 @@ class Users(Operator):
         self.assertEqual(200, self.balance_status(self.server.demo_token), "others are served")
 
         self.run_ok("user", "enable", "--id", user)
-        self.eventually(lambda: [200, 200] == [self.balance_status(each) for each in (token, bearer)], seconds=1)
+        self.eventually(lambda: [200, 200] == [self.balance_status(each) for each in (token, bearer)])
         self.assert_signed_in(visitor, False)
         self.assert_signed_in(signed_in(self.server, "ann", "a password"), True)
 
@@ -116,7 +116,7 @@ class Users(Operator):
         user = self.server.add_user("ann")
         visitor = signed_in(self.server, "ann", "a password")
         execute(self.server.store_flags, f"UPDATE directory_users SET disabled = {'true' if on_postgres else 1} WHERE id = {user}")
-        self.eventually(lambda: visitor.get(TOKENS, follow=False).status == 303, seconds=1)
+        self.eventually(lambda: visitor.get(TOKENS, follow=False).status == 303)
 
     def test_a_new_password_ends_sessions(self):
         user = self.server.add_user("ann")
@@ -158,7 +158,7 @@ class Users(Operator):
             self.assertEqual([200] * 4, [self.balance_status(each) for each in (token, foreign, *bearers)])
 
             self.assertEqual({"id": user}, self.run_ok("user", "delete", "--id", user))
-            self.eventually(lambda: [401] * 4 == [self.balance_status(each) for each in (token, foreign, *bearers)], seconds=1)
+            self.eventually(lambda: [401] * 4 == [self.balance_status(each) for each in (token, foreign, *bearers)])
             self.assert_signed_in(visitor, False)
             self.assert_fails("user", "delete", "--id", user, mentions=f"no user {user}")
             self.assert_fails("token", "revoke", "--id", number, mentions=f"no token {number}")
@@ -203,7 +203,7 @@ class Lists(Operator):
         bearer = "Bearer " + app.tokens(signed_in(self.server))["access_token"]
         self.assertEqual(200, self.balance_status(bearer))
         self.assertEqual({"client_id": app.id}, self.run_ok("app", "delete", "--client-id", app.id))
-        self.eventually(lambda: self.balance_status(bearer) == 401, seconds=1)
+        self.eventually(lambda: self.balance_status(bearer) == 401)
         self.assertEqual({"applications": []}, self.run_ok("app", "list", "--user", user))
 
     def test_hooks_and_deliveries(self):

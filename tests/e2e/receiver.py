@@ -63,7 +63,7 @@ class Receiver:
     def url(self, path="/hook", host=None):
         return f"{'https' if self.tls else 'http'}://{host or self.address}:{self.port}{path}"
 
-    def wait(self, count, seconds=20, key=lambda request: True):
+    def wait(self, count, seconds=60, key=lambda request: True):
         """The first `count` requests of this kind; fewer if the others did not arrive in time."""
         deadline = time.monotonic() + seconds
         with self.changed:
