@@ -1,7 +1,7 @@
 #pragma once
 
 #include "failure.hpp"
-#include "hashing_gate.hpp"
+#include "hash_limiter.hpp"
 #include "password_hash.hpp"
 #include "user_records.hpp"
 
@@ -32,8 +32,8 @@ public:
     }
     tollgate::result<std::optional<tollgate::user_id>> check_password(const tollgate::sign_in_attempt& attempt) {
         const auto& [login, password, client, is_known_browser] = attempt;
-        const hashing_gate::place place{gate_, {client, is_known_browser}};
-        if (!place.admitted()) return tollgate::unavailable("too many passwords are being checked");
+        const hash_limiter::permit permit{limiter_, {client, is_known_browser}};
+        if (!permit.admitted()) return tollgate::unavailable("too many passwords are being checked");
         auto known = users_.find_login(login);
         if (!known) return std::move(known).error();
         switch (reference::check_password(password, *known ? (*known)->password_hash : decoy_)) {
@@ -48,8 +48,8 @@ public:
 
     /// The contract `password_store`. Its owner has just shown the old one, so this is one of few hashes at a time.
     tollgate::result<void> set_password(tollgate::user_id user, std::string_view password) {
-        const hashing_gate::place place{gate_, {{}, true}};
-        if (!place.admitted()) return tollgate::unavailable("too many passwords are being checked");
+        const hash_limiter::permit permit{limiter_, {{}, true}};
+        if (!permit.admitted()) return tollgate::unavailable("too many passwords are being checked");
         try {
             return users_.set_password_hash(user, hash_password(password));
         } catch (const failure& failed) {
@@ -72,13 +72,13 @@ private:
 
     // Hashing is bound by the cores. A waiting request occupies a worker thread, so few may wait: at a tenth of a second per
     // hash, the last one is still admitted within the time-out.
-    static gate_bounds bounds() {
+    static hash_bounds bounds() {
         const std::size_t cores = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, 4);
-        return {.inside_max = cores, .waiting_max = 8, .known_waiting_max = 4, .patience = tollgate::seconds{2}};
+        return {.running_max = cores, .waiting_max = 8, .known_waiting_max = 4, .queue_wait_max = tollgate::seconds{2}};
     }
 
     Directory& users_;
-    hashing_gate gate_{bounds()};
+    hash_limiter limiter_{bounds()};
     const std::string decoy_ = decoy_hash();
 };
 

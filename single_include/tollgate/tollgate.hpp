@@ -594,7 +594,7 @@ public:
     /// Digits only, without sign, space or leading zero. Each id has one spelling, so that any other one is a 404.
     static constexpr std::optional<id> parse(std::string_view text) noexcept;
 
-    /// The number; 1 or greater unless the id was default-constructed.
+    /// The number; 1 or greater.
     [[nodiscard]] constexpr std::int64_t value() const noexcept { return value_; }
 
     friend constexpr auto operator<=>(const id&, const id&) noexcept = default;
@@ -3712,7 +3712,7 @@ struct caller {
     credential_kind credential = credential_kind::other;
     std::optional<application_id> application;  ///< the application that acts for the user, with an access token
     std::optional<known_user> known{};  ///< what was read of the user with the credential
-    std::optional<token_id> token{};  ///< the personal token, if the store told its id
+    std::optional<token_id> token{};  ///< the personal token, if the store returned its id
 };
 
 }  // namespace tollgate
@@ -4308,8 +4308,8 @@ private:
 
 /// A `rate_limiter` that sees each request of the API, and names the windows in which it counts.
 ///
-/// A request is admitted if all its windows have room, and counts in each of them; else it counts in none and gets a 429. (Of
-/// requests that compete for the last place in one window, a refused one may have been counted in another.) The response has
+/// A request is admitted, and counts in all its windows, if each has capacity left; otherwise it counts in none and gets a 429.
+/// (Of requests that compete for the last unit of one window, a refused one may have been counted in another.) The response has
 /// the fields of the window that refuses for the longest time, otherwise of the one with the fewest requests left.
 ///
 /// Exemplar (`minutes` is std::chrono's):
@@ -4547,7 +4547,7 @@ concept session_manager = session_source<S> && requires(S& s, const http::reques
     { s.end_other_sessions(request, who) } -> std::same_as<result<void>>;
 };
 
-/// A new password for a signed-in user, who proves to be there with the current one. Views: valid during the call.
+/// A new password for a signed-in user, who must enter the current one. Views: valid during the call.
 struct password_change {
     std::string_view current;
     std::string_view wanted;  ///< `limits::password_bytes_min` to `limits::password_bytes_max` bytes
@@ -4561,7 +4561,7 @@ struct password_change_answer {
         refused,    ///< the current password is wrong
         throttled,  ///< too many failures; the password was not checked
     };
-    outcome result = outcome::refused;  ///< what became of it
+    outcome result = outcome::refused;
     seconds retry_after{};  ///< if throttled: the time to wait; at least 1
 };
 
@@ -6258,7 +6258,7 @@ struct health_settings {
     /// Called by the thread of a check when its result changes: the name, and the error if there is one. It must be quick. A check
     /// that hangs is not reported here.
     std::function<void(std::string_view name, const result<void>& now)> on_change = {};
-    /// Tells the time; a test may set another one.
+    /// The clock; tests set another one.
     std::chrono::steady_clock::time_point (*now)() noexcept = &std::chrono::steady_clock::now;
 };
 
@@ -6273,15 +6273,15 @@ struct health_settings {
 ///     if (const auto started = checks.start(); !started) return report(started.error());
 ///     http::site operators{http::mounted("/healthz", checks), http::mounted("/readyz", checks)};
 ///
-/// A path that ends in `/readyz` is answered with 200 and `{"ready":true}` when each check has succeeded the last time, else with 503
-/// and `{"ready":false,"failing":["store"]}`; every other path with 200, because the process serves. Before its first run a check
-/// is failing.
+/// A path that ends in `/readyz` gets 200 and `{"ready":true}` if the last run of each check succeeded, else 503 and
+/// `{"ready":false,"failing":["store"]}`; every other path gets 200, because the process serves. A check fails before its first
+/// run.
 ///
 /// Thread rule: `handle`, `failing` and `stop` may be called from any thread at any time; `add` only before `start`.
 class health {
 public:
-    /// Asks something that serving needs, such as a row of the store. It may block; it should end by itself, for `stop` waits for it.
-    /// An error or an exception means that it fails.
+    /// Checks something that serving requests needs, such as a row of the store. It may block but must end by itself, because `stop`
+    /// waits for it. An error or an exception means that the check fails.
     using check = std::function<result<void>()>;
 
     /// Checks nothing until `start`.
@@ -6303,7 +6303,7 @@ public:
     /// The names of the checks that fail, in the order in which they were added. Never waits.
     [[nodiscard]] TOLLGATE_DECL std::vector<std::string> failing() const;
 
-    /// Answers as said above. Never waits.
+    /// Serves a request as described above. Never waits.
     TOLLGATE_DECL void handle(const http::request& request, http::response& response) const noexcept;
     TOLLGATE_DECL void handle(const http::refusal& refused, http::response& response) const noexcept;
     /// No path takes a body.
@@ -6346,17 +6346,17 @@ namespace detail {
 /// itself, such as cookies, are never allowed: callers send a token.
 namespace tollgate::inline v0::http {
 
-/// In a list of allowed origins: any.
+/// Stands for any origin in a list of allowed origins.
 inline constexpr std::string_view any_origin = "*";
 
-/// Whether a browser asks what it may send, before it sends it.
+/// Whether this is a preflight: a browser asks what it may send before it sends it.
 [[nodiscard]] inline bool is_preflight(const request& request) noexcept {
     return request.method == method::options && request.fields.count(field_id::origin) == 1 &&
            !request.fields.find("Access-Control-Request-Method").empty();
 }
 
-/// Adds the fields that let pages of the allowed origins read this response; to a preflight's, what they may send. Call it when
-/// status and `Allow` are set.
+/// Adds the fields that let pages of the allowed origins read this response and, for a preflight, that say what they may send. Call
+/// it after status and `Allow` are set.
 TOLLGATE_DECL void add_cors_fields(std::span<const std::string> allowed_origins, const request& request, response& response);
 
 }  // namespace tollgate::http
@@ -6858,6 +6858,99 @@ void finish_refusal(const Policies& policies, const http::refusal& refusal, http
 
 }  // namespace tollgate::pipeline
 
+// <tollgate/pipeline/detail/endpoint_caller.hpp>
+
+/// How a route calls its endpoint. A reader parses one parameter: from the path, `read(capture, service)`, which returns an optional
+/// or a pointer; from the query, `read(query, value, failure)`.
+namespace tollgate::inline v0::pipeline {
+
+/// Whether an endpoint says that it never asks the users or the store.
+template <class Endpoint>
+[[nodiscard]] constexpr bool never_waits() noexcept {
+    if constexpr (requires { { Endpoint::blocking } -> std::convertible_to<bool>; }) return !Endpoint::blocking;
+    else return false;
+}
+
+/// Calls an endpoint. The name of `run`, which stack traces show, has neither the path nor the table in it.
+template <class Endpoint, class... Readers>
+struct endpoint_caller {
+    static constexpr bool fits = std::is_invocable_r_v<result<void>, const Endpoint&, api_call&, typename Readers::type...>;
+    // Most endpoints are lambdas that capture nothing: they are made where they are called.
+    static constexpr bool is_stateless = std::is_empty_v<Endpoint> && std::is_default_constructible_v<Endpoint>;
+
+    [[nodiscard]] static result<void> run(const void* endpoint, api_call& call, const route_match& match,
+                                          const service* of_service) {
+        return with_parsed(match, of_service, std::index_sequence_for<Readers...>{}, [&](const auto&... values) -> result<void> {
+            if (!(static_cast<bool>(values) && ...)) return not_found();
+            return with_endpoint(endpoint, [&](const Endpoint& target) { return target(call, *values...); });
+        });
+    }
+
+    [[nodiscard]] static std::optional<result<void>> run_without_waiting([[maybe_unused]] const void* endpoint,
+                                                                         [[maybe_unused]] api_call& call, const route_match& match,
+                                                                         const service* of_service) {
+        return with_parsed(match, of_service, std::index_sequence_for<Readers...>{},
+                           [&](const auto&... values) -> std::optional<result<void>> {
+            if (!(static_cast<bool>(values) && ...)) return not_found();
+            if constexpr (never_waits<Endpoint>()) {
+                return with_endpoint(endpoint, [&](const Endpoint& target) { return target(call, *values...); });
+            } else if constexpr (requires(const Endpoint& e) { { e.respond_from_cache(call, *values...) } -> std::same_as<bool>; }) {
+                if (with_endpoint(endpoint, [&](const Endpoint& target) { return target.respond_from_cache(call, *values...); }))
+                    return result<void>{};
+            }
+            return std::nullopt;
+        });
+    }
+
+private:
+    template <std::size_t... I, class Use>
+    static auto with_parsed([[maybe_unused]] const route_match& match, [[maybe_unused]] const service* of_service,
+                            std::index_sequence<I...>, Use use) {
+        return use(Readers::read(match.captures[I], of_service)...);
+    }
+    template <class Use>
+    static auto with_endpoint([[maybe_unused]] const void* endpoint, Use use) {
+        if constexpr (is_stateless) return use(Endpoint{});
+        else return use(*static_cast<const Endpoint*>(endpoint));
+    }
+};
+
+/// What an endpoint says that it waits for; else the store, for a read or a write as the method is.
+template <class Endpoint>
+[[nodiscard]] constexpr http::work_kind work_of(http::method method) noexcept {
+    if constexpr (requires { { Endpoint::work } -> std::convertible_to<http::work_kind>; }) return Endpoint::work;
+    else return method == http::method::get ? http::work_kind::store_reads : http::work_kind::store_writes;
+}
+
+/// Whether an endpoint says that it calls `api_call::hooks`.
+template <class Endpoint>
+[[nodiscard]] constexpr bool needs_hooks() noexcept {
+    if constexpr (requires { { Endpoint::needs_hooks } -> std::convertible_to<bool>; }) return Endpoint::needs_hooks;
+    else return false;
+}
+
+/// Turns an endpoint with query parameters into one without: reads them, and passes them to `Endpoint` after those of the path.
+template <http::method Method, class Endpoint, class... Readers>
+struct with_query {
+    Endpoint endpoint;
+
+    static constexpr bool blocking = !never_waits<Endpoint>();
+    static constexpr http::work_kind work = work_of<Endpoint>(Method);
+    static constexpr bool needs_hooks = pipeline::needs_hooks<Endpoint>();
+
+    template <class... Values>
+        requires(std::is_invocable_r_v<result<void>, const Endpoint&, api_call&, const Values&..., const typename Readers::type&...>)
+    result<void> operator()(api_call& call, const Values&... values) const {
+        std::tuple<typename Readers::type...> read;
+        std::optional<error> failure;
+        const auto parse = [&](auto&... each) { return (Readers::read(call.request().target.query, each, failure) && ...); };
+        if (!std::apply(parse, read)) return *std::move(failure);
+        return std::apply([&](const auto&... each) -> result<void> { return endpoint(call, values..., each...); }, read);
+    }
+};
+
+}  // namespace tollgate::pipeline
+
 // <tollgate/pipeline/detail/path_pattern.hpp>
 
 namespace tollgate::inline v0 {
@@ -7215,71 +7308,6 @@ struct parameter_reader<"service"> {
     static const service* read(std::string_view, const service* of_service) noexcept { return of_service; }
 };
 
-/// Whether an endpoint says that it never asks the users or the store.
-template <class Endpoint>
-[[nodiscard]] constexpr bool never_waits() noexcept {
-    if constexpr (requires { { Endpoint::blocking } -> std::convertible_to<bool>; }) return !Endpoint::blocking;
-    else return false;
-}
-
-/// Calls an endpoint. The name of `run`, which stack traces show, has neither the path nor the table in it.
-template <class Endpoint, class... Readers>
-struct endpoint_caller {
-    static constexpr bool fits = std::is_invocable_r_v<result<void>, const Endpoint&, api_call&, typename Readers::type...>;
-    // Most endpoints are lambdas that capture nothing: they are made where they are called.
-    static constexpr bool is_stateless = std::is_empty_v<Endpoint> && std::is_default_constructible_v<Endpoint>;
-
-    [[nodiscard]] static result<void> run(const void* endpoint, api_call& call, const route_match& match,
-                                          const service* of_service) {
-        return with_parsed(match, of_service, std::index_sequence_for<Readers...>{}, [&](const auto&... values) -> result<void> {
-            if (!(static_cast<bool>(values) && ...)) return not_found();
-            return with_endpoint(endpoint, [&](const Endpoint& target) { return target(call, *values...); });
-        });
-    }
-
-    [[nodiscard]] static std::optional<result<void>> run_without_waiting([[maybe_unused]] const void* endpoint,
-                                                                         [[maybe_unused]] api_call& call, const route_match& match,
-                                                                         const service* of_service) {
-        return with_parsed(match, of_service, std::index_sequence_for<Readers...>{},
-                           [&](const auto&... values) -> std::optional<result<void>> {
-            if (!(static_cast<bool>(values) && ...)) return not_found();
-            if constexpr (never_waits<Endpoint>()) {
-                return with_endpoint(endpoint, [&](const Endpoint& target) { return target(call, *values...); });
-            } else if constexpr (requires(const Endpoint& e) { { e.respond_from_cache(call, *values...) } -> std::same_as<bool>; }) {
-                if (with_endpoint(endpoint, [&](const Endpoint& target) { return target.respond_from_cache(call, *values...); }))
-                    return result<void>{};
-            }
-            return std::nullopt;
-        });
-    }
-
-private:
-    template <std::size_t... I, class Use>
-    static auto with_parsed([[maybe_unused]] const route_match& match, [[maybe_unused]] const service* of_service,
-                            std::index_sequence<I...>, Use use) {
-        return use(Readers::read(match.captures[I], of_service)...);
-    }
-    template <class Use>
-    static auto with_endpoint([[maybe_unused]] const void* endpoint, Use use) {
-        if constexpr (is_stateless) return use(Endpoint{});
-        else return use(*static_cast<const Endpoint*>(endpoint));
-    }
-};
-
-/// What an endpoint says that it waits for; else the store, for a read or a write as the method is.
-template <class Endpoint>
-[[nodiscard]] constexpr http::work_kind work_of(http::method method) noexcept {
-    if constexpr (requires { { Endpoint::work } -> std::convertible_to<http::work_kind>; }) return Endpoint::work;
-    else return method == http::method::get ? http::work_kind::store_reads : http::work_kind::store_writes;
-}
-
-/// Whether an endpoint says that it calls `api_call::hooks`.
-template <class Endpoint>
-[[nodiscard]] constexpr bool needs_hooks() noexcept {
-    if constexpr (requires { { Endpoint::needs_hooks } -> std::convertible_to<bool>; }) return Endpoint::needs_hooks;
-    else return false;
-}
-
 /// What a query has for a name, decoded: nothing, or one value. Malformed (400) for a query that cannot be decoded, or has the name twice.
 [[nodiscard]] TOLLGATE_DECL result<std::optional<std::string>> find_in_query(std::string_view query, std::string_view name);
 
@@ -7300,26 +7328,6 @@ struct query_reader {
         if constexpr (requires { query_parameter<Name>::expected(); })
             if (!value) failure = bad_query_parameter(Name.view(), query_parameter<Name>::expected());
         return value.has_value();
-    }
-};
-
-/// Makes an endpoint with query parameters one without: it reads them, and calls `Endpoint` with them behind those of the path.
-template <http::method Method, class Endpoint, class... Readers>
-struct with_query {
-    Endpoint endpoint;
-
-    static constexpr bool blocking = !never_waits<Endpoint>();
-    static constexpr http::work_kind work = work_of<Endpoint>(Method);
-    static constexpr bool needs_hooks = pipeline::needs_hooks<Endpoint>();
-
-    template <class... Values>
-        requires(std::is_invocable_r_v<result<void>, const Endpoint&, api_call&, const Values&..., const typename Readers::type&...>)
-    result<void> operator()(api_call& call, const Values&... values) const {
-        std::tuple<typename Readers::type...> read;
-        std::optional<error> failure;
-        const auto parse = [&](auto&... each) { return (Readers::read(call.request().target.query, each, failure) && ...); };
-        if (!std::apply(parse, read)) return *std::move(failure);
-        return std::apply([&](const auto&... each) -> result<void> { return endpoint(call, values..., each...); }, read);
     }
 };
 
@@ -7961,7 +7969,7 @@ private:
 
 namespace tollgate::inline v0 {
 
-/// What a store or limiter has done since it was opened. All of it only grows, but `is_up`.
+/// What a store or limiter has done since it was opened. The numbers only grow.
 struct backend_statistics {
     std::uint64_t calls = 0;             ///< uses of a connection: a query, a transaction or a batch
     std::uint64_t errors = 0;            ///< no connection could be had, or one was lost
@@ -8067,10 +8075,10 @@ public:
         add_backend(std::move(name), [&of] { return of.statistics(); });
     }
 
-    /// Reports the CPU time, memory and descriptors of this process, where `/proc` tells (Linux).
+    /// Reports the CPU time, memory and descriptors of this process, as read from `/proc` (Linux only).
     TOLLGATE_DECL void watch_process();
 
-    /// All families, as `/metrics` answers.
+    /// All families, as in the response of `/metrics`.
     [[nodiscard]] TOLLGATE_DECL std::string report() const;
 
     /// Serves the report on every path; mount it where only operators have access.
@@ -8384,7 +8392,7 @@ public:
 
     [[nodiscard]] result<sign_in_answer> sign_in(const http::request& request, const sign_in_attempt& attempt,
                                                  instant now, http::response& response) {
-        // What no login or password can be is not worth a slow hash, and must not lock anyone out.
+        // Text that no login or password can be is not worth a slow hash, and must not lock anyone out.
         if (attempt.login.size() > limits::login_bytes_max || attempt.password.size() > limits::password_bytes_max ||
             (!attempt.login.empty() && !is_visible_line(attempt.login, limits::login_bytes_max)))
             return sign_in_answer{};
@@ -10414,7 +10422,7 @@ public:
         return end == std::string_view::npos ? made : made.append(target.substr(end));
     }
 
-    /// The other way round: what is below the language of a path in this language.
+    /// The reverse: the part of a path in this language that is below the language.
     [[nodiscard]] std::string path_of(std::string_view url) const { return std::string{url.substr(language_->root.size())}; }
 
     /// A whole page: `write(html)` writes the content between the parts of the theme.
@@ -10494,7 +10502,7 @@ namespace tollgate::inline v0::oauth {
 [[nodiscard]] TOLLGATE_DECL std::variant<parameters, http::status> read_page_request(const http::request& request,
                                                                                      const web::page_site& site);
 
-/// The same for a page that is shown and takes a form; none once `pages` has answered: OPTIONS, another method, or what
+/// The same for a page with a form; empty if `pages` has already responded: to OPTIONS, to another method, or to a request that
 /// could not be read.
 template <class Pages>
 [[nodiscard]] std::optional<parameters> read_page_or_answer(const http::request& request, const Pages& pages, http::response& response) {
@@ -10559,10 +10567,10 @@ struct consent_view {
     bool can_sign_out = false;
 };
 
-/// Who asks, and for what: on this page and on that of a device. `asks` begins it.
+/// Which application requests which scopes, on this page and on that of a device. `asks` is its first sentence.
 TOLLGATE_DECL void write_client(html_writer& html, const page_texts& texts, const application& client, std::string_view asks,
                                 const scope_set& scopes, const web::scope_text_list& scope_texts);
-/// As whom one is signed in, and the buttons.
+/// Who is signed in, and the buttons.
 TOLLGATE_DECL void write_decision(html_writer& html, const consent_texts& texts, std::string_view client_name,
                                   std::string_view login, bool can_sign_out);
 
@@ -11565,8 +11573,8 @@ struct client_endpoints {
         response.body() = "{}";
     }
 
-    /// Says nothing but that a token is not active, unless it is valid and either the client's own or an access token shown
-    /// to a resource server.
+    /// Only says that a token is not active unless it is valid and either the client's own, or an access token and the client is
+    /// a resource server.
     /// `is_active(user)`: whether the tokens of a user count, `result<bool>`.
     template <class IsActive>
     void answer_introspection(const http::request& request, request_context& context, http::response& response,
@@ -11843,7 +11851,7 @@ private:
         pages.answer_message(with.response, http::status::ok, *denied ? texts.denied : texts.answered, make_frame(with));
     }
 
-    /// The code comes first: only one user can make it, and a failure after it is made good by trying again.
+    /// The code is created first: only one user can create it, and after a later failure the user can try again.
     void allow(const call& with, const std::string& code, const device_code& request) const {
         const auto created = store.create_code({.code_digest = request.device_digest,
                                                 .user = with.who.user,
@@ -13031,7 +13039,7 @@ template <class Call>
     if (auto read = read_accounts(call, shown); !read) return read;
     if (auto read = read_access(call, shown); !read) return read;
     if constexpr (shows_activity<Call>) {
-        // Without them the rest is as useful; their own page reports the failure.
+        // The rest of the page is useful without them, and their own page reports the failure.
         shown.keeps_activities = true;
         if (auto activities = call.users().activity_of(call.who().user, overview_activities_max))
             shown.activities = *std::move(activities);
@@ -13062,7 +13070,7 @@ struct security_view {
     std::vector<listed_session> sessions = {};
 };
 
-/// `Firefox on Windows`, or `texts.unknown_browser`. A User-Agent says what it likes, so this is for recognition only.
+/// `Firefox on Windows`, or `texts.unknown_browser`. A User-Agent can be anything, so this only helps to recognise a browser.
 [[nodiscard]] TOLLGATE_DECL std::string browser_text(std::string_view user_agent, const security_texts& texts);
 
 TOLLGATE_DECL void write_security(html_writer& html, const page_view& view, const security_view& shown,
@@ -15119,8 +15127,7 @@ namespace tollgate::inline v0 {
 /// With many rows, a lookup waits for memory longer than it computes, so it touches little: one byte per slot, which are so few
 /// that they stay in the caches, tells nearly always which slot holds the row, and the row lies in that slot, not behind a pointer.
 ///
-/// Not std::unordered_map: the member functions of two such tables take longer to compile than this class, and their
-/// names exceed 400 characters.
+/// Not std::unordered_map: a lookup would follow two pointers, to a bucket and to a node.
 ///
 /// `Key`: any type that `keyed_hash` accepts; a lookup may use another such type that compares with it. Thread rule:
 /// any thread; callbacks that get a row must not use the table.
@@ -15266,7 +15273,7 @@ private:
 
 namespace tollgate::inline v0::memory {
 
-/// A credential in as few bytes as it has. A `token_credential` has room for the longest scopes: with a hundred thousand of them, a
+/// A credential in as few bytes as it has. A `token_credential` has space for the longest scopes: with a hundred thousand of them, a
 /// lookup would wait for memory longer than all else takes.
 struct stored_credential {
     user_id user;
@@ -15714,7 +15721,7 @@ private:
     TOLLGATE_DECL completion complete_one(const attempt_result& ended, instant now) noexcept;
     TOLLGATE_DECL void forget_attempts_beyond(row& which, std::size_t attempts_max) noexcept;
     TOLLGATE_DECL void forget_attempt(row& which, std::size_t index) noexcept;
-    TOLLGATE_DECL bool make_room(std::size_t bytes) noexcept;
+    TOLLGATE_DECL bool make_space(std::size_t bytes) noexcept;
 
     const std::size_t bytes_max_;
     hooks& hooks_;
@@ -16261,7 +16268,7 @@ static_assert(outbox<memory_store>);
 
 namespace tollgate::inline v0 {
 
-/// What a server has done since it was made, and what it does now.
+/// What a server has done since it was created, and what it does now.
 struct server_statistics {
     std::size_t connections = 0;             ///< open now, those that are being refused included
     std::uint64_t connections_accepted = 0;  ///< in all, those refused included
@@ -17858,7 +17865,7 @@ TOLLGATE_DECL result<listening_socket> adopt_listening(socket_handle socket);
 
 namespace tollgate::inline v0::server_detail {
 
-/// What one secret of 32 bytes makes to encrypt session tickets with (RFC 5077 section 4).
+/// What session tickets are encrypted with (RFC 5077 section 4), derived from one secret of 32 bytes.
 struct ticket_key {
     std::array<unsigned char, 16> name;        ///< is in each ticket
     std::array<unsigned char, 32> cipher_key;  ///< AES-256-CBC
@@ -17879,8 +17886,8 @@ struct ticket_key {
 
 /// The keys of session tickets. The first encrypts, all decrypt. May be used by several threads at the same time.
 ///
-/// Who learns a key can decrypt the recorded TLS 1.2 connections whose tickets it encrypted, so none is used for long
-/// (RFC 9325 section 4.3.3): keys of its own are replaced after `lifetime`, those of a file by who writes the file.
+/// Anyone who learns a key can decrypt recorded TLS 1.2 connections whose tickets it encrypted, so none is used for long
+/// (RFC 9325 section 4.3.3): generated keys are replaced after `lifetime`, those of a file by the operator.
 class ticket_keys {
 public:
     using time_point = std::chrono::steady_clock::time_point;
@@ -17889,7 +17896,7 @@ public:
     static constexpr std::size_t secret_bytes = 32;
     static constexpr std::size_t keys_max = 16;  ///< of a file; each is compared with each ticket
 
-    /// Keys of its own.
+    /// Generates its keys.
     ticket_keys() noexcept = default;
 
     /// The keys of a file: each line is one secret in base64, empty lines are ignored. The error names the line, never the key.
@@ -18065,8 +18072,8 @@ public:
     ~worker_pool() { stop(); }
 
     /// At most `workers_max` do work of one kind at the same time. Eight times as many look up credentials, users and limits,
-    /// because lookups that wait together share a round trip, and four times as many check passwords, because who checks them
-    /// chooses among those who wait. Throws `std::system_error` if not a single thread can be started.
+    /// because lookups that wait together share a round trip, and four times as many check passwords, because the password
+    /// source chooses among those that wait. Throws `std::system_error` if not a single thread can be started.
     TOLLGATE_DECL void start(unsigned workers_max);
 
     /// False, and nothing is queued, when the queue of this kind is full or the pool has stopped.
@@ -19003,7 +19010,7 @@ public:
 
     [[nodiscard]] bool try_lock() noexcept {
         if ((state_.fetch_or(writer, std::memory_order_acquire) & writer) != 0) return false;
-        for (int looks = 0; looks < looks_max; ++looks)
+        for (int checks = 0; checks < checks_max; ++checks)
             if (state_.load(std::memory_order_acquire) == writer) return true;
         unlock();
         return false;
@@ -19012,7 +19019,7 @@ public:
 
 private:
     static constexpr std::uint32_t writer = 1U << 31;
-    static constexpr int looks_max = 2000;  // microseconds: readers copy at most a kilobyte
+    static constexpr int checks_max = 2000;  // microseconds: readers copy at most a kilobyte
 
     std::atomic<std::uint32_t> state_ = 0;  // the number of readers, and whether there is a writer
 };
@@ -22416,7 +22423,7 @@ TOLLGATE_DECL void metrics::add_backend(std::string name, std::function<backend_
 
 namespace metrics_detail {
 
-/// As `/proc/self` tells; nothing where there is none.
+/// Read from `/proc/self`; nothing where it does not exist.
 inline void write_process(metrics_writer& to) {
     rusage used{};
     if (::getrusage(RUSAGE_SELF, &used) == 0) {
@@ -23994,10 +24001,10 @@ TOLLGATE_DECL void response_parser::read_body(std::string_view& bytes) {
     std::uint64_t taken = (std::min)(std::uint64_t{bytes.size()}, wanted);
     if (!endless) taken = (std::min)(taken, left_bytes_);
 
-    const std::size_t room = settings_.kept_bytes_max - body_.size();
+    const std::size_t capacity = settings_.kept_bytes_max - body_.size();
     const std::size_t size = taken;
-    body_.append(bytes.substr(0, (std::min)(size, room)));
-    if (size > room) body_cut_ = true;
+    body_.append(bytes.substr(0, (std::min)(size, capacity)));
+    if (size > capacity) body_cut_ = true;
     bytes.remove_prefix(size);
     body_bytes_ += taken;
     if (endless) return;
@@ -28562,7 +28569,7 @@ namespace tollgate::inline v0::memory {
 namespace detail {
 
 /// Reserves space for one more element, so that appending cannot fail.
-inline void make_room(std::vector<digest>& in) {
+inline void reserve_one_more(std::vector<digest>& in) {
     if (in.size() == in.capacity()) in.reserve((std::max)(in.size() * 2, std::size_t{2}));
 }
 
@@ -28603,7 +28610,7 @@ TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_co
         if (is_new) of_user_.erase({made.user, made.application});
     }};
     row& changed = kept->second;
-    detail::make_room(changed.codes);
+    detail::reserve_one_more(changed.codes);
     code_shares_.add(made.user);
     undo_unless_kept counted{[&]() noexcept { code_shares_.remove(made.user); }};
     const dated_digest end{made.expires_at, made.code_digest};
@@ -28659,7 +28666,7 @@ TOLLGATE_DECL result<void> grants::create_tokens(const grant_parties& parties, c
             return refresh_token_shares_.no_room("refresh tokens", "refresh_tokens_max");
     const bool full = replaces_another();
 
-    detail::make_room(of.refresh_tokens);
+    detail::reserve_one_more(of.refresh_tokens);
     refresh_token_shares_.add(parties.user);
     undo_unless_kept counted{[&]() noexcept { refresh_token_shares_.remove(parties.user); }};
     const instant expires_at = (std::min)(made.refresh_expires_at, made.refresh_ends_at);
@@ -29024,7 +29031,7 @@ TOLLGATE_DECL result<std::size_t> outbox::append_to(const std::vector<hook_id>& 
     if (listening.empty()) return std::size_t{0};
     if (auto fits = expect_share(happened, listening); !fits) return std::move(fits).error();
     const std::size_t event_bytes = detail::event_bytes + happened.data.size();
-    if (!make_room(event_bytes + listening.size() * detail::delivery_bytes))
+    if (!make_space(event_bytes + listening.size() * detail::delivery_bytes))
         return unavailable("The memory store's outbox holds " + std::to_string(bytes_max_) +
                            " bytes, the maximum (memory_settings::outbox_bytes_max).");
 
@@ -29358,7 +29365,7 @@ TOLLGATE_DECL due_delivery outbox::describe(std::int64_t id, const row& which, c
 
 /// Makes space by removing the deliveries that ended first; returns whether it suffices. Held deliveries have not
 /// ended.
-TOLLGATE_DECL bool outbox::make_room(std::size_t bytes) noexcept {
+TOLLGATE_DECL bool outbox::make_space(std::size_t bytes) noexcept {
     while (bytes_ + bytes > bytes_max_ && deleted_ != nullptr) forget_deleted(1);
     while (bytes_ + bytes > bytes_max_ && !ended_.empty()) remove(ended_.begin()->id);
     return bytes_ + bytes <= bytes_max_;
@@ -29399,7 +29406,7 @@ TOLLGATE_DECL std::vector<completion> outbox::complete(std::span<const attempt_r
 TOLLGATE_DECL void outbox::record(const attempt_result& ended) {
     if (ended.outcome == delivery_outcome::not_attempted) return;
     const std::size_t bytes = detail::attempt_bytes + ended.made.answer.size() + ended.made.request.size();
-    const bool fits = make_room(bytes);  // before the row is looked up, because this may remove it
+    const bool fits = make_space(bytes);  // before the row is looked up, because this may remove it
     const std::int64_t id = ended.lease.delivery.value();
     row* const found = find(ended.lease.delivery);
     if (found == nullptr) return;
@@ -34164,12 +34171,12 @@ private:
     [[nodiscard]] TOLLGATE_DECL std::size_t attempts_left(hook_id of, clock::time_point now) const noexcept;
     TOLLGATE_DECL void plan_next_claim(bool leased_some, bool some_request_was_vain, scheduler_time now) noexcept;
     TOLLGATE_DECL void claim_failed(const error& why, scheduler_time now, scheduler_actions& into);
-    TOLLGATE_DECL void rest_from_shortage(std::string_view why, scheduler_time now, scheduler_actions& into);
+    TOLLGATE_DECL void pause_after_shortage(std::string_view why, scheduler_time now, scheduler_actions& into);
     TOLLGATE_DECL void forget_overdue(scheduler_time now) noexcept;
     TOLLGATE_DECL void release(const in_flight_delivery& over, scheduler_time now) noexcept;
     TOLLGATE_DECL void forget_idle_hosts() noexcept;
     [[nodiscard]] TOLLGATE_DECL std::size_t leases_max(const host_state& at) const noexcept;
-    [[nodiscard]] TOLLGATE_DECL std::size_t free_places(const host_state& at) const noexcept;
+    [[nodiscard]] TOLLGATE_DECL std::size_t free_slots(const host_state& at) const noexcept;
     [[nodiscard]] TOLLGATE_DECL std::size_t rows_max() const noexcept;
 
     hook_dispatch_settings settings_;
@@ -34835,10 +34842,10 @@ TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::siz
         load_of(each.account);
     }
     for (account_load& each : here.accounts) each.requested = 0;
-    const std::size_t free = free_places(here);
-    const std::size_t places = (std::min)(free, rows_left);
+    const std::size_t free = free_slots(here);
+    const std::size_t slots = (std::min)(free, rows_left);
     std::size_t given = 0;
-    for (; given < places; ++given) {
+    for (; given < slots; ++given) {
         remembered_hook* best = nullptr;
         account_load* best_load = nullptr;
         for (remembered_hook& each : here.due) {
@@ -34859,7 +34866,7 @@ TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::siz
         if (each.requested != 0) {
             into.lease.push_back({each.hook, each.requested, leases_max(here), retry_at});
             requested_.emplace(each.hook, requested_lease{&at, each.requested});
-        } else if (each.listed_by == last_claim_ && places == free) {
+        } else if (each.listed_by == last_claim_ && slots == free) {
             // The host is full. The hook is remembered here, so the store need not list it for a while.
             into.lease.push_back({each.hook, 0, 0, retry_at});
             parked_some_ = true;
@@ -34929,23 +34936,23 @@ TOLLGATE_DECL void delivery_scheduler::drop(std::uint64_t number, scheduler_time
 
 TOLLGATE_DECL void delivery_scheduler::release(const in_flight_delivery& over, scheduler_time now) noexcept {
     const std::size_t bytes = over.sent.what->data.size();
-    bool makes_room = was_limited_;
-    if (over.counts_as_slow) makes_room = slow_in_flight_-- >= settings_.slow_attempts_max || makes_room;
+    bool frees_capacity = was_limited_;
+    if (over.counts_as_slow) frees_capacity = slow_in_flight_-- >= settings_.slow_attempts_max || frees_capacity;
     data_bytes_in_flight_ -= bytes;
     host_state& at = hosts_.find(over.host)->second;
     --at.in_flight;
-    makes_room = !at.due.empty() || makes_room;
+    frees_capacity = !at.due.empty() || frees_capacity;
     const auto load = std::find_if(at.accounts.begin(), at.accounts.end(),
                                    [&](const account_load& each) { return each.account == over.sent.what->account; });
     if (--load->in_flight == 0) at.accounts.erase(load);
-    if (makes_room) next_claim_ = (std::min)(next_claim_, now.steady);
+    if (frees_capacity) next_claim_ = (std::min)(next_claim_, now.steady);
 }
 
 TOLLGATE_DECL std::size_t delivery_scheduler::leases_max(const host_state& at) const noexcept {
     return (std::max)(at.answered && !at.slow ? settings_.per_host_max : settings_.per_slow_host_max, std::size_t{1});
 }
 
-TOLLGATE_DECL std::size_t delivery_scheduler::free_places(const host_state& at) const noexcept {
+TOLLGATE_DECL std::size_t delivery_scheduler::free_slots(const host_state& at) const noexcept {
     const std::size_t free = leases_max(at) - (std::min)(at.in_flight, leases_max(at));
     if (!at.slow) return free;
     const std::size_t slow = slow_in_flight_ + slow_requested_;
@@ -35013,13 +35020,13 @@ TOLLGATE_DECL void delivery_scheduler::take_ended(ended_attempts& ended, schedul
         some_tried = some_tried || each.tried;
         if (each.shortage) short_one = &each;
     }
-    if (short_one != nullptr) rest_from_shortage(short_one->why, now, into);
+    if (short_one != nullptr) pause_after_shortage(short_one->why, now, into);
     else if (some_tried) shortage_pause_ = {};
     for (; !ended.empty(); ended.pop_front()) judge(ended.front(), now);
 }
 
 /// Pauses claims: more attempts would only increase the shortage.
-TOLLGATE_DECL void delivery_scheduler::rest_from_shortage(std::string_view why, scheduler_time now,
+TOLLGATE_DECL void delivery_scheduler::pause_after_shortage(std::string_view why, scheduler_time now,
                                                           scheduler_actions& into) {
     if (std::exchange(short_claim_, last_claim_) != last_claim_)  // once per claim, whose results come one by one
         shortage_pause_ = (std::clamp)(2 * shortage_pause_, first_pause, longest_pause);
@@ -35207,7 +35214,7 @@ TOLLGATE_DECL void delivery_scheduler::plan_next_claim(bool leased_some, bool so
     if (shortage_pause_ > milliseconds{0}) no_claim_before_ = (std::max)(no_claim_before_, now.steady + first_pause);
     const bool more_is_listed = page_was_full_ || (listed_next_at_ && *listed_next_at_ <= now.wall);
     const bool has_servable_host = std::any_of(due_hosts_.begin(), due_hosts_.end(), [&](const hosts::value_type* each) {
-        return !each->second.due.empty() && free_places(each->second) != 0;
+        return !each->second.due.empty() && free_slots(each->second) != 0;
     });
     if (more_is_listed || has_servable_host) {
         next_claim_ = now.steady + (leased_some || parked_some_ ? milliseconds{0} : empty_claim_pause);
@@ -38949,8 +38956,7 @@ namespace tollgate::inline v0 {
 
 namespace sqlite {
 
-/// Whether a path still names the file that was opened: one that was deleted or replaced goes on taking what is written, and
-/// loses it.
+/// Whether a path still names the file that was opened: writes to a file that was deleted or replaced would succeed, and be lost.
 class opened_file {
 public:
     explicit opened_file(std::string path) : path_{std::move(path)}, opened_{identity_of(path_)} {}
@@ -39013,7 +39019,7 @@ struct sqlite_database::state {
     result<lease> take(connections& from, milliseconds wait_max) {
         using steady = std::chrono::steady_clock;
         const auto end = steady::now() + wait_max;
-        // Each write is worth a look: it is acknowledged. Before a connection is opened, which could make another file.
+        // Checked for each write, because writes are acknowledged, and before a connection is opened, which could create another file.
         const bool is_in_place = &from == &writers ? file.is_in_place() : file.was_in_place();
         changes.set_trusted(is_in_place);
         if (!is_in_place)
@@ -40523,7 +40529,7 @@ public:
     template <class Read>
     [[nodiscard]] result<std::optional<Row>> find(postgres_database& on, postgres::statement_text text, const Key& key,
                                                   Read&& read) {
-        // No call waits for the one that tries an unavailable server again.
+        // While the server is unavailable, no call waits for the one that probes it.
         if (on.is_refusing()) return unavailable("PostgreSQL: not connected; retrying shortly");
         return callers_.call(key, [&](typename combiner::batch all) noexcept {
             try {

@@ -28,7 +28,7 @@ public:
     /// Digits only, without sign, space or leading zero. Each id has one spelling, so that any other one is a 404.
     static constexpr std::optional<id> parse(std::string_view text) noexcept;
 
-    /// The number; 1 or greater unless the id was default-constructed.
+    /// The number; 1 or greater.
     [[nodiscard]] constexpr std::int64_t value() const noexcept { return value_; }
 
     friend constexpr auto operator<=>(const id&, const id&) noexcept = default;

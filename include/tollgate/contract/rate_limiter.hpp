@@ -97,8 +97,8 @@ private:
 
 /// A `rate_limiter` that sees each request of the API, and names the windows in which it counts.
 ///
-/// A request is admitted if all its windows have room, and counts in each of them; else it counts in none and gets a 429. (Of
-/// requests that compete for the last place in one window, a refused one may have been counted in another.) The response has
+/// A request is admitted, and counts in all its windows, if each has capacity left; otherwise it counts in none and gets a 429.
+/// (Of requests that compete for the last unit of one window, a refused one may have been counted in another.) The response has
 /// the fields of the window that refuses for the longest time, otherwise of the one with the fewest requests left.
 ///
 /// Exemplar (`minutes` is std::chrono's):

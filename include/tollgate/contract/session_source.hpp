@@ -120,7 +120,7 @@ concept session_manager = session_source<S> && requires(S& s, const http::reques
     { s.end_other_sessions(request, who) } -> std::same_as<result<void>>;
 };
 
-/// A new password for a signed-in user, who proves to be there with the current one. Views: valid during the call.
+/// A new password for a signed-in user, who must enter the current one. Views: valid during the call.
 struct password_change {
     std::string_view current;
     std::string_view wanted;  ///< `limits::password_bytes_min` to `limits::password_bytes_max` bytes
@@ -134,7 +134,7 @@ struct password_change_answer {
         refused,    ///< the current password is wrong
         throttled,  ///< too many failures; the password was not checked
     };
-    outcome result = outcome::refused;  ///< what became of it
+    outcome result = outcome::refused;
     seconds retry_after{};  ///< if throttled: the time to wait; at least 1
 };
 

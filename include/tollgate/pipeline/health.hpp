@@ -21,7 +21,7 @@ struct health_settings {
     /// Called by the thread of a check when its result changes: the name, and the error if there is one. It must be quick. A check
     /// that hangs is not reported here.
     std::function<void(std::string_view name, const result<void>& now)> on_change = {};
-    /// Tells the time; a test may set another one.
+    /// The clock; tests set another one.
     std::chrono::steady_clock::time_point (*now)() noexcept = &std::chrono::steady_clock::now;
 };
 
@@ -36,15 +36,15 @@ struct health_settings {
 ///     if (const auto started = checks.start(); !started) return report(started.error());
 ///     http::site operators{http::mounted("/healthz", checks), http::mounted("/readyz", checks)};
 ///
-/// A path that ends in `/readyz` is answered with 200 and `{"ready":true}` when each check has succeeded the last time, else with 503
-/// and `{"ready":false,"failing":["store"]}`; every other path with 200, because the process serves. Before its first run a check
-/// is failing.
+/// A path that ends in `/readyz` gets 200 and `{"ready":true}` if the last run of each check succeeded, else 503 and
+/// `{"ready":false,"failing":["store"]}`; every other path gets 200, because the process serves. A check fails before its first
+/// run.
 ///
 /// Thread rule: `handle`, `failing` and `stop` may be called from any thread at any time; `add` only before `start`.
 class health {
 public:
-    /// Asks something that serving needs, such as a row of the store. It may block; it should end by itself, for `stop` waits for it.
-    /// An error or an exception means that it fails.
+    /// Checks something that serving requests needs, such as a row of the store. It may block but must end by itself, because `stop`
+    /// waits for it. An error or an exception means that the check fails.
     using check = std::function<result<void>()>;
 
     /// Checks nothing until `start`.
@@ -66,7 +66,7 @@ public:
     /// The names of the checks that fail, in the order in which they were added. Never waits.
     [[nodiscard]] TOLLGATE_DECL std::vector<std::string> failing() const;
 
-    /// Answers as said above. Never waits.
+    /// Serves a request as described above. Never waits.
     TOLLGATE_DECL void handle(const http::request& request, http::response& response) const noexcept;
     TOLLGATE_DECL void handle(const http::refusal& refused, http::response& response) const noexcept;
     /// No path takes a body.

@@ -99,10 +99,10 @@ public:
         add_backend(std::move(name), [&of] { return of.statistics(); });
     }
 
-    /// Reports the CPU time, memory and descriptors of this process, where `/proc` tells (Linux).
+    /// Reports the CPU time, memory and descriptors of this process, as read from `/proc` (Linux only).
     TOLLGATE_DECL void watch_process();
 
-    /// All families, as `/metrics` answers.
+    /// All families, as in the response of `/metrics`.
     [[nodiscard]] TOLLGATE_DECL std::string report() const;
 
     /// Serves the report on every path; mount it where only operators have access.

@@ -298,7 +298,7 @@ TOLLGATE_DECL void metrics::add_backend(std::string name, std::function<backend_
 
 namespace metrics_detail {
 
-/// As `/proc/self` tells; nothing where there is none.
+/// Read from `/proc/self`; nothing where it does not exist.
 inline void write_process(metrics_writer& to) {
     rusage used{};
     if (::getrusage(RUSAGE_SELF, &used) == 0) {

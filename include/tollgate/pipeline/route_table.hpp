@@ -10,6 +10,7 @@
 #include <tollgate/http/request.hpp>
 #include <tollgate/model/service_catalog.hpp>
 #include <tollgate/pipeline/call.hpp>
+#include <tollgate/pipeline/detail/endpoint_caller.hpp>
 #include <tollgate/pipeline/detail/path_pattern.hpp>
 #include <tollgate/pipeline/detail/route_notes.hpp>
 
@@ -21,7 +22,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -205,71 +205,6 @@ struct parameter_reader<"service"> {
     static const service* read(std::string_view, const service* of_service) noexcept { return of_service; }
 };
 
-/// Whether an endpoint says that it never asks the users or the store.
-template <class Endpoint>
-[[nodiscard]] constexpr bool never_waits() noexcept {
-    if constexpr (requires { { Endpoint::blocking } -> std::convertible_to<bool>; }) return !Endpoint::blocking;
-    else return false;
-}
-
-/// Calls an endpoint. The name of `run`, which stack traces show, has neither the path nor the table in it.
-template <class Endpoint, class... Readers>
-struct endpoint_caller {
-    static constexpr bool fits = std::is_invocable_r_v<result<void>, const Endpoint&, api_call&, typename Readers::type...>;
-    // Most endpoints are lambdas that capture nothing: they are made where they are called.
-    static constexpr bool is_stateless = std::is_empty_v<Endpoint> && std::is_default_constructible_v<Endpoint>;
-
-    [[nodiscard]] static result<void> run(const void* endpoint, api_call& call, const route_match& match,
-                                          const service* of_service) {
-        return with_parsed(match, of_service, std::index_sequence_for<Readers...>{}, [&](const auto&... values) -> result<void> {
-            if (!(static_cast<bool>(values) && ...)) return not_found();
-            return with_endpoint(endpoint, [&](const Endpoint& target) { return target(call, *values...); });
-        });
-    }
-
-    [[nodiscard]] static std::optional<result<void>> run_without_waiting([[maybe_unused]] const void* endpoint,
-                                                                         [[maybe_unused]] api_call& call, const route_match& match,
-                                                                         const service* of_service) {
-        return with_parsed(match, of_service, std::index_sequence_for<Readers...>{},
-                           [&](const auto&... values) -> std::optional<result<void>> {
-            if (!(static_cast<bool>(values) && ...)) return not_found();
-            if constexpr (never_waits<Endpoint>()) {
-                return with_endpoint(endpoint, [&](const Endpoint& target) { return target(call, *values...); });
-            } else if constexpr (requires(const Endpoint& e) { { e.respond_from_cache(call, *values...) } -> std::same_as<bool>; }) {
-                if (with_endpoint(endpoint, [&](const Endpoint& target) { return target.respond_from_cache(call, *values...); }))
-                    return result<void>{};
-            }
-            return std::nullopt;
-        });
-    }
-
-private:
-    template <std::size_t... I, class Use>
-    static auto with_parsed([[maybe_unused]] const route_match& match, [[maybe_unused]] const service* of_service,
-                            std::index_sequence<I...>, Use use) {
-        return use(Readers::read(match.captures[I], of_service)...);
-    }
-    template <class Use>
-    static auto with_endpoint([[maybe_unused]] const void* endpoint, Use use) {
-        if constexpr (is_stateless) return use(Endpoint{});
-        else return use(*static_cast<const Endpoint*>(endpoint));
-    }
-};
-
-/// What an endpoint says that it waits for; else the store, for a read or a write as the method is.
-template <class Endpoint>
-[[nodiscard]] constexpr http::work_kind work_of(http::method method) noexcept {
-    if constexpr (requires { { Endpoint::work } -> std::convertible_to<http::work_kind>; }) return Endpoint::work;
-    else return method == http::method::get ? http::work_kind::store_reads : http::work_kind::store_writes;
-}
-
-/// Whether an endpoint says that it calls `api_call::hooks`.
-template <class Endpoint>
-[[nodiscard]] constexpr bool needs_hooks() noexcept {
-    if constexpr (requires { { Endpoint::needs_hooks } -> std::convertible_to<bool>; }) return Endpoint::needs_hooks;
-    else return false;
-}
-
 /// What a query has for a name, decoded: nothing, or one value. Malformed (400) for a query that cannot be decoded, or has the name twice.
 [[nodiscard]] TOLLGATE_DECL result<std::optional<std::string>> find_in_query(std::string_view query, std::string_view name);
 
@@ -290,26 +225,6 @@ struct query_reader {
         if constexpr (requires { query_parameter<Name>::expected(); })
             if (!value) failure = bad_query_parameter(Name.view(), query_parameter<Name>::expected());
         return value.has_value();
-    }
-};
-
-/// Makes an endpoint with query parameters one without: it reads them, and calls `Endpoint` with them behind those of the path.
-template <http::method Method, class Endpoint, class... Readers>
-struct with_query {
-    Endpoint endpoint;
-
-    static constexpr bool blocking = !never_waits<Endpoint>();
-    static constexpr http::work_kind work = work_of<Endpoint>(Method);
-    static constexpr bool needs_hooks = pipeline::needs_hooks<Endpoint>();
-
-    template <class... Values>
-        requires(std::is_invocable_r_v<result<void>, const Endpoint&, api_call&, const Values&..., const typename Readers::type&...>)
-    result<void> operator()(api_call& call, const Values&... values) const {
-        std::tuple<typename Readers::type...> read;
-        std::optional<error> failure;
-        const auto parse = [&](auto&... each) { return (Readers::read(call.request().target.query, each, failure) && ...); };
-        if (!std::apply(parse, read)) return *std::move(failure);
-        return std::apply([&](const auto&... each) -> result<void> { return endpoint(call, values..., each...); }, read);
     }
 };
 

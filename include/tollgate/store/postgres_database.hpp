@@ -200,7 +200,7 @@ public:
     template <class Read>
     [[nodiscard]] result<std::optional<Row>> find(postgres_database& on, postgres::statement_text text, const Key& key,
                                                   Read&& read) {
-        // No call waits for the one that tries an unavailable server again.
+        // While the server is unavailable, no call waits for the one that probes it.
         if (on.is_refusing()) return unavailable("PostgreSQL: not connected; retrying shortly");
         return callers_.call(key, [&](typename combiner::batch all) noexcept {
             try {

@@ -19,8 +19,7 @@ namespace tollgate::inline v0 {
 
 namespace sqlite {
 
-/// Whether a path still names the file that was opened: one that was deleted or replaced goes on taking what is written, and
-/// loses it.
+/// Whether a path still names the file that was opened: writes to a file that was deleted or replaced would succeed, and be lost.
 class opened_file {
 public:
     explicit opened_file(std::string path) : path_{std::move(path)}, opened_{identity_of(path_)} {}
@@ -83,7 +82,7 @@ struct sqlite_database::state {
     result<lease> take(connections& from, milliseconds wait_max) {
         using steady = std::chrono::steady_clock;
         const auto end = steady::now() + wait_max;
-        // Each write is worth a look: it is acknowledged. Before a connection is opened, which could make another file.
+        // Checked for each write, because writes are acknowledged, and before a connection is opened, which could create another file.
         const bool is_in_place = &from == &writers ? file.is_in_place() : file.was_in_place();
         changes.set_trusted(is_in_place);
         if (!is_in_place)

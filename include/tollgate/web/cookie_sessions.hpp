@@ -164,7 +164,7 @@ public:
 
     [[nodiscard]] result<sign_in_answer> sign_in(const http::request& request, const sign_in_attempt& attempt,
                                                  instant now, http::response& response) {
-        // What no login or password can be is not worth a slow hash, and must not lock anyone out.
+        // Text that no login or password can be is not worth a slow hash, and must not lock anyone out.
         if (attempt.login.size() > limits::login_bytes_max || attempt.password.size() > limits::password_bytes_max ||
             (!attempt.login.empty() && !is_visible_line(attempt.login, limits::login_bytes_max)))
             return sign_in_answer{};

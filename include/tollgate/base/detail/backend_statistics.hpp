@@ -5,7 +5,7 @@
 
 namespace tollgate::inline v0 {
 
-/// What a store or limiter has done since it was opened. All of it only grows, but `is_up`.
+/// What a store or limiter has done since it was opened. The numbers only grow.
 struct backend_statistics {
     std::uint64_t calls = 0;             ///< uses of a connection: a query, a transaction or a batch
     std::uint64_t errors = 0;            ///< no connection could be had, or one was lost

@@ -12,17 +12,17 @@
 /// itself, such as cookies, are never allowed: callers send a token.
 namespace tollgate::inline v0::http {
 
-/// In a list of allowed origins: any.
+/// Stands for any origin in a list of allowed origins.
 inline constexpr std::string_view any_origin = "*";
 
-/// Whether a browser asks what it may send, before it sends it.
+/// Whether this is a preflight: a browser asks what it may send before it sends it.
 [[nodiscard]] inline bool is_preflight(const request& request) noexcept {
     return request.method == method::options && request.fields.count(field_id::origin) == 1 &&
            !request.fields.find("Access-Control-Request-Method").empty();
 }
 
-/// Adds the fields that let pages of the allowed origins read this response; to a preflight's, what they may send. Call it when
-/// status and `Allow` are set.
+/// Adds the fields that let pages of the allowed origins read this response and, for a preflight, that say what they may send. Call
+/// it after status and `Allow` are set.
 TOLLGATE_DECL void add_cors_fields(std::span<const std::string> allowed_origins, const request& request, response& response);
 
 }  // namespace tollgate::http

@@ -264,10 +264,10 @@ TOLLGATE_DECL void response_parser::read_body(std::string_view& bytes) {
     std::uint64_t taken = (std::min)(std::uint64_t{bytes.size()}, wanted);
     if (!endless) taken = (std::min)(taken, left_bytes_);
 
-    const std::size_t room = settings_.kept_bytes_max - body_.size();
+    const std::size_t capacity = settings_.kept_bytes_max - body_.size();
     const std::size_t size = taken;
-    body_.append(bytes.substr(0, (std::min)(size, room)));
-    if (size > room) body_cut_ = true;
+    body_.append(bytes.substr(0, (std::min)(size, capacity)));
+    if (size > capacity) body_cut_ = true;
     bytes.remove_prefix(size);
     body_bytes_ += taken;
     if (endless) return;

@@ -23,7 +23,7 @@ struct caller {
     credential_kind credential = credential_kind::other;
     std::optional<application_id> application;  ///< the application that acts for the user, with an access token
     std::optional<known_user> known{};  ///< what was read of the user with the credential
-    std::optional<token_id> token{};  ///< the personal token, if the store told its id
+    std::optional<token_id> token{};  ///< the personal token, if the store returned its id
 };
 
 }  // namespace tollgate

@@ -150,8 +150,8 @@ struct client_endpoints {
         response.body() = "{}";
     }
 
-    /// Says nothing but that a token is not active, unless it is valid and either the client's own or an access token shown
-    /// to a resource server.
+    /// Only says that a token is not active unless it is valid and either the client's own, or an access token and the client is
+    /// a resource server.
     /// `is_active(user)`: whether the tokens of a user count, `result<bool>`.
     template <class IsActive>
     void answer_introspection(const http::request& request, request_context& context, http::response& response,

@@ -26,7 +26,7 @@ namespace tollgate::inline v0::oauth {
 [[nodiscard]] TOLLGATE_DECL std::variant<parameters, http::status> read_page_request(const http::request& request,
                                                                                      const web::page_site& site);
 
-/// The same for a page that is shown and takes a form; none once `pages` has answered: OPTIONS, another method, or what
+/// The same for a page with a form; empty if `pages` has already responded: to OPTIONS, to another method, or to a request that
 /// could not be read.
 template <class Pages>
 [[nodiscard]] std::optional<parameters> read_page_or_answer(const http::request& request, const Pages& pages, http::response& response) {
@@ -91,10 +91,10 @@ struct consent_view {
     bool can_sign_out = false;
 };
 
-/// Who asks, and for what: on this page and on that of a device. `asks` begins it.
+/// Which application requests which scopes, on this page and on that of a device. `asks` is its first sentence.
 TOLLGATE_DECL void write_client(html_writer& html, const page_texts& texts, const application& client, std::string_view asks,
                                 const scope_set& scopes, const web::scope_text_list& scope_texts);
-/// As whom one is signed in, and the buttons.
+/// Who is signed in, and the buttons.
 TOLLGATE_DECL void write_decision(html_writer& html, const consent_texts& texts, std::string_view client_name,
                                   std::string_view login, bool can_sign_out);
 

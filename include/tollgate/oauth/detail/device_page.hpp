@@ -175,7 +175,7 @@ private:
         pages.answer_message(with.response, http::status::ok, *denied ? texts.denied : texts.answered, make_frame(with));
     }
 
-    /// The code comes first: only one user can make it, and a failure after it is made good by trying again.
+    /// The code is created first: only one user can create it, and after a later failure the user can try again.
     void allow(const call& with, const std::string& code, const device_code& request) const {
         const auto created = store.create_code({.code_digest = request.device_digest,
                                                 .user = with.who.user,

@@ -83,7 +83,7 @@ template <class Call>
     if (auto read = read_accounts(call, shown); !read) return read;
     if (auto read = read_access(call, shown); !read) return read;
     if constexpr (shows_activity<Call>) {
-        // Without them the rest is as useful; their own page reports the failure.
+        // The rest of the page is useful without them, and their own page reports the failure.
         shown.keeps_activities = true;
         if (auto activities = call.users().activity_of(call.who().user, overview_activities_max))
             shown.activities = *std::move(activities);

@@ -7,7 +7,7 @@
 
 namespace tollgate::inline v0 {
 
-/// What a server has done since it was made, and what it does now.
+/// What a server has done since it was created, and what it does now.
 struct server_statistics {
     std::size_t connections = 0;             ///< open now, those that are being refused included
     std::uint64_t connections_accepted = 0;  ///< in all, those refused included

@@ -20,7 +20,7 @@
 
 namespace tollgate::inline v0::server_detail {
 
-/// What one secret of 32 bytes makes to encrypt session tickets with (RFC 5077 section 4).
+/// What session tickets are encrypted with (RFC 5077 section 4), derived from one secret of 32 bytes.
 struct ticket_key {
     std::array<unsigned char, 16> name;        ///< is in each ticket
     std::array<unsigned char, 32> cipher_key;  ///< AES-256-CBC
@@ -41,8 +41,8 @@ struct ticket_key {
 
 /// The keys of session tickets. The first encrypts, all decrypt. May be used by several threads at the same time.
 ///
-/// Who learns a key can decrypt the recorded TLS 1.2 connections whose tickets it encrypted, so none is used for long
-/// (RFC 9325 section 4.3.3): keys of its own are replaced after `lifetime`, those of a file by who writes the file.
+/// Anyone who learns a key can decrypt recorded TLS 1.2 connections whose tickets it encrypted, so none is used for long
+/// (RFC 9325 section 4.3.3): generated keys are replaced after `lifetime`, those of a file by the operator.
 class ticket_keys {
 public:
     using time_point = std::chrono::steady_clock::time_point;
@@ -51,7 +51,7 @@ public:
     static constexpr std::size_t secret_bytes = 32;
     static constexpr std::size_t keys_max = 16;  ///< of a file; each is compared with each ticket
 
-    /// Keys of its own.
+    /// Generates its keys.
     ticket_keys() noexcept = default;
 
     /// The keys of a file: each line is one secret in base64, empty lines are ignored. The error names the line, never the key.

@@ -85,8 +85,8 @@ public:
     ~worker_pool() { stop(); }
 
     /// At most `workers_max` do work of one kind at the same time. Eight times as many look up credentials, users and limits,
-    /// because lookups that wait together share a round trip, and four times as many check passwords, because who checks them
-    /// chooses among those who wait. Throws `std::system_error` if not a single thread can be started.
+    /// because lookups that wait together share a round trip, and four times as many check passwords, because the password
+    /// source chooses among those that wait. Throws `std::system_error` if not a single thread can be started.
     TOLLGATE_DECL void start(unsigned workers_max);
 
     /// False, and nothing is queued, when the queue of this kind is full or the pool has stopped.

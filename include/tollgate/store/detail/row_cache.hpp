@@ -36,7 +36,7 @@ public:
 
     [[nodiscard]] bool try_lock() noexcept {
         if ((state_.fetch_or(writer, std::memory_order_acquire) & writer) != 0) return false;
-        for (int looks = 0; looks < looks_max; ++looks)
+        for (int checks = 0; checks < checks_max; ++checks)
             if (state_.load(std::memory_order_acquire) == writer) return true;
         unlock();
         return false;
@@ -45,7 +45,7 @@ public:
 
 private:
     static constexpr std::uint32_t writer = 1U << 31;
-    static constexpr int looks_max = 2000;  // microseconds: readers copy at most a kilobyte
+    static constexpr int checks_max = 2000;  // microseconds: readers copy at most a kilobyte
 
     std::atomic<std::uint32_t> state_ = 0;  // the number of readers, and whether there is a writer
 };

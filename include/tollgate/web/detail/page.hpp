@@ -273,7 +273,7 @@ public:
         return end == std::string_view::npos ? made : made.append(target.substr(end));
     }
 
-    /// The other way round: what is below the language of a path in this language.
+    /// The reverse: the part of a path in this language that is below the language.
     [[nodiscard]] std::string path_of(std::string_view url) const { return std::string{url.substr(language_->root.size())}; }
 
     /// A whole page: `write(html)` writes the content between the parts of the theme.

@@ -80,10 +80,10 @@ TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::siz
         load_of(each.account);
     }
     for (account_load& each : here.accounts) each.requested = 0;
-    const std::size_t free = free_places(here);
-    const std::size_t places = (std::min)(free, rows_left);
+    const std::size_t free = free_slots(here);
+    const std::size_t slots = (std::min)(free, rows_left);
     std::size_t given = 0;
-    for (; given < places; ++given) {
+    for (; given < slots; ++given) {
         remembered_hook* best = nullptr;
         account_load* best_load = nullptr;
         for (remembered_hook& each : here.due) {
@@ -104,7 +104,7 @@ TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::siz
         if (each.requested != 0) {
             into.lease.push_back({each.hook, each.requested, leases_max(here), retry_at});
             requested_.emplace(each.hook, requested_lease{&at, each.requested});
-        } else if (each.listed_by == last_claim_ && places == free) {
+        } else if (each.listed_by == last_claim_ && slots == free) {
             // The host is full. The hook is remembered here, so the store need not list it for a while.
             into.lease.push_back({each.hook, 0, 0, retry_at});
             parked_some_ = true;

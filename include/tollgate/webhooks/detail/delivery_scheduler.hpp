@@ -191,12 +191,12 @@ private:
     [[nodiscard]] TOLLGATE_DECL std::size_t attempts_left(hook_id of, clock::time_point now) const noexcept;
     TOLLGATE_DECL void plan_next_claim(bool leased_some, bool some_request_was_vain, scheduler_time now) noexcept;
     TOLLGATE_DECL void claim_failed(const error& why, scheduler_time now, scheduler_actions& into);
-    TOLLGATE_DECL void rest_from_shortage(std::string_view why, scheduler_time now, scheduler_actions& into);
+    TOLLGATE_DECL void pause_after_shortage(std::string_view why, scheduler_time now, scheduler_actions& into);
     TOLLGATE_DECL void forget_overdue(scheduler_time now) noexcept;
     TOLLGATE_DECL void release(const in_flight_delivery& over, scheduler_time now) noexcept;
     TOLLGATE_DECL void forget_idle_hosts() noexcept;
     [[nodiscard]] TOLLGATE_DECL std::size_t leases_max(const host_state& at) const noexcept;
-    [[nodiscard]] TOLLGATE_DECL std::size_t free_places(const host_state& at) const noexcept;
+    [[nodiscard]] TOLLGATE_DECL std::size_t free_slots(const host_state& at) const noexcept;
     [[nodiscard]] TOLLGATE_DECL std::size_t rows_max() const noexcept;
 
     hook_dispatch_settings settings_;

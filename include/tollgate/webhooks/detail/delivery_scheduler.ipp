@@ -63,23 +63,23 @@ TOLLGATE_DECL void delivery_scheduler::drop(std::uint64_t number, scheduler_time
 
 TOLLGATE_DECL void delivery_scheduler::release(const in_flight_delivery& over, scheduler_time now) noexcept {
     const std::size_t bytes = over.sent.what->data.size();
-    bool makes_room = was_limited_;
-    if (over.counts_as_slow) makes_room = slow_in_flight_-- >= settings_.slow_attempts_max || makes_room;
+    bool frees_capacity = was_limited_;
+    if (over.counts_as_slow) frees_capacity = slow_in_flight_-- >= settings_.slow_attempts_max || frees_capacity;
     data_bytes_in_flight_ -= bytes;
     host_state& at = hosts_.find(over.host)->second;
     --at.in_flight;
-    makes_room = !at.due.empty() || makes_room;
+    frees_capacity = !at.due.empty() || frees_capacity;
     const auto load = std::find_if(at.accounts.begin(), at.accounts.end(),
                                    [&](const account_load& each) { return each.account == over.sent.what->account; });
     if (--load->in_flight == 0) at.accounts.erase(load);
-    if (makes_room) next_claim_ = (std::min)(next_claim_, now.steady);
+    if (frees_capacity) next_claim_ = (std::min)(next_claim_, now.steady);
 }
 
 TOLLGATE_DECL std::size_t delivery_scheduler::leases_max(const host_state& at) const noexcept {
     return (std::max)(at.answered && !at.slow ? settings_.per_host_max : settings_.per_slow_host_max, std::size_t{1});
 }
 
-TOLLGATE_DECL std::size_t delivery_scheduler::free_places(const host_state& at) const noexcept {
+TOLLGATE_DECL std::size_t delivery_scheduler::free_slots(const host_state& at) const noexcept {
     const std::size_t free = leases_max(at) - (std::min)(at.in_flight, leases_max(at));
     if (!at.slow) return free;
     const std::size_t slow = slow_in_flight_ + slow_requested_;
@@ -147,13 +147,13 @@ TOLLGATE_DECL void delivery_scheduler::take_ended(ended_attempts& ended, schedul
         some_tried = some_tried || each.tried;
         if (each.shortage) short_one = &each;
     }
-    if (short_one != nullptr) rest_from_shortage(short_one->why, now, into);
+    if (short_one != nullptr) pause_after_shortage(short_one->why, now, into);
     else if (some_tried) shortage_pause_ = {};
     for (; !ended.empty(); ended.pop_front()) judge(ended.front(), now);
 }
 
 /// Pauses claims: more attempts would only increase the shortage.
-TOLLGATE_DECL void delivery_scheduler::rest_from_shortage(std::string_view why, scheduler_time now,
+TOLLGATE_DECL void delivery_scheduler::pause_after_shortage(std::string_view why, scheduler_time now,
                                                           scheduler_actions& into) {
     if (std::exchange(short_claim_, last_claim_) != last_claim_)  // once per claim, whose results come one by one
         shortage_pause_ = (std::clamp)(2 * shortage_pause_, first_pause, longest_pause);
@@ -341,7 +341,7 @@ TOLLGATE_DECL void delivery_scheduler::plan_next_claim(bool leased_some, bool so
     if (shortage_pause_ > milliseconds{0}) no_claim_before_ = (std::max)(no_claim_before_, now.steady + first_pause);
     const bool more_is_listed = page_was_full_ || (listed_next_at_ && *listed_next_at_ <= now.wall);
     const bool has_servable_host = std::any_of(due_hosts_.begin(), due_hosts_.end(), [&](const hosts::value_type* each) {
-        return !each->second.due.empty() && free_places(each->second) != 0;
+        return !each->second.due.empty() && free_slots(each->second) != 0;
     });
     if (more_is_listed || has_servable_host) {
         next_claim_ = now.steady + (leased_some || parked_some_ ? milliseconds{0} : empty_claim_pause);

@@ -13,7 +13,7 @@ namespace tollgate::inline v0::memory {
 namespace detail {
 
 /// Reserves space for one more element, so that appending cannot fail.
-inline void make_room(std::vector<digest>& in) {
+inline void reserve_one_more(std::vector<digest>& in) {
     if (in.size() == in.capacity()) in.reserve((std::max)(in.size() * 2, std::size_t{2}));
 }
 
@@ -54,7 +54,7 @@ TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_co
         if (is_new) of_user_.erase({made.user, made.application});
     }};
     row& changed = kept->second;
-    detail::make_room(changed.codes);
+    detail::reserve_one_more(changed.codes);
     code_shares_.add(made.user);
     undo_unless_kept counted{[&]() noexcept { code_shares_.remove(made.user); }};
     const dated_digest end{made.expires_at, made.code_digest};
@@ -110,7 +110,7 @@ TOLLGATE_DECL result<void> grants::create_tokens(const grant_parties& parties, c
             return refresh_token_shares_.no_room("refresh tokens", "refresh_tokens_max");
     const bool full = replaces_another();
 
-    detail::make_room(of.refresh_tokens);
+    detail::reserve_one_more(of.refresh_tokens);
     refresh_token_shares_.add(parties.user);
     undo_unless_kept counted{[&]() noexcept { refresh_token_shares_.remove(parties.user); }};
     const instant expires_at = (std::min)(made.refresh_expires_at, made.refresh_ends_at);

@@ -156,7 +156,7 @@ private:
     TOLLGATE_DECL completion complete_one(const attempt_result& ended, instant now) noexcept;
     TOLLGATE_DECL void forget_attempts_beyond(row& which, std::size_t attempts_max) noexcept;
     TOLLGATE_DECL void forget_attempt(row& which, std::size_t index) noexcept;
-    TOLLGATE_DECL bool make_room(std::size_t bytes) noexcept;
+    TOLLGATE_DECL bool make_space(std::size_t bytes) noexcept;
 
     const std::size_t bytes_max_;
     hooks& hooks_;

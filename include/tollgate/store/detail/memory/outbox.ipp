@@ -44,7 +44,7 @@ TOLLGATE_DECL result<std::size_t> outbox::append_to(const std::vector<hook_id>& 
     if (listening.empty()) return std::size_t{0};
     if (auto fits = expect_share(happened, listening); !fits) return std::move(fits).error();
     const std::size_t event_bytes = detail::event_bytes + happened.data.size();
-    if (!make_room(event_bytes + listening.size() * detail::delivery_bytes))
+    if (!make_space(event_bytes + listening.size() * detail::delivery_bytes))
         return unavailable("The memory store's outbox holds " + std::to_string(bytes_max_) +
                            " bytes, the maximum (memory_settings::outbox_bytes_max).");
 
@@ -378,7 +378,7 @@ TOLLGATE_DECL due_delivery outbox::describe(std::int64_t id, const row& which, c
 
 /// Makes space by removing the deliveries that ended first; returns whether it suffices. Held deliveries have not
 /// ended.
-TOLLGATE_DECL bool outbox::make_room(std::size_t bytes) noexcept {
+TOLLGATE_DECL bool outbox::make_space(std::size_t bytes) noexcept {
     while (bytes_ + bytes > bytes_max_ && deleted_ != nullptr) forget_deleted(1);
     while (bytes_ + bytes > bytes_max_ && !ended_.empty()) remove(ended_.begin()->id);
     return bytes_ + bytes <= bytes_max_;

@@ -38,7 +38,7 @@ TOLLGATE_DECL std::vector<completion> outbox::complete(std::span<const attempt_r
 TOLLGATE_DECL void outbox::record(const attempt_result& ended) {
     if (ended.outcome == delivery_outcome::not_attempted) return;
     const std::size_t bytes = detail::attempt_bytes + ended.made.answer.size() + ended.made.request.size();
-    const bool fits = make_room(bytes);  // before the row is looked up, because this may remove it
+    const bool fits = make_space(bytes);  // before the row is looked up, because this may remove it
     const std::int64_t id = ended.lease.delivery.value();
     row* const found = find(ended.lease.delivery);
     if (found == nullptr) return;

@@ -19,8 +19,7 @@ namespace tollgate::inline v0 {
 /// With many rows, a lookup waits for memory longer than it computes, so it touches little: one byte per slot, which are so few
 /// that they stay in the caches, tells nearly always which slot holds the row, and the row lies in that slot, not behind a pointer.
 ///
-/// Not std::unordered_map: the member functions of two such tables take longer to compile than this class, and their
-/// names exceed 400 characters.
+/// Not std::unordered_map: a lookup would follow two pointers, to a bucket and to a node.
 ///
 /// `Key`: any type that `keyed_hash` accepts; a lookup may use another such type that compares with it. Thread rule:
 /// any thread; callbacks that get a row must not use the table.

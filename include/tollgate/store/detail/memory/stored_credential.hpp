@@ -12,7 +12,7 @@
 
 namespace tollgate::inline v0::memory {
 
-/// A credential in as few bytes as it has. A `token_credential` has room for the longest scopes: with a hundred thousand of them, a
+/// A credential in as few bytes as it has. A `token_credential` has space for the longest scopes: with a hundred thousand of them, a
 /// lookup would wait for memory longer than all else takes.
 struct stored_credential {
     user_id user;

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <tollgate/base/result.hpp>
+#include <tollgate/contract/router.hpp>
+#include <tollgate/http/handler.hpp>
+#include <tollgate/http/request.hpp>
+#include <tollgate/model/service_catalog.hpp>
+#include <tollgate/pipeline/call.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+/// How a route calls its endpoint. A reader parses one parameter: from the path, `read(capture, service)`, which returns an optional
+/// or a pointer; from the query, `read(query, value, failure)`.
+namespace tollgate::inline v0::pipeline {
+
+/// Whether an endpoint says that it never asks the users or the store.
+template <class Endpoint>
+[[nodiscard]] constexpr bool never_waits() noexcept {
+    if constexpr (requires { { Endpoint::blocking } -> std::convertible_to<bool>; }) return !Endpoint::blocking;
+    else return false;
+}
+
+/// Calls an endpoint. The name of `run`, which stack traces show, has neither the path nor the table in it.
+template <class Endpoint, class... Readers>
+struct endpoint_caller {
+    static constexpr bool fits = std::is_invocable_r_v<result<void>, const Endpoint&, api_call&, typename Readers::type...>;
+    // Most endpoints are lambdas that capture nothing: they are made where they are called.
+    static constexpr bool is_stateless = std::is_empty_v<Endpoint> && std::is_default_constructible_v<Endpoint>;
+
+    [[nodiscard]] static result<void> run(const void* endpoint, api_call& call, const route_match& match,
+                                          const service* of_service) {
+        return with_parsed(match, of_service, std::index_sequence_for<Readers...>{}, [&](const auto&... values) -> result<void> {
+            if (!(static_cast<bool>(values) && ...)) return not_found();
+            return with_endpoint(endpoint, [&](const Endpoint& target) { return target(call, *values...); });
+        });
+    }
+
+    [[nodiscard]] static std::optional<result<void>> run_without_waiting([[maybe_unused]] const void* endpoint,
+                                                                         [[maybe_unused]] api_call& call, const route_match& match,
+                                                                         const service* of_service) {
+        return with_parsed(match, of_service, std::index_sequence_for<Readers...>{},
+                           [&](const auto&... values) -> std::optional<result<void>> {
+            if (!(static_cast<bool>(values) && ...)) return not_found();
+            if constexpr (never_waits<Endpoint>()) {
+                return with_endpoint(endpoint, [&](const Endpoint& target) { return target(call, *values...); });
+            } else if constexpr (requires(const Endpoint& e) { { e.respond_from_cache(call, *values...) } -> std::same_as<bool>; }) {
+                if (with_endpoint(endpoint, [&](const Endpoint& target) { return target.respond_from_cache(call, *values...); }))
+                    return result<void>{};
+            }
+            return std::nullopt;
+        });
+    }
+
+private:
+    template <std::size_t... I, class Use>
+    static auto with_parsed([[maybe_unused]] const route_match& match, [[maybe_unused]] const service* of_service,
+                            std::index_sequence<I...>, Use use) {
+        return use(Readers::read(match.captures[I], of_service)...);
+    }
+    template <class Use>
+    static auto with_endpoint([[maybe_unused]] const void* endpoint, Use use) {
+        if constexpr (is_stateless) return use(Endpoint{});
+        else return use(*static_cast<const Endpoint*>(endpoint));
+    }
+};
+
+/// What an endpoint says that it waits for; else the store, for a read or a write as the method is.
+template <class Endpoint>
+[[nodiscard]] constexpr http::work_kind work_of(http::method method) noexcept {
+    if constexpr (requires { { Endpoint::work } -> std::convertible_to<http::work_kind>; }) return Endpoint::work;
+    else return method == http::method::get ? http::work_kind::store_reads : http::work_kind::store_writes;
+}
+
+/// Whether an endpoint says that it calls `api_call::hooks`.
+template <class Endpoint>
+[[nodiscard]] constexpr bool needs_hooks() noexcept {
+    if constexpr (requires { { Endpoint::needs_hooks } -> std::convertible_to<bool>; }) return Endpoint::needs_hooks;
+    else return false;
+}
+
+/// Turns an endpoint with query parameters into one without: reads them, and passes them to `Endpoint` after those of the path.
+template <http::method Method, class Endpoint, class... Readers>
+struct with_query {
+    Endpoint endpoint;
+
+    static constexpr bool blocking = !never_waits<Endpoint>();
+    static constexpr http::work_kind work = work_of<Endpoint>(Method);
+    static constexpr bool needs_hooks = pipeline::needs_hooks<Endpoint>();
+
+    template <class... Values>
+        requires(std::is_invocable_r_v<result<void>, const Endpoint&, api_call&, const Values&..., const typename Readers::type&...>)
+    result<void> operator()(api_call& call, const Values&... values) const {
+        std::tuple<typename Readers::type...> read;
+        std::optional<error> failure;
+        const auto parse = [&](auto&... each) { return (Readers::read(call.request().target.query, each, failure) && ...); };
+        if (!std::apply(parse, read)) return *std::move(failure);
+        return std::apply([&](const auto&... each) -> result<void> { return endpoint(call, values..., each...); }, read);
+    }
+};
+
+}  // namespace tollgate::pipeline

@@ -1,0 +1,88 @@
+#include "../../../examples/reference_server/hash_limiter.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+using namespace tollgate;
+using reference::hash_limiter;
+
+namespace {
+
+const hash_limiter::client attacker{ip_address::v4(198, 51, 100, 1), false};
+const hash_limiter::client neighbour{ip_address::v4(198, 51, 100, 250), false};
+const hash_limiter::client user{ip_address::v4(192, 0, 2, 1), false};
+const hash_limiter::client known{ip_address::v4(198, 51, 100, 1), true};
+
+/// Clients that wait for a permit, each on a thread, until they are admitted or refused; admitted ones release it at once.
+struct waiting_clients {
+    hash_limiter& limiter;
+    std::vector<std::thread> threads{};
+    std::atomic<int> admitted = 0, refused = 0;
+
+    void add(const hash_limiter::client& who) {
+        const auto before = limiter.waiting();
+        threads.emplace_back([this, who] {
+            const hash_limiter::permit permit{limiter, who};
+            ++(permit.admitted() ? admitted : refused);
+        });
+        while (limiter.waiting() == before && refused == 0) std::this_thread::yield();
+    }
+    void join() {
+        for (auto& each : threads) each.join();
+        threads.clear();
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a hash limiter admits as many as there are slots, and refuses those that waited too long", "[hash_limiter]") {
+    hash_limiter limiter{{.running_max = 2, .waiting_max = 1, .known_waiting_max = 1, .queue_wait_max = milliseconds{0}}};
+    const hash_limiter::permit first{limiter, user};
+    {
+        const hash_limiter::permit second{limiter, attacker};
+        CHECK(first.admitted());
+        CHECK(second.admitted());
+        CHECK_FALSE(hash_limiter::permit{limiter, user}.admitted());
+    }
+    CHECK(hash_limiter::permit{limiter, user}.admitted());
+    CHECK(limiter.waiting() == 0);
+}
+
+TEST_CASE("when the queue is full, a waiting entry of the largest range is evicted", "[hash_limiter][threads]") {
+    hash_limiter limiter{{.running_max = 1, .waiting_max = 3, .known_waiting_max = 1, .queue_wait_max = seconds{600}}};
+    auto running = std::make_unique<hash_limiter::permit>(limiter, attacker);
+    waiting_clients all{limiter};
+    for (int i = 0; i < 3; ++i) all.add(i == 1 ? neighbour : attacker);
+    CHECK(limiter.waiting() == 3);
+    CHECK_FALSE(hash_limiter::permit{limiter, neighbour}.admitted());  // of the same range: refused itself
+    std::atomic<bool> user_admitted = false;
+    std::thread signing_in{[&] { user_admitted = hash_limiter::permit{limiter, user}.admitted(); }};
+    while (all.refused == 0) std::this_thread::yield();
+    running.reset();
+    signing_in.join();
+    all.join();
+    CHECK(user_admitted);
+    CHECK(all.refused == 1);
+    CHECK(all.admitted == 2);
+}
+
+TEST_CASE("known browsers have their own slots", "[hash_limiter][threads]") {
+    hash_limiter limiter{{.running_max = 1, .waiting_max = 2, .known_waiting_max = 1, .queue_wait_max = seconds{600}}};
+    auto running = std::make_unique<hash_limiter::permit>(limiter, attacker);
+    waiting_clients unknown_clients{limiter};
+    for (int i = 0; i < 2; ++i) unknown_clients.add(attacker);
+    waiting_clients known_clients{limiter};
+    known_clients.add(known);
+    CHECK(limiter.waiting() == 3);
+    running.reset();
+    known_clients.join();
+    unknown_clients.join();
+    CHECK(known_clients.admitted == 1);
+    CHECK(unknown_clients.admitted == 2);
+}
