@@ -6557,8 +6557,8 @@ namespace tollgate::inline v0::http {
 /// the trace id of a trace that begins with the request (W3C Trace Context section 3.2.2.3).
 class unique_id {
 public:
-    /// The first half is random for each thread, the second half is different for each call on it. An id is not secret: who has
-    /// seen one can guess others.
+    /// The first half is random for each thread, the second half is different for each call on it. An id is not secret: anyone who
+    /// has seen one can guess others.
     [[nodiscard]] static unique_id make() noexcept;
 
     /// All 32 digits.
@@ -6761,7 +6761,7 @@ TOLLGATE_DECL void add_insufficient_scope(http::response& response, std::string_
 
 // <tollgate/pipeline/detail/observed_request.hpp>
 
-/// What every handler does for the observer: it gives each request an id, and tells what became of it.
+/// What every handler does for the observer: it gives each request an id, and reports its response.
 namespace tollgate::inline v0::pipeline {
 
 /// The beginning of one request.
@@ -10882,7 +10882,7 @@ template <grant_store Grants, random_source Random>
     return judged_exchange{unapproved_device_code(**found, context.now)};
 }
 
-/// A token for the accounts of the application's owner, who has to have allowed that.
+/// A token for the accounts of the application's owner, if the owner has allowed that.
 template <grant_store Grants, random_source Random>
 [[nodiscard]] result<judged_exchange> issue_owner_token(const owner_exchange& wanted, const exchange_context& context,
                                                         Grants& grants, const Random& random) {
@@ -15107,7 +15107,7 @@ public:
 private:
     enum : std::uint32_t { is_free, is_held, is_awaited };  // awaited: held, and others sleep
 
-    /// Who has slept takes it as awaited, because it cannot know whether others still sleep.
+    /// A thread that has slept locks it as awaited, because it cannot know whether others still sleep.
     void wait() noexcept {
         while (state_.exchange(is_awaited, std::memory_order_acquire) != is_free) state_.wait(is_awaited, std::memory_order_relaxed);
     }
@@ -35846,7 +35846,7 @@ struct sqlite_settings {
     std::size_t cached_credentials_max = 4096;
     /// If the directory's users are in this file: a query for one of them, which is then read, and cached, together with their
     /// credential. Its parameter is the user's id. It returns what `quota_of` and `balance_of` would return, which are then
-    /// not called, in four columns: the number of requests, NULL for a user without an own quota; the window in seconds; the
+    /// not called, in four columns: the number of requests, NULL for the default quota; the window in seconds; the
     /// balance as text and its currency, NULL to call `balance_of`. Without a row, the directory is called.
     ///     SELECT requests_per_day, 86400, balance, currency FROM shop_users WHERE id = ?
     ///
@@ -39565,8 +39565,8 @@ struct postgres_settings {
     instant (*callers_clock)() noexcept = &postgres::server_clock::node_now;
     /// If the directory's users are in this database: a query for one of them, which is then read together with their
     /// credential instead of in further round trips. In it, `owner.id` is the user's id. It returns what `quota_of` and
-    /// `balance_of` would return, which are then not called, in four columns: the number of requests, NULL for a user
-    /// without an own quota; the window in seconds; the balance and its currency, NULL to call `balance_of`. Without a row,
+    /// `balance_of` would return, which are then not called, in four columns: the number of requests, NULL for the
+    /// default quota; the window in seconds; the balance and its currency, NULL to call `balance_of`. Without a row,
     /// the directory is called.
     ///     SELECT requests_per_day, 86400, balance, currency FROM shop_users WHERE shop_users.id = owner.id
     ///

@@ -45,8 +45,8 @@ struct postgres_settings {
     instant (*callers_clock)() noexcept = &postgres::server_clock::node_now;
     /// If the directory's users are in this database: a query for one of them, which is then read together with their
     /// credential instead of in further round trips. In it, `owner.id` is the user's id. It returns what `quota_of` and
-    /// `balance_of` would return, which are then not called, in four columns: the number of requests, NULL for a user
-    /// without an own quota; the window in seconds; the balance and its currency, NULL to call `balance_of`. Without a row,
+    /// `balance_of` would return, which are then not called, in four columns: the number of requests, NULL for the
+    /// default quota; the window in seconds; the balance and its currency, NULL to call `balance_of`. Without a row,
     /// the directory is called.
     ///     SELECT requests_per_day, 86400, balance, currency FROM shop_users WHERE shop_users.id = owner.id
     ///

@@ -35,7 +35,7 @@ struct sqlite_settings {
     std::size_t cached_credentials_max = 4096;
     /// If the directory's users are in this file: a query for one of them, which is then read, and cached, together with their
     /// credential. Its parameter is the user's id. It returns what `quota_of` and `balance_of` would return, which are then
-    /// not called, in four columns: the number of requests, NULL for a user without an own quota; the window in seconds; the
+    /// not called, in four columns: the number of requests, NULL for the default quota; the window in seconds; the
     /// balance as text and its currency, NULL to call `balance_of`. Without a row, the directory is called.
     ///     SELECT requests_per_day, 86400, balance, currency FROM shop_users WHERE id = ?
     ///

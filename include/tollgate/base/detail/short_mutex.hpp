@@ -21,7 +21,7 @@ public:
 private:
     enum : std::uint32_t { is_free, is_held, is_awaited };  // awaited: held, and others sleep
 
-    /// Who has slept takes it as awaited, because it cannot know whether others still sleep.
+    /// A thread that has slept locks it as awaited, because it cannot know whether others still sleep.
     void wait() noexcept {
         while (state_.exchange(is_awaited, std::memory_order_acquire) != is_free) state_.wait(is_awaited, std::memory_order_relaxed);
     }

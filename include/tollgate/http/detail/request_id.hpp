@@ -19,8 +19,8 @@ namespace tollgate::inline v0::http {
 /// the trace id of a trace that begins with the request (W3C Trace Context section 3.2.2.3).
 class unique_id {
 public:
-    /// The first half is random for each thread, the second half is different for each call on it. An id is not secret: who has
-    /// seen one can guess others.
+    /// The first half is random for each thread, the second half is different for each call on it. An id is not secret: anyone who
+    /// has seen one can guess others.
     [[nodiscard]] static unique_id make() noexcept;
 
     /// All 32 digits.

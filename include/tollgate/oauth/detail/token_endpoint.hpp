@@ -149,7 +149,7 @@ template <grant_store Grants, random_source Random>
     return judged_exchange{unapproved_device_code(**found, context.now)};
 }
 
-/// A token for the accounts of the application's owner, who has to have allowed that.
+/// A token for the accounts of the application's owner, if the owner has allowed that.
 template <grant_store Grants, random_source Random>
 [[nodiscard]] result<judged_exchange> issue_owner_token(const owner_exchange& wanted, const exchange_context& context,
                                                         Grants& grants, const Random& random) {

@@ -18,7 +18,7 @@
 #include <string_view>
 #include <type_traits>
 
-/// What every handler does for the observer: it gives each request an id, and tells what became of it.
+/// What every handler does for the observer: it gives each request an id, and reports its response.
 namespace tollgate::inline v0::pipeline {
 
 /// The beginning of one request.

@@ -55,7 +55,7 @@ template <class Store>
 void expect_redemption(Store& store, const code_redemption& shown, redemption_result wanted,
                        const std::source_location& at = std::source_location::current()) {
     const auto given = value_of(store.redeem_code(shown), at);
-    expect(given.result == wanted, "redeem_code says what came of it", at);
+    expect(given.result == wanted, "redeem_code returns the right result", at);
     expect(given.user.has_value() == (wanted == redemption_result::redeemed),
            "there is a user exactly if it is redeemed", at);
 }
@@ -64,7 +64,7 @@ template <class Store>
 void expect_refresh(Store& store, const token_refresh& shown, refresh_result wanted,
                     const std::source_location& at = std::source_location::current()) {
     expect(value_of(store.refresh_access_token(shown), at).result == wanted,
-           "refresh_access_token says what came of it", at);
+           "refresh_access_token returns the right result", at);
 }
 
 /// A code and its tokens, all of one seed.

@@ -208,7 +208,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         expect_completed(store, back, completion::too_late);
 
         const auto other = claim(store, terms);
-        expect(other.size() == 1 && other[0].lease.delivery != claimed[0].lease.delivery, "its host has room again");
+        expect(other.size() == 1 && other[0].lease.delivery != claimed[0].lease.delivery, "its host has a free slot again");
         expect_completed(store, completed(other[0], not_attempted, noon + seconds{600}), completion::done);
         terms.now = noon + seconds{5} - milliseconds{1};
         expect(claim(store, terms).empty(), "nothing is due before its time");
