@@ -18616,8 +18616,6 @@ public:
 
     [[nodiscard]] response_context responding() const noexcept { return {context_->handler, date_.view(), context_->stopping}; }
     [[nodiscard]] const http_date_text& date() const noexcept { return date_; }
-    /// The time of the last tick.
-    [[nodiscard]] clock::time_point now() const noexcept { return now_; }
     [[nodiscard]] workspace_pool& workspaces() noexcept { return workspaces_; }
     void arm(deadline_wheel::entry& one, deadline what) noexcept {
         if (!ticking_) begin_ticking();
@@ -18688,7 +18686,6 @@ private:
     milliseconds tick_length_{};
     std::array<std::uint64_t, static_cast<std::size_t>(deadline::count_)> ticks_{};
     http_date_text date_{};
-    clock::time_point now_{};
     clock::time_point next_tick_{};
     deadline_wheel wheel_;
     workspace_pool workspaces_;
@@ -31874,7 +31871,7 @@ TOLLGATE_DECL connection_event connection::submit() {
     queued_at_ = std::chrono::steady_clock::now();
     queued_ = true;
     server_counters::add(context.counters.queued);  // before a worker can take it up
-    if (context.workers.submit(*this, workspace_->session.waits_for(), loop_.now())) return event::none;
+    if (context.workers.submit(*this, workspace_->session.waits_for(), queued_at_)) return event::none;
     leave_queue(false);
     return event::queue_full;
 }
@@ -32125,8 +32122,7 @@ TOLLGATE_DECL std::uint64_t event_loop::to_ticks(milliseconds time) const noexce
 }
 
 TOLLGATE_DECL void event_loop::begin_ticking() noexcept {
-    now_ = clock::now();
-    next_tick_ = now_ + tick_length_;
+    next_tick_ = clock::now() + tick_length_;
     update_date();
     ticking_ = start_ticking();
 }
@@ -32136,7 +32132,6 @@ TOLLGATE_DECL void event_loop::update_date() noexcept {
 }
 
 TOLLGATE_DECL bool event_loop::tick(clock::time_point now) noexcept {
-    now_ = now;
     update_date();
     workspaces_.trim();
     collect();

@@ -204,7 +204,7 @@ TOLLGATE_DECL connection_event connection::submit() {
     queued_at_ = std::chrono::steady_clock::now();
     queued_ = true;
     server_counters::add(context.counters.queued);  // before a worker can take it up
-    if (context.workers.submit(*this, workspace_->session.waits_for(), loop_.now())) return event::none;
+    if (context.workers.submit(*this, workspace_->session.waits_for(), queued_at_)) return event::none;
     leave_queue(false);
     return event::queue_full;
 }

@@ -111,8 +111,6 @@ public:
 
     [[nodiscard]] response_context responding() const noexcept { return {context_->handler, date_.view(), context_->stopping}; }
     [[nodiscard]] const http_date_text& date() const noexcept { return date_; }
-    /// The time of the last tick.
-    [[nodiscard]] clock::time_point now() const noexcept { return now_; }
     [[nodiscard]] workspace_pool& workspaces() noexcept { return workspaces_; }
     void arm(deadline_wheel::entry& one, deadline what) noexcept {
         if (!ticking_) begin_ticking();
@@ -183,7 +181,6 @@ private:
     milliseconds tick_length_{};
     std::array<std::uint64_t, static_cast<std::size_t>(deadline::count_)> ticks_{};
     http_date_text date_{};
-    clock::time_point now_{};
     clock::time_point next_tick_{};
     deadline_wheel wheel_;
     workspace_pool workspaces_;

@@ -107,8 +107,7 @@ TOLLGATE_DECL std::uint64_t event_loop::to_ticks(milliseconds time) const noexce
 }
 
 TOLLGATE_DECL void event_loop::begin_ticking() noexcept {
-    now_ = clock::now();
-    next_tick_ = now_ + tick_length_;
+    next_tick_ = clock::now() + tick_length_;
     update_date();
     ticking_ = start_ticking();
 }
@@ -118,7 +117,6 @@ TOLLGATE_DECL void event_loop::update_date() noexcept {
 }
 
 TOLLGATE_DECL bool event_loop::tick(clock::time_point now) noexcept {
-    now_ = now;
     update_date();
     workspaces_.trim();
     collect();
