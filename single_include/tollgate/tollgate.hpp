@@ -17462,6 +17462,8 @@ class connection_limiter {
 public:
     /// at once; more are not answered, which bounds the cost of a flood
     static constexpr std::size_t refusals_max = 256;
+    /// of these for addresses over their bound, so that one of them takes no refusals, and no replacements, from others
+    static constexpr std::size_t address_refusals_max = refusals_max / 2;
 
     connection_limiter(std::size_t connections_max, std::size_t per_address_max) noexcept
         : connections_max_{connections_max}, per_address_max_{per_address_max} {}
@@ -17487,6 +17489,7 @@ private:
     std::mutex mutex_;
     std::size_t connections_ = 0;
     std::size_t refusals_ = 0;
+    std::size_t address_refusals_ = 0;  // of these
     std::unordered_map<key, std::size_t, key_hash> by_address_;  // at most one entry per connection
 };
 
@@ -30771,8 +30774,10 @@ TOLLGATE_DECL admission connection_limiter::admit(const ip_address& from) noexce
     const std::lock_guard hold{mutex_};
     const admission admitted = admit_below(connections_max_, from);
     if (admitted != admission::full && admitted != admission::address_full) return admitted;
-    if (refusals_ >= refusals_max) return admission::dropped;
+    const bool is_over_own = admitted == admission::address_full;
+    if (refusals_ >= refusals_max || (is_over_own && address_refusals_ >= address_refusals_max)) return admission::dropped;
     ++refusals_;
+    if (is_over_own) ++address_refusals_;
     return admitted;
 }
 
@@ -30808,6 +30813,7 @@ TOLLGATE_DECL void connection_limiter::release(const ip_address& from, admission
     const std::lock_guard hold{mutex_};
     if (admitted != admission::accepted) {
         --refusals_;
+        if (admitted == admission::address_full) --address_refusals_;
         return;
     }
     --connections_;

@@ -24,6 +24,8 @@ class connection_limiter {
 public:
     /// at once; more are not answered, which bounds the cost of a flood
     static constexpr std::size_t refusals_max = 256;
+    /// of these for addresses over their bound, so that one of them takes no refusals, and no replacements, from others
+    static constexpr std::size_t address_refusals_max = refusals_max / 2;
 
     connection_limiter(std::size_t connections_max, std::size_t per_address_max) noexcept
         : connections_max_{connections_max}, per_address_max_{per_address_max} {}
@@ -49,6 +51,7 @@ private:
     std::mutex mutex_;
     std::size_t connections_ = 0;
     std::size_t refusals_ = 0;
+    std::size_t address_refusals_ = 0;  // of these
     std::unordered_map<key, std::size_t, key_hash> by_address_;  // at most one entry per connection
 };
 

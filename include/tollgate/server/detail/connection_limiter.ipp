@@ -24,8 +24,10 @@ TOLLGATE_DECL admission connection_limiter::admit(const ip_address& from) noexce
     const std::lock_guard hold{mutex_};
     const admission admitted = admit_below(connections_max_, from);
     if (admitted != admission::full && admitted != admission::address_full) return admitted;
-    if (refusals_ >= refusals_max) return admission::dropped;
+    const bool is_over_own = admitted == admission::address_full;
+    if (refusals_ >= refusals_max || (is_over_own && address_refusals_ >= address_refusals_max)) return admission::dropped;
     ++refusals_;
+    if (is_over_own) ++address_refusals_;
     return admitted;
 }
 
@@ -61,6 +63,7 @@ TOLLGATE_DECL void connection_limiter::release(const ip_address& from, admission
     const std::lock_guard hold{mutex_};
     if (admitted != admission::accepted) {
         --refusals_;
+        if (admitted == admission::address_full) --address_refusals_;
         return;
     }
     --connections_;
