@@ -12340,7 +12340,7 @@ public:
     /// Undoes a claim: the text was not used after all.
     void release(std::string_view text) {
         const std::scoped_lock held{mutex_};
-        claimed_.erase(std::string{text});
+        if (claimed_.erase(std::string{text}) > 0) order_.erase(std::find(order_.begin(), order_.end(), text));
     }
 
 private:

@@ -6,6 +6,7 @@
 #include <tollgate/contract/sources.hpp>
 #include <tollgate/model/detail/session.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <deque>
@@ -52,7 +53,7 @@ public:
     /// Undoes a claim: the text was not used after all.
     void release(std::string_view text) {
         const std::scoped_lock held{mutex_};
-        claimed_.erase(std::string{text});
+        if (claimed_.erase(std::string{text}) > 0) order_.erase(std::find(order_.begin(), order_.end(), text));
     }
 
 private:
