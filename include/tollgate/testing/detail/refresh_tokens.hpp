@@ -4,6 +4,7 @@
 #include <tollgate/testing/detail/samples.hpp>
 #include <tollgate/testing/detail/test_case.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string_view>
@@ -11,6 +12,19 @@
 #include <vector>
 
 namespace tollgate::inline v0::testing {
+
+namespace detail {
+
+/// Shows the token with seed `shown` of a family: that of seed 1, which is replaced by 2, 3, ...
+[[nodiscard]] inline token_refresh replacing(std::uint64_t shown, std::uint64_t access, application_id application,
+                                             instant now = noon + seconds{2}) {
+    auto made = sample_refresh(shown, access, application);
+    made.now = now;
+    made.rotation = sample_rotation(1, shown + 1);
+    return made;
+}
+
+}  // namespace detail
 
 /// The rules for refresh tokens, and for revoking either token.
 template <class Given>
@@ -151,16 +165,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         expect(is_refreshable(store, 1, application), "the refresh token stays valid");
     });
 
-    // Of the token with seed 1, which is replaced by 2, 3, ...
-    const auto replacing = [](std::uint64_t shown, std::uint64_t access, application_id application,
-                              instant now = noon + seconds{2}) {
-        auto made = sample_refresh(shown, access, application);
-        made.now = now;
-        made.rotation = sample_rotation(1, shown + 1);
-        return made;
-    };
-
-    add("rotation: the successor is good instead, with the same end and code", [replacing](auto& store) {
+    add("rotation: the successor is good instead, with the same end and code", [](auto& store) {
         const auto application = create_sample_application(store);
         authorize(store, 1, application);
         const auto first = value_of(store.refresh_access_token(replacing(1, 11, application)));
@@ -187,7 +192,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         for (const std::uint64_t access : {1U, 11U, 12U, 30U}) expect_no_access(store, access);
     });
 
-    add("rotation: for the time of grace a lost response is given again", [replacing](auto& store) {
+    add("rotation: for the time of grace a lost response is given again", [](auto& store) {
         const auto application = create_sample_application(store);
         authorize(store, 1, application);
         const instant at = noon + seconds{2};
@@ -211,7 +216,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         expect(is_refreshable(store, 2, application), "a request that is refused replaces nothing");
     });
 
-    add("rotation: reuse revokes the grant, however old the token is", [replacing](auto& store) {
+    add("rotation: reuse revokes the grant, however old the token is", [](auto& store) {
         for (const bool is_old : {false, true}) {
             const auto application = create_sample_application(store, is_old ? "tgi_old" : "tgi_last");
             const auto other = create_sample_application(store, is_old ? "tgi_old_other" : "tgi_last_other");
@@ -248,7 +253,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         }
     });
 
-    add("rotation: if a digest already exists, nothing changes", [replacing](auto& store) {
+    add("rotation: if a digest already exists, nothing changes", [](auto& store) {
         const auto application = create_sample_application(store);
         authorize(store, 1, application);
         authorize(store, 7, application);
@@ -261,7 +266,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         expect_refresh(store, replacing(1, 12, application), refreshed);
     });
 
-    add("rotation: of parallel uses all get the one successor", [replacing](auto& store) {
+    add("rotation: of parallel uses all get the one successor", [](auto& store) {
         const auto application = create_sample_application(store);
         authorize(store, 1, application);
         std::mutex mutex;
@@ -281,7 +286,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         expect(good == 1, "exactly one successor is good");
     });
 
-    add("rotation: a token is revoked by its digest, and by its family's", [replacing](auto& store) {
+    add("rotation: a token is revoked by its digest, and by its family's", [](auto& store) {
         const auto application = create_sample_application(store);
         const auto other = create_sample_application(store, "tgi_b");
         for (const bool by_family : {false, true}) {

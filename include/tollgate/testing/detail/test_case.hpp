@@ -101,10 +101,10 @@ auto& empty_store_of(Given& given) {
 }
 
 /// Adds rules: `add("name of the rule", [](auto& store) { ... })`; each run gets a new store. Must not outlive the
-/// list.
+/// list. A rule is a plain function: what calls it is compiled once for a store, not once for each rule.
 template <class Given>
 [[nodiscard]] auto adder_of_cases(std::vector<test_case>& to, const std::shared_ptr<const store_source<Given>>& source) {
-    return [&to, source](std::string_view name, auto body) {
+    return [&to, source](std::string_view name, void (*body)(store_given_as<Given>&)) {
         to.emplace_back(std::string{name}, [source, body] {
             auto made = source->make();
             body(empty_store_of(made));
