@@ -48,15 +48,16 @@ def build_and_run(way, scratch, compiler, *definitions):
         print(program.name + ":", run(program).strip())
 
 
-def find_package(scratch, compiler):
-    configure(ROOT, scratch / "tollgate", compiler, "-DTOLLGATE_BUILD_COMPILED=ON", "-DTOLLGATE_BUILD_TESTS=OFF",
-              "-DTOLLGATE_BUILD_EXAMPLES=OFF", "-DTOLLGATE_BUILD_SERVER=OFF")
-    run("cmake", "--build", scratch / "tollgate", "--parallel", "1")
-    run("cmake", "--install", scratch / "tollgate", "--prefix", scratch / "installed")
+def find_package(scratch, compiler, build):
+    """Installs what the tests were built with: the compiled library takes long to compile."""
+    run("cmake", "--install", build, "--component", "library", "--prefix", scratch / "installed")
     # Only what was installed may be used from here on: another place must do as well.
-    shutil.move(scratch / "installed", scratch / "moved")
-    shutil.rmtree(scratch / "tollgate")
-    build_and_run("find_package", scratch, compiler, f"-DCMAKE_PREFIX_PATH={scratch / 'moved'}")
+    moved = scratch / "moved"
+    shutil.move(scratch / "installed", moved)
+    for file in [*moved.rglob("*.cmake"), *moved.rglob("*.pc")]:
+        for other in (ROOT, build, scratch):
+            assert str(other) not in file.read_text(), f"{file} names {other}"
+    build_and_run("find_package", scratch, compiler, f"-DCMAKE_PREFIX_PATH={moved}")
 
 
 OPTIONAL = ("SQLite3", "PostgreSQL", "Hiredis", "Boost", "Catch2", "CLI11")
@@ -220,10 +221,12 @@ def main():
     parser.add_argument("way", choices=WAYS)
     parser.add_argument("--compiler", required=True)
     parser.add_argument("--scratch", required=True, type=pathlib.Path, help="emptied first")
+    parser.add_argument("--build", type=pathlib.Path, help="for find_package: where the library was built, its compiled targets, too")
     arguments = parser.parse_args()
     shutil.rmtree(arguments.scratch, ignore_errors=True)
     arguments.scratch.mkdir(parents=True)
-    WAYS[arguments.way](arguments.scratch, arguments.compiler)
+    built = [arguments.build] if arguments.build else []
+    WAYS[arguments.way](arguments.scratch, arguments.compiler, *built)
 
 
 if __name__ == "__main__":
