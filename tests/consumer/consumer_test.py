@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Builds and runs a program that uses the library through find_package, add_subdirectory, FetchContent, pkg-config, or one line."""
+"""Builds and runs a program that uses the library through find_package, add_subdirectory, FetchContent, or pkg-config.
+
+Without a build system: examples/single_header."""
 
 import argparse
 import collections
@@ -204,16 +206,7 @@ def fetch_dependencies(scratch, compiler):
                   f"-DFETCHCONTENT_SOURCE_DIR_TOLLGATE_FETCHED_JSON={scratch / 'json'}")
 
 
-def one_line(scratch, compiler):
-    """The single header needs no build system."""
-    program = scratch / "consumer"
-    run(compiler, "-std=c++20", "-I", ROOT / "single_include", HERE / "main.cpp", "-o", program,
-        "-lssl", "-lcrypto", "-pthread")
-    print(run(program).strip())
-
-
-WAYS = {way.__name__: way for way in (find_package, plain_install, vcpkg, conan, add_subdirectory, fetch_content, fetch_dependencies,
-                                      one_line)}
+WAYS = {way.__name__: way for way in (find_package, plain_install, vcpkg, conan, add_subdirectory, fetch_content, fetch_dependencies)}
 
 
 def main():
