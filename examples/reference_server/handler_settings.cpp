@@ -1,7 +1,6 @@
 #include "handler_settings.hpp"
 
 #include "certificate.hpp"
-#include "output.hpp"
 
 #include <tollgate/http/url.hpp>
 
@@ -78,7 +77,6 @@ server_settings to_server_settings(const settings& with) {
     made.connections_max = with.connections_max;
     // The connections of a trusted proxy, which are those of all clients, share its address.
     if (!with.trusted_proxies.empty()) made.connections_per_address_max = with.connections_max;
-    made.on_warning = [](std::string_view message) { complain(message); };
     made.header_timeout = made.handshake_timeout = with.header_timeout;  // one time-out for both
     made.idle_timeout = with.idle_timeout;
     return made;

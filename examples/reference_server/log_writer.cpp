@@ -20,6 +20,7 @@ constexpr auto gathering =
     std::chrono::milliseconds{20};          // lines of this period share one system call
 constexpr auto periodic_pause = std::chrono::seconds{1};
 constexpr int patience_milliseconds = 100;  // between two checks whether to stop
+constexpr auto last_lines_max = std::chrono::seconds{1};  // a slow reader must not delay the end of the process
 
 }  // namespace
 
@@ -30,6 +31,7 @@ log_writer::~log_writer() {
     {
         const std::lock_guard lock{mutex_};
         stopping_ = true;
+        end_ = std::chrono::steady_clock::now() + last_lines_max;
     }
     changed_.notify_one();
     thread_.join();
@@ -81,16 +83,18 @@ void log_writer::write_out(std::string_view lines) noexcept {
         // A blocking write to a pipe without a reader would outlive the server's stop, so check the pipe first. A pipe
         // that is ready accepts PIPE_BUF bytes without blocking (POSIX).
         pollfd ready{descriptor_, POLLOUT, 0};
-        const int count = ::poll(&ready, 1, patience_milliseconds);
-        if (count == 0) {
-            const std::lock_guard lock{mutex_};
-            if (stopping_) return;
-            continue;
-        }
+        const bool reader_accepts = ::poll(&ready, 1, patience_milliseconds) != 0;
+        if (is_over(reader_accepts)) return;
+        if (!reader_accepts) continue;
         const auto written = ::write(descriptor_, lines.data(), (std::min)(lines.size(), std::size_t{PIPE_BUF}));
         if (written < 0 && errno != EINTR && errno != EAGAIN) return;
         if (written > 0) lines.remove_prefix(static_cast<std::size_t>(written));
     }
+}
+
+bool log_writer::is_over(bool reader_accepts) noexcept {
+    const std::lock_guard lock{mutex_};
+    return stopping_ && (!reader_accepts || std::chrono::steady_clock::now() >= end_);
 }
 
 }  // namespace reference

@@ -23,7 +23,7 @@ public:
     log_writer(int descriptor, periodic_lines periodic);
     log_writer(const log_writer&) = delete;
     log_writer& operator=(const log_writer&) = delete;
-    /// Writes the remaining lines, unless the reader does not accept them.
+    /// Writes the remaining lines, for at most a second, and only as long as the reader accepts them.
     ~log_writer();
 
     /// `line` ends in a newline. Any thread.
@@ -32,6 +32,8 @@ public:
 private:
     void run();
     void write_out(std::string_view lines) noexcept;
+    /// Whether the lines that are left are given up.
+    [[nodiscard]] bool is_over(bool reader_accepts) noexcept;
 
     int descriptor_;
     periodic_lines periodic_;
@@ -40,6 +42,7 @@ private:
     std::string waiting_;
     std::uint64_t left_out_ = 0;
     bool stopping_ = false;
+    std::chrono::steady_clock::time_point end_{};  // once it stops
     std::thread thread_;
 };
 

@@ -37,13 +37,14 @@ void allow_descriptors(std::size_t connections) {
 }
 
 /// On any error with the new certificates, the old ones remain in use.
-void reload_certificates(server& running, const settings& with) {
+void reload_certificates(server& running, const settings& with, const request_log& log) {
+    const auto report = [&log](std::string_view why) { log.on_notice("SIGHUP: the old certificate remains in use: " + std::string{why}); };
     try {
         if (with.tls_cert.empty()) (void)self_signed_certificate(with.data);  // renews it in time
         const auto read = running.reload_certificates();
-        if (!read) complain("SIGHUP: the old certificate remains in use: " + read.error().message);
+        if (!read) report(read.error().message);
     } catch (const run_error& why) {
-        complain(std::string{"SIGHUP: the old certificate remains in use: "} + why.what());
+        report(why.what());
     }
 }
 
@@ -82,13 +83,14 @@ void expect_started(const result<void>& started, const settings& with) {
     throw run_error{why.message};
 }
 
-void wait_for_stop_signal(server& running, const settings& with, const signals& stop_signals, const service_manager& manager) {
+void wait_for_stop_signal(server& running, const settings& with, const signals& stop_signals, const service_manager& manager,
+                          const request_log& log) {
     const auto interval = manager.watchdog_interval();
     for (;;) {
         const auto number = interval ? stop_signals.wait(*interval) : stop_signals.wait();
         if (!number) manager.notify("WATCHDOG=1");
         else if (*number != SIGHUP) break;
-        else if (!with.plain) reload_certificates(running, with);
+        else if (!with.plain) reload_certificates(running, with, log);
     }
     manager.notify("STOPPING=1");
     stop_signals.let_the_next_one_end_the_process();

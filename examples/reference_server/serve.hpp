@@ -2,6 +2,7 @@
 
 #include "demo.hpp"
 #include "handler_settings.hpp"
+#include "request_log.hpp"
 #include "service_manager.hpp"
 #include "settings.hpp"
 #include "signals.hpp"
@@ -39,6 +40,7 @@ void print_ready(const tollgate::server& running, const settings& with, const pu
 void expect_started(const tollgate::result<void>& started, const settings& with);
 
 /// Returns at the signal to stop; until then it reads certificates again on each SIGHUP, and notifies the watchdog.
-void wait_for_stop_signal(tollgate::server& running, const settings& with, const signals& stop_signals, const service_manager& manager);
+void wait_for_stop_signal(tollgate::server& running, const settings& with, const signals& stop_signals, const service_manager& manager,
+                          const request_log& log);
 
 }  // namespace reference

@@ -69,6 +69,7 @@ void serve_from(const stored_data<Directory, Store, Clock>& data, const std::opt
     late_handler handler;
     auto how = to_server_settings(with);
     how.listening_sockets = manager.sockets();
+    how.on_warning = [&log](std::string_view message) { log.on_notice(message); };
     tollgate::server running{handler, std::move(how)};
 
     const auto assemble = [&](std::uint16_t port) {
@@ -98,7 +99,7 @@ void serve_from(const stored_data<Directory, Store, Clock>& data, const std::opt
     }
     print_ready(running, with, urls, shown, admin ? std::optional{admin->address()} : std::nullopt);
     manager.notify("READY=1");
-    wait_for_stop_signal(running, with, stop_signals, manager);
+    wait_for_stop_signal(running, with, stop_signals, manager, log);
     std::thread answering{[&running] { running.stop(stop_patience); }};  // in parallel with deliveries: both share the time-out
     made->dispatcher().stop(stop_patience);
     answering.join();

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+import resource
 import signal
 import select
 import socket
@@ -471,27 +472,74 @@ class Log(Case):
                 self.assertEqual(7, len(text.splitlines()), text)
                 self.assertLess(max(map(len, text.splitlines())), 1500)
 
-    def test_a_pipe_without_a_reader(self):
-        """A full pipe must delay neither requests nor the stop."""
+    @contextlib.contextmanager
+    def full_pipe(self, *flags, tls=None):
+        """A server whose standard error is a pipe that is full: the process, its address, and the end to read from."""
         read_end, write_end = os.pipe()
         with temporary_directory() as data:
-            process = subprocess.Popen([harness.program, "serve", "--plain", "--listen", "127.0.0.1:0", "--data", data,
-                                        "--store", "memory:", *PLENTY], stdout=subprocess.PIPE, stderr=write_end)
+            process = subprocess.Popen([harness.program, "serve", "--listen", "127.0.0.1:0", "--data", data, "--store", "memory:",
+                                        *PLENTY, *map(str, flags), *([] if tls else ["--plain"])],
+                                       stdout=subprocess.PIPE, stderr=write_end)
             os.close(write_end)
             try:
-                port = int(json.loads(process.stdout.readline())["auth"].rsplit(":", 1)[1])
-                with Connection(("127.0.0.1", port)) as connection:
+                address = ("127.0.0.1", int(json.loads(process.stdout.readline())["auth"].rsplit(":", 1)[1]))
+                with Connection(address, tls) as connection:
                     for _ in range(100):
                         connection.send(encode("GET", "/" + "x" * 400, {"User-Agent": "y" * 120}) * 50)
                         for _ in range(50):
                             self.assertEqual(404, connection.read().status)
-                process.send_signal(signal.SIGTERM)
-                self.assertEqual(0, process.wait(20))
+                yield process, address, read_end
             finally:
                 process.kill()
                 process.wait()
                 process.stdout.close()
                 os.close(read_end)
+
+    def assert_stops(self, process):
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(0, process.wait(harness.DEADLINE_SECONDS))
+
+    def test_a_pipe_without_a_reader_delays_neither_requests_nor_the_stop(self):
+        with self.full_pipe() as (process, _, _):
+            self.assert_stops(process)
+
+    def test_a_slow_reader_does_not_delay_the_stop(self):
+        with self.full_pipe() as (process, _, read_end):
+            taken = []
+
+            def read_slowly():
+                while process.poll() is None:
+                    taken.append(len(os.read(read_end, select.PIPE_BUF)))
+                    time.sleep(0.05)
+
+            reader = threading.Thread(target=read_slowly)
+            reader.start()
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(0, process.wait(harness.DEADLINE_SECONDS))
+            reader.join()
+            self.assertLess(sum(taken), 512 * 1024, "more than a megabyte waited")
+
+    def test_warnings_do_not_wait_for_the_reader(self):
+        with self.full_pipe("--threads", "1") as (process, address, _), contextlib.ExitStack() as opened:
+            before = opened.enter_context(Connection(address))
+            self.assertEqual(404, before.ask("GET", "/v1/nowhere").status)
+            used = max(map(int, os.listdir(f"/proc/{process.pid}/fd"))) + 1
+            resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (used, used))
+            statuses = []
+            while 503 not in statuses:
+                statuses.append(opened.enter_context(Connection(address)).ask("GET", "/v1/nowhere").status)
+            self.assertEqual(404, before.ask("GET", "/v1/nowhere").status)
+            self.assert_stops(process)
+
+    def test_a_failed_reload_does_not_wait_for_the_reader(self):
+        with temporary_directory() as directory:
+            certificate, key = make_certificate(directory, "pair", "first")
+            trusting = ssl.create_default_context(cafile=certificate)
+            trusting.check_hostname = False
+            with self.full_pipe("--tls-cert", certificate, "--tls-key", key, tls=trusting) as (process, _, _):
+                key.write_text("nonsense")
+                process.send_signal(signal.SIGHUP)  # handled first: it has the lower number
+                self.assert_stops(process)
 
 
 class Bounds(Case):
