@@ -63,7 +63,7 @@ TEST_CASE("a flood is dropped without a response", "[connection_limiter]") {
 TEST_CASE("an address over its bound takes neither refusals nor replacements from others", "[connection_limiter]") {
     connection_limiter limiter{3, 1};
     const auto flooding = ip_address::v4(192, 0, 2, 1);
-    for (unsigned char last : {1, 2, 3}) CHECK(limiter.admit(ip_address::v4(192, 0, 2, last)) == admission::accepted);
+    for (unsigned char last = 1; last <= 3; ++last) CHECK(limiter.admit(ip_address::v4(192, 0, 2, last)) == admission::accepted);
     int refused = 0;
     while (limiter.admit(flooding) == admission::address_full) ++refused;
     CHECK(refused == 128);
