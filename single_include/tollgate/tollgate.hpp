@@ -4561,7 +4561,7 @@ struct password_change_answer {
         refused,    ///< the current password is wrong
         throttled,  ///< too many failures; the password was not checked
     };
-    outcome result = outcome::refused;
+    outcome result = outcome::refused;  ///< what became of the change
     seconds retry_after{};  ///< if throttled: the time to wait; at least 1
 };
 

@@ -137,9 +137,30 @@ private:
     bool timed_out_ = false;
 };
 
-/// The same over TLS; the certificate is not checked.
 using tls_session = std::shared_ptr<SSL_SESSION>;
 
+/// OpenSSL's socket BIO, without the SIGPIPE that it raises when the server has closed.
+inline const BIO_METHOD* quiet_socket_bio() {
+    static const std::unique_ptr<BIO_METHOD, decltype(&BIO_meth_free)> method = [] {
+        std::unique_ptr<BIO_METHOD, decltype(&BIO_meth_free)> made{BIO_meth_new(BIO_TYPE_SOCKET, "socket"), &BIO_meth_free};
+        const BIO_METHOD* const sockets = BIO_s_socket();
+        BIO_meth_set_create(made.get(), BIO_meth_get_create(sockets));
+        BIO_meth_set_destroy(made.get(), BIO_meth_get_destroy(sockets));
+        BIO_meth_set_ctrl(made.get(), BIO_meth_get_ctrl(sockets));
+        BIO_meth_set_read(made.get(), BIO_meth_get_read(sockets));
+        BIO_meth_set_write(made.get(), [](BIO* to, const char* bytes, int count) {
+            BIO_clear_retry_flags(to);
+            const auto sent = static_cast<int>(
+                ::send(static_cast<int>(BIO_get_fd(to, nullptr)), bytes, static_cast<std::size_t>(count), MSG_NOSIGNAL));
+            if (sent <= 0 && BIO_sock_should_retry(sent) != 0) BIO_set_retry_write(to);
+            return sent;
+        });
+        return made;
+    }();
+    return method.get();
+}
+
+/// The same over TLS; the certificate is not checked.
 class tls_client final : public socket_client {
 public:
     explicit tls_client(std::uint16_t port, int version = 0, std::string_view alpn = {}, const char* ciphers = nullptr,
@@ -157,7 +178,9 @@ public:
                                 static_cast<unsigned>(alpn.size()));
         const timeval patience{60, 0};
         ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-        SSL_set_fd(ssl_.get(), socket_);
+        BIO* const wire = BIO_new(quiet_socket_bio());
+        BIO_set_fd(wire, socket_, BIO_NOCLOSE);
+        SSL_set_bio(ssl_.get(), wire, wire);
         connected_ = SSL_connect(ssl_.get()) == 1;
         ERR_clear_error();
     }
