@@ -330,6 +330,9 @@ struct error_texts {
                             "back, reload the page, and try again."};
     message_texts not_found{"Page not found", "The address may be mistyped, or the page no longer exists."};
     message_texts method{"Method not allowed", "This page does not support the HTTP method of the request."};
+    message_texts submitted{"Already submitted",
+                           "This form was submitted before, and its change was made then. A new secret is shown only "
+                           "once: if you did not see it, create another one."};
     message_texts too_large{"Request too large", "The submitted form is too large. Nothing was changed."};
     message_texts media_type{"Unsupported media type",
                              "This page accepts only HTML form data without a content encoding. Nothing was changed."};

@@ -27,6 +27,9 @@ TOLLGATE_DECL page_texts german_texts() {
              .not_found = {"Seite nicht gefunden",
                            "Die Adresse enthält möglicherweise einen Tippfehler, oder die Seite existiert nicht mehr."},
              .method = {"Methode nicht erlaubt", "Diese Seite unterstützt die HTTP-Methode der Anfrage nicht."},
+             .submitted = {"Bereits gesendet",
+                          "Dieses Formular wurde schon gesendet, und seine Änderung wurde dabei vorgenommen. Ein neues "
+                          "Secret wird nur einmal angezeigt: Wenn Sie es nicht gesehen haben, erstellen Sie ein weiteres."},
              .too_large = {"Anfrage zu groß", "Das gesendete Formular ist zu groß. Es wurde nichts geändert."},
              .media_type = {"Medientyp nicht unterstützt",
                             "Diese Seite akzeptiert nur HTML-Formulardaten ohne Inhaltskodierung. Es wurde nichts "

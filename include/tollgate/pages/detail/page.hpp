@@ -244,7 +244,8 @@ public:
         claimed_.assign(context_.posted_token).append(sha256(context_.request.body).raw());
         if (pages_.used().claim(claimed_)) return true;
         claimed_.clear();
-        pages_.renderer().in(context_.language).answer_status(response_, http::status::forbidden);
+        const auto pages = pages_.renderer().in(context_.language);
+        pages.answer_message(response_, http::status::forbidden, pages.texts().errors.submitted);
         return false;
     }
     /// Redirects to a page that shows a new secret once, so that reloading does not create another one.
