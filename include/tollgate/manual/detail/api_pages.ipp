@@ -447,9 +447,9 @@ TOLLGATE_DECL void page_writer::write_parameters(std::string_view heading, const
 
 TOLLGATE_DECL void page_writer::write_curl(const route& of) {
     html_.add(R"(<pre tabindex="0"><code>curl)");
-    // Show the response field, and start the shell's next prompt on a new line.
+    // Show the response field, and start the shell's next prompt on a new line, after an error as well.
     if (!of.notes.success_field.empty()) html_.add(" -i");
-    if (!of.notes.success_body.empty()) html_.add(R"( -w '\n')");
+    html_.add(R"( -w '\n')");
     if (of.method != http::method::get) html_.add(" -X {}", http::to_text(of.method));
     if (of.access.who != access_rule::kind::open) html_.add(R"( -u "$TOKEN_USERNAME:$TOKEN_SECRET")");
     html_.add(" {}{}", settings_.base_url, sample_path(of, settings_.services));
