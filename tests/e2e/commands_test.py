@@ -117,7 +117,8 @@ class Usage(Case):
             refused("user", "add", "--login", "x" * 300, "--password-stdin", mentions="--login")
             refused(*add, mentions="--password-stdin", stdin="")
             refused(*add, mentions="--password-stdin", stdin="\n")
-            refused(*add, mentions="--password-stdin: the password is shorter than 8 bytes", stdin="7 bytes\n")
+            for short in ("7 bytes", "\u00fc" * 7):
+                refused(*add, mentions="--password-stdin: the password is shorter than 8 characters", stdin=short + "\n")
             for currency in ("", "eur", "EURO", "E1R", "EU", "€"):
                 refused(*add, "--currency", currency, mentions="--currency")
             for balance in ("", "x", "1,5", "1e3", "+1", ".5", "1.", "01", "0x1", " 1", "NaN", "1" * 50):

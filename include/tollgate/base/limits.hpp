@@ -57,7 +57,7 @@ inline constexpr int spent_code_seconds = 3600;                   // reuse is de
 
 inline constexpr std::size_t session_user_agent_bytes_max = 255;  // browsers send 70 to 200
 inline constexpr std::size_t login_bytes_max = 254;               // the longest e-mail address (RFC 5321, erratum 1690)
-inline constexpr std::size_t password_bytes_min = 8;               // NIST SP 800-63B section 5.1.1.2
+inline constexpr std::size_t password_characters_min = 8;         // NIST SP 800-63B section 5.1.1.2
 inline constexpr std::size_t password_bytes_max = 1024;           // a long passphrase; more only costs hashing time
 inline constexpr std::size_t application_name_bytes_max = 100;    // a line of the consent page
 inline constexpr std::size_t application_description_bytes_max = 255;  // a line of text on a page

@@ -35,7 +35,8 @@ concept password_source = requires(P& p, std::string_view login, std::string_vie
 /// A password source whose users can change their passwords. Optional: with it `cookie_sessions` is a `password_changer`.
 template <class P>
 concept password_store = password_source<P> && requires(P& p, user_id user, std::string_view password) {
-    // From now on this is the user's password. It has `limits::password_bytes_min` to `limits::password_bytes_max` bytes.
+    // From now on this is the user's password. It has at least `limits::password_characters_min` characters, and at most
+    // `limits::password_bytes_max` bytes.
     // not_found if there is no such user.
     { p.set_password(user, password) } -> std::same_as<result<void>>;
 };
@@ -123,7 +124,7 @@ concept session_manager = session_source<S> && requires(S& s, const http::reques
 /// A new password for a signed-in user, who must enter the current one. Views: valid during the call.
 struct password_change {
     std::string_view current;
-    std::string_view wanted;  ///< `limits::password_bytes_min` to `limits::password_bytes_max` bytes
+    std::string_view wanted;  ///< at least `limits::password_characters_min` characters, at most `limits::password_bytes_max` bytes
     ip_address client;        ///< behind trusted proxies, the one they name
 };
 

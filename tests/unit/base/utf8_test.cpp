@@ -56,3 +56,11 @@ TEST_CASE("a truncated sequence is detected at any position") {
         CHECK(is_utf8(text.substr(0, size)) == (std::find(whole.begin(), whole.end(), size) != whole.end()));
     }
 }
+
+TEST_CASE("characters are counted, not bytes") {
+    CHECK(count_characters("") == 0);
+    CHECK(count_characters("ascii") == 5);
+    CHECK(count_characters("\xc3\xa9t\xc3\xa9") == 3);
+    CHECK(count_characters("\xf0\x9f\x94\x91\xf0\x9f\x94\x91") == 2);
+    CHECK(count_characters("\xff\xff") == 2);
+}

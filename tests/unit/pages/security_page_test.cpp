@@ -158,6 +158,7 @@ TEST_CASE("a password is changed with the current one") {
                             row{change("a guess", "a long password", "a long password"), "current_password"},
                             row{change("password of ann", "1234567", "1234567"), "new_password"},
                             row{change("password of ann", "", ""), "new_password"},
+                            row{change("password of ann", "\u00fc\u00fc\u00fc\u00fc", "\u00fc\u00fc\u00fc\u00fc"), "new_password"},
                             row{change("password of ann", std::string(1025, 'x'), std::string(1025, 'x')), "new_password"},
                             row{change("password of ann", "a long password", "another password"), "repeated_password"}}) {
         CAPTURE(each.form);

@@ -67,7 +67,7 @@ inline void write_sessions(html_writer& html, const page_view& view, const std::
 
 inline void write_password_form(html_writer& html, const page_view& view, std::string_view login, const web::form_faults& faults) {
     const security_texts& texts = view.texts.security;
-    const auto hint = fill_in(texts.new_password_hint, std::to_string(limits::password_bytes_min));
+    const auto hint = fill_in(texts.new_password_hint, std::to_string(limits::password_characters_min));
     begin_form_section(html, view, texts.password, faults);
     html.add("<p class=\"quiet\">{}</p>\n", texts.password_about);
     web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {{action_name, "change_password"}}});
@@ -110,8 +110,8 @@ TOLLGATE_DECL web::form_faults faults_of(const http::form_fields& typed, const p
     web::form_faults found;
     const auto wanted = typed.value_of("new_password");
     if (typed.value_of("current_password").empty()) found.add("current_password", texts.forms.missing, texts.security.current_password);
-    if (wanted.size() < limits::password_bytes_min)
-        found.add("new_password", fill_in(texts.security.too_short, std::to_string(limits::password_bytes_min)),
+    if (count_characters(wanted) < limits::password_characters_min)
+        found.add("new_password", fill_in(texts.security.too_short, std::to_string(limits::password_characters_min)),
                   texts.security.new_password);
     else if (wanted.size() > limits::password_bytes_max)
         found.add("new_password", fill_in(texts.forms.too_long, std::to_string(limits::password_bytes_max)),
