@@ -46,6 +46,12 @@ struct postgres_place {
                 "WHERE NOT indisvalid AND relnamespace = to_regnamespace(current_schema()::text) LIMIT 1",
                 "the index");
     }
+    [[nodiscard]] std::vector<std::string> one_secret_of_each_key() const {
+        auto opened = expect(tollgate::postgres_database::open(address(), {.connections_max = 1}), "cannot open the database");
+        auto found = expect(opened.ask(select_one_secret_of_each_key), "cannot read the webhooks");
+        return expect(tollgate::sql::read_all<std::string>(found, [](std::string& secret) { return std::move(secret); }),
+                      "cannot read the webhooks");
+    }
     /// The server's, as in `serve`.
     [[nodiscard]] static tollgate::instant now(const tollgate::postgres_store& store) { return store.clock().now(); }
 

@@ -56,6 +56,13 @@ struct sqlite_place {
             return {};
         }), "the database is damaged");
     }
+    [[nodiscard]] std::vector<std::string> one_secret_of_each_key() const {
+        auto opened = expect(tollgate::sqlite_database::open(file()), "cannot open the database");
+        return expect(opened.read([](tollgate::sqlite::database& on) {
+            return tollgate::sql::read_all<std::string>(on.prepare(select_one_secret_of_each_key),
+                                                         [](std::string& secret) { return std::move(secret); });
+        }), "cannot read the webhooks");
+    }
     [[nodiscard]] static tollgate::instant now(const tollgate::sqlite_store&) { return tollgate::system_clock{}.now(); }
 };
 

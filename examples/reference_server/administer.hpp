@@ -245,6 +245,7 @@ public:
             at_.check_integrity();
             const auto schema = at_.schema();
             auto printed = check_schema(schema.store);
+            if (schema.store.version == schema.store.newest) check_keys_of(at_.with, at_.one_secret_of_each_key());
             printed["directory"] = check_schema(schema.directory);
             return printed;
         });

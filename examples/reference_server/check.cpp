@@ -50,6 +50,15 @@ ordered_json check_secret_keys(const settings& with) {
     return {{"file", with.secret_key_file.string()}};
 }
 
+void check_keys_of(const settings& with, const std::vector<std::string>& secrets) {
+    if (secrets.empty()) return;
+    const auto keys = read_secret_keys(with.secret_key_file);
+    // Without its webhook a secret cannot be decrypted; what matters is whether its key is known.
+    for (const std::string& each : secrets)
+        if (const auto tried = keys.decrypt(each, {}); !tried && tried.error().kind == tollgate::error_kind::unavailable)
+            throw run_error{"--secret-key-file: " + tried.error().cause + "."};
+}
+
 ordered_json check_limits(const settings& with) {
     if (with.limits_url.empty()) return "memory";
 #if defined(TOLLGATE_WITH_REDIS)

@@ -422,10 +422,12 @@ class EncryptedSecrets(Case):
             with serve(*write_keys(file, second)) as shop:
                 arrives(shop, secret)
             for flags in ([], write_keys(file, first)):
-                done = run_command("serve", *flags_for(data), "--listen", "127.0.0.1:0", *flags)
-                self.assertEqual((1, ""), (done.returncode, done.stdout))
-                self.assertIn("which is not among the", done.stderr)
-                self.assertNotIn(first, done.stderr)
+                for command in (["serve", "--listen", "127.0.0.1:0"], ["check"]):
+                    done = run_command(*command, *flags_for(data), *flags)
+                    self.assertEqual((1, ""), (done.returncode, done.stdout))
+                    self.assertIn("which is not among the", done.stderr)
+                    self.assertNotIn(first, done.stderr)
+            self.assertEqual(0, run_command("check", *flags_for(data), *write_keys(file, second)).returncode)
 
     def test_errors_in_the_key_file_are_reported(self):
         with temporary_directory() as directory:
