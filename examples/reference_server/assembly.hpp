@@ -1,16 +1,22 @@
 #pragma once
 
 #include "chosen_limiter.hpp"
+#include "failure.hpp"
 #include "handler_settings.hpp"
 #include "observers.hpp"
 #include "user_passwords.hpp"
 
 #include <tollgate/api/account_service.hpp>
+#include <tollgate/base/secret.hpp>
+#include <tollgate/base/system_sources.hpp>
 #include <tollgate/policy/default_policies.hpp>
 #include <tollgate/web/cookie_sessions.hpp>
 #include <tollgate/webhooks/hook_dispatcher.hpp>
 
+#include <array>
+#include <cstddef>
 #include <functional>
+#include <string>
 
 namespace reference {
 
@@ -34,6 +40,13 @@ class assembly {
             .with_observer(std::ref(seen))
             .with_target_rule(to_target_rule(with));
     }
+    /// Browsers that have signed in stay known after a restart, and to all nodes.
+    static std::string browser_key_of(Directory& users) {
+        std::array<std::byte, 32> random;
+        if (!tollgate::system_random{}.fill(random)) throw run_error{"OpenSSL returned no random bytes."};
+        const auto made = tollgate::make_secret(tollgate::secret_kind::session, random);
+        return expect(users.shared_key("known browsers", made), "--store: cannot read the key of known browsers");
+    }
     using policies = decltype(make_policies(std::declval<settings>(), std::declval<Clock>(), std::declval<chosen_limiter&>(),
                                             std::declval<observers&>()));
     using passwords_type = user_passwords<Directory>;
@@ -46,7 +59,7 @@ public:
              const stored_data<Directory, Store, Clock>& data, observers& seen)
         : limiter_{with, seen.log},
           passwords_{data.users},
-          sessions_{{.auth_url = urls.auth_url}, data.store, passwords_},
+          sessions_{{.auth_url = urls.auth_url, .browser_key = browser_key_of(data.users)}, data.store, passwords_},
           service_{to_service_settings(with, urls, services), data.users, data.store, sessions_,
                    make_policies(with, data.clock, limiter_, seen)},
           dispatcher_{service_, to_dispatch_settings(with)} {

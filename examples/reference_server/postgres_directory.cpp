@@ -100,6 +100,9 @@ constexpr postgres::schema_step migrations[] = {
     CREATE INDEX directory_activities_by_user ON directory_activities (user_id, id);
     CREATE INDEX directory_activities_by_age ON directory_activities (at);
     )sql"},
+    {R"sql(
+    CREATE TABLE directory_keys (name text COLLATE "C" PRIMARY KEY, value text NOT NULL);
+    )sql"},
 };
 
 }  // namespace
@@ -218,6 +221,16 @@ result<user_id> postgres_directory::add_user(const new_user& made) {
     const auto row = done->only<user_id>();
     if (!row) return row.error();
     return std::get<0>(*row);
+}
+
+result<std::string> postgres_directory::shared_key(std::string_view name, std::string_view made) {
+    auto done = database_.change("INSERT INTO directory_keys AS keys (name, value) VALUES ($1, $2) "
+                                 "ON CONFLICT (name) DO UPDATE SET value = keys.value RETURNING value",
+                                 name, made);
+    if (!done) return std::move(done).error();
+    auto row = done->only<std::string>();
+    if (!row) return std::move(row).error();
+    return std::get<0>(*std::move(row));
 }
 
 result<std::optional<known_login>> postgres_directory::find_login(std::string_view login) {

@@ -57,6 +57,8 @@ public:
     tollgate::result<tollgate::user_id> add_user(const new_user& made);
     /// None when there is no such login, or its user is disabled.
     tollgate::result<std::optional<known_login>> find_login(std::string_view login);
+    /// The key of this name, the same for all nodes and starts: `made` if there is none yet.
+    tollgate::result<std::string> shared_key(std::string_view name, std::string_view made);
     /// Users from this id on, disabled ones too, by id, at most `rows_max`.
     tollgate::result<std::vector<user_record>> users_from(tollgate::user_id first, std::size_t rows_max);
     tollgate::result<void> set_disabled(tollgate::user_id user, bool disabled);

@@ -46,6 +46,7 @@ constexpr sql::statement_text migrations[] = {
     CREATE INDEX directory_activities_by_user ON directory_activities (user_id, id);
     CREATE INDEX directory_activities_by_age ON directory_activities (at);
     )sql",
+    "CREATE TABLE directory_keys (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID",
 };
 
 }  // namespace
@@ -164,6 +165,16 @@ result<user_id> sqlite_directory::add_user(const new_user& made) {
                    made.login, made.password_hash, made.currency, made.balance);
         if (!done) return std::move(done).error();
         return user_id{on.last_insert_id()};
+    });
+}
+
+result<std::string> sqlite_directory::shared_key(std::string_view name, std::string_view made) {
+    return database_.write([&](sqlite::database& on) -> result<std::string> {
+        auto kept = sql::read_value<std::string>(on.prepare(
+            "INSERT INTO directory_keys (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = value RETURNING value",
+            name, made));
+        if (!kept) return std::move(kept).error();
+        return std::move(*kept).value();
     });
 }
 

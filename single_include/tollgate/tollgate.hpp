@@ -332,6 +332,14 @@ constexpr bool begins_with_eight_ascii(std::string_view text) noexcept {
     return true;
 }
 
+/// How many characters UTF-8 has, which is not how many bytes.
+[[nodiscard]] constexpr std::size_t count_characters(std::string_view text) noexcept {
+    std::size_t count = 0;
+    for (char c : text)
+        if ((static_cast<unsigned char>(c) & 0xc0) != 0x80) ++count;  // any but a continuation byte
+    return count;
+}
+
 /// Whether `text` is one visible line: 1 to `bytes_max` bytes of UTF-8, not only spaces, without control characters,
 /// line or paragraph separators, or invisible characters that change the text direction or hide in a name (Unicode's
 /// Bidi_Control, zero-width space, word joiner, byte order mark, tags). Joiners and variation selectors are allowed,
@@ -402,7 +410,7 @@ inline constexpr int spent_code_seconds = 3600;                   // reuse is de
 
 inline constexpr std::size_t session_user_agent_bytes_max = 255;  // browsers send 70 to 200
 inline constexpr std::size_t login_bytes_max = 254;               // the longest e-mail address (RFC 5321, erratum 1690)
-inline constexpr std::size_t password_bytes_min = 8;               // NIST SP 800-63B section 5.1.1.2
+inline constexpr std::size_t password_characters_min = 8;         // NIST SP 800-63B section 5.1.1.2
 inline constexpr std::size_t password_bytes_max = 1024;           // a long passphrase; more only costs hashing time
 inline constexpr std::size_t application_name_bytes_max = 100;    // a line of the consent page
 inline constexpr std::size_t application_description_bytes_max = 255;  // a line of text on a page
@@ -4462,7 +4470,8 @@ concept password_source = requires(P& p, std::string_view login, std::string_vie
 /// A password source whose users can change their passwords. Optional: with it `cookie_sessions` is a `password_changer`.
 template <class P>
 concept password_store = password_source<P> && requires(P& p, user_id user, std::string_view password) {
-    // From now on this is the user's password. It has `limits::password_bytes_min` to `limits::password_bytes_max` bytes.
+    // From now on this is the user's password. It has at least `limits::password_characters_min` characters, and at most
+    // `limits::password_bytes_max` bytes.
     // not_found if there is no such user.
     { p.set_password(user, password) } -> std::same_as<result<void>>;
 };
@@ -4550,7 +4559,7 @@ concept session_manager = session_source<S> && requires(S& s, const http::reques
 /// A new password for a signed-in user, who must enter the current one. Views: valid during the call.
 struct password_change {
     std::string_view current;
-    std::string_view wanted;  ///< `limits::password_bytes_min` to `limits::password_bytes_max` bytes
+    std::string_view wanted;  ///< at least `limits::password_characters_min` characters, at most `limits::password_bytes_max` bytes
     ip_address client;        ///< behind trusted proxies, the one they name
 };
 
@@ -9248,6 +9257,9 @@ struct error_texts {
                             "back, reload the page, and try again."};
     message_texts not_found{"Page not found", "The address may be mistyped, or the page no longer exists."};
     message_texts method{"Method not allowed", "This page does not support the HTTP method of the request."};
+    message_texts submitted{"Already submitted",
+                           "This form was submitted before, and its change was made then. A new secret is shown only "
+                           "once: if you did not see it, create another one."};
     message_texts too_large{"Request too large", "The submitted form is too large. Nothing was changed."};
     message_texts media_type{"Unsupported media type",
                              "This page accepts only HTML form data without a content encoding. Nothing was changed."};
@@ -12572,7 +12584,8 @@ public:
         claimed_.assign(context_.posted_token).append(sha256(context_.request.body).raw());
         if (pages_.used().claim(claimed_)) return true;
         claimed_.clear();
-        pages_.renderer().in(context_.language).answer_status(response_, http::status::forbidden);
+        const auto pages = pages_.renderer().in(context_.language);
+        pages.answer_message(response_, http::status::forbidden, pages.texts().errors.submitted);
         return false;
     }
     /// Redirects to a page that shows a new secret once, so that reloading does not create another one.
@@ -22953,6 +22966,9 @@ TOLLGATE_DECL page_texts german_texts() {
              .not_found = {"Seite nicht gefunden",
                            "Die Adresse enthält möglicherweise einen Tippfehler, oder die Seite existiert nicht mehr."},
              .method = {"Methode nicht erlaubt", "Diese Seite unterstützt die HTTP-Methode der Anfrage nicht."},
+             .submitted = {"Bereits gesendet",
+                          "Dieses Formular wurde schon gesendet, und seine Änderung wurde dabei vorgenommen. Ein neues "
+                          "Secret wird nur einmal angezeigt: Wenn Sie es nicht gesehen haben, erstellen Sie ein weiteres."},
              .too_large = {"Anfrage zu groß", "Das gesendete Formular ist zu groß. Es wurde nichts geändert."},
              .media_type = {"Medientyp nicht unterstützt",
                             "Diese Seite akzeptiert nur HTML-Formulardaten ohne Inhaltskodierung. Es wurde nichts "
@@ -26639,7 +26655,7 @@ inline void write_sessions(html_writer& html, const page_view& view, const std::
 
 inline void write_password_form(html_writer& html, const page_view& view, std::string_view login, const web::form_faults& faults) {
     const security_texts& texts = view.texts.security;
-    const auto hint = fill_in(texts.new_password_hint, std::to_string(limits::password_bytes_min));
+    const auto hint = fill_in(texts.new_password_hint, std::to_string(limits::password_characters_min));
     begin_form_section(html, view, texts.password, faults);
     html.add("<p class=\"quiet\">{}</p>\n", texts.password_about);
     web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {{action_name, "change_password"}}});
@@ -26682,8 +26698,8 @@ TOLLGATE_DECL web::form_faults faults_of(const http::form_fields& typed, const p
     web::form_faults found;
     const auto wanted = typed.value_of("new_password");
     if (typed.value_of("current_password").empty()) found.add("current_password", texts.forms.missing, texts.security.current_password);
-    if (wanted.size() < limits::password_bytes_min)
-        found.add("new_password", fill_in(texts.security.too_short, std::to_string(limits::password_bytes_min)),
+    if (count_characters(wanted) < limits::password_characters_min)
+        found.add("new_password", fill_in(texts.security.too_short, std::to_string(limits::password_characters_min)),
                   texts.security.new_password);
     else if (wanted.size() > limits::password_bytes_max)
         found.add("new_password", fill_in(texts.forms.too_long, std::to_string(limits::password_bytes_max)),
@@ -32881,9 +32897,9 @@ TOLLGATE_DECL void page_writer::write_parameters(std::string_view heading, const
 
 TOLLGATE_DECL void page_writer::write_curl(const route& of) {
     html_.add(R"(<pre tabindex="0"><code>curl)");
-    // Show the response field, and start the shell's next prompt on a new line.
+    // Show the response field, and start the shell's next prompt on a new line, after an error as well.
     if (!of.notes.success_field.empty()) html_.add(" -i");
-    if (!of.notes.success_body.empty()) html_.add(R"( -w '\n')");
+    html_.add(R"( -w '\n')");
     if (of.method != http::method::get) html_.add(" -X {}", http::to_text(of.method));
     if (of.access.who != access_rule::kind::open) html_.add(R"( -u "$TOKEN_USERNAME:$TOKEN_SECRET")");
     html_.add(" {}{}", settings_.base_url, sample_path(of, settings_.services));

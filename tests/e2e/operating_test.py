@@ -372,7 +372,7 @@ class Migrate(Case):
             self.assertEqual((planned["to"], planned["to"], 0), (done["from"], done["to"], done["statements"]))
 
             newest = done["directory"]["to"]
-            execute(flags_for(data / "d"), "DROP TABLE directory_activities; UPDATE tollgate_schema "
+            execute(flags_for(data / "d"), "DROP TABLE directory_keys; UPDATE tollgate_schema "
                                            f"SET version = {newest - 1} WHERE component = 'reference_directory'")
             planned = self.migrate(data / "d", "--dry-run")["directory"]
             self.assertEqual((newest - 1, newest), (planned["from"], planned["to"]))

@@ -198,6 +198,16 @@ class Throttle(Case):
             self.assertEqual(429, Visitor(server).sign_in("demo", server.demo["password"]).status)
             self.assertEqual(200, visitor.sign_in("demo", server.demo["password"]).status)
 
+    def test_such_a_browser_is_known_to_other_nodes_and_after_a_restart(self):
+        with Server("--demo", "--log", "off") as server:
+            visitor = signed_in(server)
+            with Server("--demo", "--log", "off", data=server.data) as other:
+                self.assertEqual([422] * 10 + [429], self.fail(other, "demo", 11))
+                there = Visitor(other)
+                there.cookies = {name: value for name, value in visitor.cookies.items() if name.endswith("_browser")}
+                self.assertEqual(429, Visitor(other).sign_in("demo", server.demo["password"]).status)
+                self.assertEqual(200, there.sign_in("demo", server.demo["password"]).status)
+
     def test_passwords_that_are_too_long_lock_no_one_out(self):
         with Server("--demo", "--log", "off") as server:
             for password in ("x" * 1025, "x" * 30000):
