@@ -11,22 +11,29 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 namespace tollgate::inline v0 {
 
 namespace sqlite {
 
-/// Whether a path still names the file that was opened: writes to a file that was deleted or replaced would succeed, and be lost.
+/// Whether paths still name the files that were opened, the database and its log: writes to one that was deleted or replaced would
+/// succeed, and be lost.
 class opened_file {
 public:
-    explicit opened_file(std::string path) : path_{std::move(path)}, opened_{identity_of(path_)} {}
+    /// Precondition: a connection is open that has read.
+    explicit opened_file(const std::string& path)
+        : path_{path}, log_path_{resolved(path) + "-wal"}, opened_{identity_of(path_)}, opened_log_{identity_of(log_path_)} {}
 
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
-    /// A system call of a microsecond. True where files cannot be told apart.
-    [[nodiscard]] bool is_in_place() const noexcept { return !opened_ || identity_of(path_) == opened_; }
+    /// Two system calls of a microsecond. True where files cannot be told apart.
+    [[nodiscard]] bool is_in_place() const noexcept {
+        return (!opened_ || identity_of(path_) == opened_) && (!opened_log_ || identity_of(log_path_) == opened_log_);
+    }
     /// The same, but looked at no more than once a second.
     [[nodiscard]] bool was_in_place() noexcept {
         const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
@@ -40,6 +47,12 @@ public:
 private:
     using identity = std::pair<std::uint64_t, std::uint64_t>;  // device and number
 
+    /// SQLite keeps the log beside the file, not beside a symbolic link to it.
+    static std::string resolved(const std::string& path) {
+        std::error_code failed;
+        const auto real = std::filesystem::canonical(path, failed);
+        return failed ? path : real.string();
+    }
     static std::optional<identity> identity_of([[maybe_unused]] const std::string& path) noexcept {
 #if !defined(_WIN32)
         struct stat found{};
@@ -49,8 +62,8 @@ private:
         return std::nullopt;
     }
 
-    const std::string path_;
-    const std::optional<identity> opened_;
+    const std::string path_, log_path_;
+    const std::optional<identity> opened_, opened_log_;
     std::atomic<std::chrono::steady_clock::rep> next_check_{0};
     std::atomic<bool> was_in_place_{true};
 };
@@ -86,7 +99,8 @@ struct sqlite_database::state {
         const bool is_in_place = &from == &writers ? file.is_in_place() : file.was_in_place();
         changes.set_trusted(is_in_place);
         if (!is_in_place)
-            return unavailable("SQLite: the file was deleted or replaced while it was open; put it back, or restart: " + file.path());
+            return unavailable("SQLite: the file, or its log, was deleted or replaced while it was open; put it back, or restart: " +
+                               file.path());
         auto taken = from.take(wait_max);
         if (!taken) return taken;
         // What is left of the time is for the lock of the file.

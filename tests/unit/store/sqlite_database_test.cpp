@@ -133,27 +133,31 @@ TEST_CASE("threads share a pool: all get a connection, and no write is lost") {
     CHECK(std::get<0>(**(*reader)->prepare("SELECT count(*) FROM t").next<std::int64_t>()) == threads * rounds);
 }
 
-TEST_CASE("a file that was deleted or replaced under its database takes no writes, and nothing cached is given out") {
+TEST_CASE("a file or log that was deleted or replaced under its database takes no writes, and nothing cached is given out") {
     temporary_directory directory;
-    const auto path = directory.file("test.db");
+    const auto database = directory.file("test.db"), link = directory.file("link.db");
+    std::filesystem::create_symlink(database, link);
+    const bool is_log = GENERATE(false, true);
+    const bool is_linked = GENERATE(false, true);
+    const bool is_replaced = GENERATE(false, true);
+    CAPTURE(is_log, is_linked, is_replaced);
+    const std::string path = is_log ? database + "-wal" : database;
     static constexpr sqlite::statement_text steps[] = {"CREATE TABLE numbers (n INTEGER)"};
     const auto insert = [](sqlite::database& on) { return on.run("INSERT INTO numbers VALUES (1)"); };
-    auto pool = open_pool(directory, 1);
+    auto pool = *sqlite_database::open(is_linked ? link : database, {.readers_max = 1});
     REQUIRE(pool.migrate("test", steps));
     REQUIRE(pool.write(insert));
     REQUIRE(pool.changes().read());
     std::filesystem::rename(path, path + ".away");
-    SECTION("deleted") {}
-    SECTION("replaced") { std::ofstream{path}; }
-    const bool was_there = std::filesystem::exists(path);
+    if (is_replaced) std::ofstream{path};
 
     const auto refused = pool.write(insert);
     REQUIRE_FALSE(refused);
     CHECK(refused.error().kind == error_kind::unavailable);
-    CHECK_THAT(refused.error().cause, Catch::Contains("deleted or replaced") && Catch::Contains(path));
+    CHECK_THAT(refused.error().cause, Catch::Contains("deleted or replaced") && Catch::Contains(is_linked ? link : database));
     CHECK_FALSE(pool.transact(insert));
     CHECK_FALSE(pool.changes().read());
-    CHECK(std::filesystem::exists(path) == was_there);  // no empty file was made in its place
+    CHECK(std::filesystem::exists(path) == is_replaced);  // no empty file was made in its place
 
     std::filesystem::rename(path + ".away", path);
     CHECK(pool.write(insert));
