@@ -18635,7 +18635,7 @@ public:
     [[nodiscard]] workspace_pool& workspaces() noexcept { return workspaces_; }
     void arm(deadline_wheel::entry& one, deadline what) noexcept {
         if (!ticking_) begin_ticking();
-        wheel_.arm(one, ticks_[static_cast<std::size_t>(what)]);
+        wheel_.arm(one, ticks_due(clock::now()) + ticks_[static_cast<std::size_t>(what)]);
     }
     TOLLGATE_DECL void arm(deadline_wheel::entry& one, milliseconds from_now) noexcept;
     void disarm(deadline_wheel::entry& one) noexcept { wheel_.disarm(one); }
@@ -18691,6 +18691,10 @@ private:
     };
 
     [[nodiscard]] TOLLGATE_DECL std::uint64_t to_ticks(milliseconds time) const noexcept;
+    /// How many ticks the wheel is behind at `now`: many after a slow handler, or when the process was suspended.
+    [[nodiscard]] std::uint64_t ticks_due(clock::time_point now) const noexcept {
+        return now < next_tick_ ? 0 : static_cast<std::uint64_t>((now - next_tick_) / tick_length_) + 1;
+    }
     TOLLGATE_DECL void update_date() noexcept;
     TOLLGATE_DECL void close_accepted(const accepted_socket& one) noexcept;
     TOLLGATE_DECL void drain(milliseconds deadline) noexcept;
@@ -32136,7 +32140,7 @@ TOLLGATE_DECL void event_loop::collect() noexcept {
 
 TOLLGATE_DECL void event_loop::arm(deadline_wheel::entry& one, milliseconds from_now) noexcept {
     if (!ticking_) begin_ticking();
-    wheel_.arm(one, to_ticks(from_now));
+    wheel_.arm(one, ticks_due(clock::now()) + to_ticks(from_now));
 }
 
 TOLLGATE_DECL std::uint64_t event_loop::to_ticks(milliseconds time) const noexcept {
@@ -32201,7 +32205,7 @@ TOLLGATE_DECL void event_loop::drain(milliseconds deadline) noexcept {
     }
     if (!ticking_) begin_ticking();
     connections_.interrupt_all(interruption::draining);
-    if (ticking_ && deadline > milliseconds{0}) wheel_.arm_no_later(drain_end_, to_ticks(deadline));
+    if (ticking_ && deadline > milliseconds{0}) wheel_.arm_no_later(drain_end_, ticks_due(clock::now()) + to_ticks(deadline));
     else cut_off();
 }
 

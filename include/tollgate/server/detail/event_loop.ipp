@@ -99,7 +99,7 @@ TOLLGATE_DECL void event_loop::collect() noexcept {
 
 TOLLGATE_DECL void event_loop::arm(deadline_wheel::entry& one, milliseconds from_now) noexcept {
     if (!ticking_) begin_ticking();
-    wheel_.arm(one, to_ticks(from_now));
+    wheel_.arm(one, ticks_due(clock::now()) + to_ticks(from_now));
 }
 
 TOLLGATE_DECL std::uint64_t event_loop::to_ticks(milliseconds time) const noexcept {
@@ -164,7 +164,7 @@ TOLLGATE_DECL void event_loop::drain(milliseconds deadline) noexcept {
     }
     if (!ticking_) begin_ticking();
     connections_.interrupt_all(interruption::draining);
-    if (ticking_ && deadline > milliseconds{0}) wheel_.arm_no_later(drain_end_, to_ticks(deadline));
+    if (ticking_ && deadline > milliseconds{0}) wheel_.arm_no_later(drain_end_, ticks_due(clock::now()) + to_ticks(deadline));
     else cut_off();
 }
 
