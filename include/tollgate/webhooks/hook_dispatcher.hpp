@@ -71,9 +71,10 @@ public:
     result<void> start() { return worker_.start(); }
 
     /// Leases nothing more, lets attempts end, records them, and returns. After `deadline` the remaining attempts are
-    /// cut off: those already sent are recorded, and all are due again at once for the next dispatcher. The default is
-    /// as long as an attempt may take. Called from a policy, it returns at once and stops in the background. May be
-    /// called repeatedly.
+    /// cut off: those already sent are recorded, and all are due again at once for the next dispatcher. If the store's
+    /// last call failed, it is not called again, and they are due again when their lease ends. The default is as long as
+    /// an attempt may take. Called from a policy, it returns at once and stops in the background. May be called
+    /// repeatedly.
     void stop(milliseconds deadline = seconds{15}) { worker_.stop(deadline); }
 
     /// Checks for due deliveries at once.

@@ -34,7 +34,7 @@ public:
     std::map<hook_id, std::vector<milliseconds>> started;  // since the beginning
     std::map<std::string, std::size_t> at_once, at_once_max;
     std::size_t in_flight_max = 0, slow_in_flight_max = 0, leases = 0, listings = 0, problems = 0;
-    int failing_completions = 0;
+    int failing_completions = 0, failing_listings = 0;
     bool cannot_connect = false;
 
     hook_id hook(std::int64_t account, const std::string& url) {
@@ -48,6 +48,12 @@ public:
     [[nodiscard]] milliseconds now() const { return std::chrono::duration_cast<milliseconds>(now_.time_since_epoch()); }
     [[nodiscard]] std::size_t in_flight() const { return scheduler_.in_flight(); }
     void stop() { inputs_.stopping = true; }
+    /// Ends all attempts and makes the last step; whether that one calls the store.
+    bool stop_now() {
+        while (!running_.empty()) finish_first();
+        inputs_.stopping = inputs_.flush = true;
+        return scheduler_.step(inputs_, {now_, wall()}).calls_store();
+    }
 
     /// Goes on until that moment since the beginning.
     void run_until(milliseconds end) {
@@ -78,7 +84,8 @@ private:
         }
         if (actions.list_due_hooks) {
             ++listings;
-            inputs_.listed = store.due_hooks(wall(), *actions.list_due_hooks);
+            if (failing_listings > 0 && failing_listings-- > 0) inputs_.listed = unavailable("the disk is full");
+            else inputs_.listed = store.due_hooks(wall(), *actions.list_due_hooks);
         }
         if (!actions.lease.empty()) {
             ++leases;
@@ -316,6 +323,22 @@ TEST_CASE("a stopping scheduler leases nothing more and completes what ends") {
     of.run_until(seconds{5});
     CHECK(of.started[hook].size() == of.settings.per_slow_host_max);
     CHECK(of.in_flight() == 0);
+}
+
+TEST_CASE("the last step of a stop completes what has ended, unless the store's last call failed") {
+    for (const bool fails : {false, true}) {
+        CAPTURE(fails);
+        simulation of;
+        of.durations["https://a.test"] = seconds{2};
+        of.hook(1, "https://a.test/");
+        of.publish(1);
+        of.run_until(seconds{1});
+        of.failing_listings = fails ? 1 : 0;
+        of.publish(1);
+        of.run_until(seconds{1} + milliseconds{50});
+        CHECK(of.problems == (fails ? 1 : 0));
+        CHECK(of.stop_now() == !fails);
+    }
 }
 
 TEST_CASE("a hook gets as many attempts in a minute as it may, and the rest in the next ones") {

@@ -16,6 +16,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <functional>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -466,7 +467,7 @@ namespace {
 /// Fails when it is told to.
 struct failing_store {
     memory_store& real;
-    std::atomic<int> failing_listings = 0, failing_leases = 0, failing_completions = 0;
+    std::atomic<int> failing_listings = 0, failing_leases = 0, failing_completions = 0, completions = 0;
     std::atomic<bool> throws = false;
 
     auto append_event(const event& happened, const message_seed& seed, instant now) { return real.append_event(happened, seed, now); }
@@ -479,6 +480,7 @@ struct failing_store {
         return real.lease(requests, time);
     }
     result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) {
+        ++completions;
         if (failing_completions > 0 && failing_completions-- > 0) return fail();
         return real.complete(ended, now);
     }
@@ -530,6 +532,28 @@ TEST_CASE("a store that fails or throws for a while loses nothing") {
     CHECK(of.seen.wait_for_problem());
     CHECK(there.count() == 1);
     CHECK(of.only_delivery(id).state == delivery_state::delivered);
+}
+
+TEST_CASE("at its deadline a stop does not wait again for a store that fails") {
+    office of;
+    receiver there;
+    const auto id = of.hook(there.url());
+    there.hangs = true;
+    failing_store store{of.store};
+    const bool fails = GENERATE(false, true);
+    {
+        hook_dispatcher dispatcher{store, quick(), of.policies()};
+        REQUIRE(dispatcher.start());
+        of.publish(dispatcher);
+        REQUIRE_FALSE(there.next().empty());
+        if (fails) {
+            store.failing_listings = std::numeric_limits<int>::max();
+            REQUIRE(of.seen.wait_for_problem());
+        }
+        dispatcher.stop(milliseconds{50});
+    }
+    CHECK(store.completions == (fails ? 0 : 1));
+    CHECK(of.store.attempts_of(shop, id, 10)->size() == (fails ? 0 : 1));
 }
 
 TEST_CASE("a delivery that the payload format refuses is given up, and the reason is reported") {

@@ -61,7 +61,7 @@ struct in_flight_delivery {
 /// What happened since the last step.
 struct scheduler_inputs {
     bool stopping = false;        ///< nothing new is leased
-    bool flush = false;           ///< complete results at once, despite any pause after a failure
+    bool flush = false;           ///< the last step: judge and complete at once, unless the store's last call failed
     bool wakeup = false;          ///< something was appended
     bool store_changed = true;    ///< the store may have changed since it was last listed
     ended_attempts ended{};       ///< what a throwing step has not taken over stays here
@@ -228,6 +228,7 @@ private:
 
     clock::time_point next_claim_{}, next_poll_{}, next_judge_{}, next_complete_{}, next_sweep_{}, no_claim_before_{};
     milliseconds store_pause_{0};     // after failures of the store
+    bool store_failed_ = false;       // its last call; it may hang, and the end of a stop does not wait for it again
     milliseconds shortage_pause_{0};  // while this machine cannot connect
     clock::time_point next_shortage_report_{};
 

@@ -12,6 +12,13 @@ namespace tollgate::inline v0::webhooks {
 
 TOLLGATE_DECL scheduler_actions delivery_scheduler::step(scheduler_inputs& in, scheduler_time now) {
     scheduler_actions actions;
+    const auto note = [this](const auto& called) {
+        if (called) store_failed_ = !called->has_value();
+    };
+    note(in.completed);
+    note(in.listed);
+    note(in.leased);
+    note(in.swept);
     if (in.completed) take_completed(*std::exchange(in.completed, std::nullopt), now, actions);
     if (const auto swept = std::exchange(in.swept, std::nullopt)) {
         if (!*swept) actions.problems.push_back(swept->error());
@@ -21,7 +28,7 @@ TOLLGATE_DECL scheduler_actions delivery_scheduler::step(scheduler_inputs& in, s
     if (const auto listed = std::exchange(in.listed, std::nullopt); listed && !in.stopping) take_page(*listed, now, actions);
     if (in.leased) take_leased(*std::exchange(in.leased, std::nullopt), now, actions);
 
-    actions.complete = !results_.empty() && (in.flush || now.steady >= next_complete_);
+    actions.complete = !results_.empty() && (in.flush ? !store_failed_ : now.steady >= next_complete_);
     if (std::exchange(in.wakeup, false)) next_claim_ = (std::min)(next_claim_, now.steady);
     const bool claims = !in.stopping && actions.lease.empty() && now.steady >= no_claim_before_;
     if (claims) {
@@ -45,7 +52,7 @@ TOLLGATE_DECL scheduler_actions delivery_scheduler::step(scheduler_inputs& in, s
     if (!results_.empty()) next = (std::min)(next, next_complete_);
     if (!in.ended.empty()) next = (std::min)(next, next_judge_);
     actions.next_step_at = next;
-    in.flush = false;  // once, so that a failing store is not called in a loop
+    in.flush = false;
     return actions;
 }
 
