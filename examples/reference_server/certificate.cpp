@@ -106,8 +106,8 @@ certificate_pair read_pair(const certificate_files& files) {
     };
     const auto refuse_password = [](char*, int, int, void*) { return -1; };
     certificate_pair read{
-        certificate_ptr{PEM_read_bio_X509(open(read_private_file(files.certificate)).get(), nullptr, nullptr, nullptr)},
-        key_ptr{PEM_read_bio_PrivateKey(open(read_private_file(files.key)).get(), nullptr, refuse_password, nullptr)}};
+        certificate_ptr{PEM_read_bio_X509(open(read_small_file(files.certificate)).get(), nullptr, nullptr, nullptr)},
+        key_ptr{PEM_read_bio_PrivateKey(open(read_small_file(files.key)).get(), nullptr, refuse_password, nullptr)}};
     ERR_clear_error();
     return read;
 }

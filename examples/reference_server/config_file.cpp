@@ -1,21 +1,20 @@
 #include "config_file.hpp"
 
+#include "data_directory.hpp"
 #include "failure.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <fstream>
+#include <optional>
 #include <set>
-#include <sstream>
+#include <utility>
 
 namespace reference {
 
 namespace {
 
 using nlohmann::json;
-
-constexpr std::streamsize file_bytes_max = 1 << 20;  // a configuration is a page; a device file never ends
 
 std::string_view to_text(flag_type type) {
     switch (type) {
@@ -50,15 +49,14 @@ std::optional<std::vector<std::string>> to_texts(flag_type type, const json& val
 }
 
 std::string read_file(const std::filesystem::path& file) {
-    std::ifstream in{file, std::ios::binary};
-    std::string text(static_cast<std::size_t>(file_bytes_max) + 1, '\0');
-    in.read(text.data(), file_bytes_max + 1);
-    if (in.bad() || (in.fail() && !in.eof()))
-        throw usage_error{"--config: cannot read '" + escape_controls(file.string()) + "'."};
-    if (in.gcount() > file_bytes_max)
-        throw usage_error{"--config: '" + escape_controls(file.string()) + "' is too large."};
-    text.resize(static_cast<std::size_t>(in.gcount()));
-    return text;
+    std::optional<std::string> text;
+    try {
+        text = read_small_file(file);
+    } catch (const run_error& why) {
+        throw usage_error{"--config: " + escape_controls(why.what())};
+    }
+    if (!text) throw usage_error{"--config: there is no file '" + escape_controls(file.string()) + "'."};
+    return *std::move(text);
 }
 
 json parse_object(const std::filesystem::path& file) {

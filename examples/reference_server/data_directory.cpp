@@ -91,12 +91,12 @@ void write_private_file(const std::filesystem::path& file, std::string_view cont
     if (::rename(unfinished.c_str(), file.c_str()) != 0) throw system_error("cannot write", file);
 }
 
-std::optional<std::string> read_private_file(const std::filesystem::path& file) {
-    const descriptor in{::open(file.c_str(), O_RDONLY | O_CLOEXEC)};
-    if (in.number() < 0) {
-        if (errno == ENOENT) return std::nullopt;
-        throw system_error("cannot read", file);
-    }
+std::optional<std::string> read_small_file(const std::filesystem::path& file) {
+    constexpr std::size_t bytes_max = 1 << 20;  // a device file never ends
+    // A FIFO that no process writes to is empty. Without O_NONBLOCK, opening it would wait for one.
+    const descriptor in{::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
+    if (in.number() < 0 && errno == ENOENT) return std::nullopt;
+    if (in.number() < 0 || ::fcntl(in.number(), F_SETFL, O_RDONLY) != 0) throw system_error("cannot read", file);
     std::string content;
     char piece[4096];
     while (true) {
@@ -104,6 +104,7 @@ std::optional<std::string> read_private_file(const std::filesystem::path& file) 
         if (got == 0) return content;
         if (got < 0 && errno != EINTR) throw system_error("cannot read", file);
         if (got > 0) content.append(piece, static_cast<std::size_t>(got));
+        if (content.size() > bytes_max) throw run_error{"'" + file.string() + "' is too large."};
     }
 }
 
@@ -111,7 +112,7 @@ tollgate::secret_keys read_secret_keys(const std::filesystem::path& file) {
     if (file.empty()) return {};
     std::optional<std::string> text;
     try {
-        text = read_private_file(file);
+        text = read_small_file(file);
     } catch (const run_error& why) {
         throw usage_error{std::string{"--secret-key-file: "} + why.what()};
     }

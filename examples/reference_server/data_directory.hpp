@@ -30,8 +30,9 @@ private:
 /// crash. Throws `run_error`.
 void write_private_file(const std::filesystem::path& file, std::string_view content);
 
-/// The content; none if the file does not exist. Throws `run_error` if it exists and cannot be read.
-[[nodiscard]] std::optional<std::string> read_private_file(const std::filesystem::path& file);
+/// The content of a file, or of a shell's pipe, `<(command)`; none if the file does not exist. Throws `run_error` if it
+/// exists and cannot be read, or is larger than 1 MiB.
+[[nodiscard]] std::optional<std::string> read_small_file(const std::filesystem::path& file);
 
 /// The keys of `--secret-key-file`; none for an empty path. Warns on stderr when other users can read the file. Throws
 /// `usage_error`.

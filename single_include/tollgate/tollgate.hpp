@@ -31192,14 +31192,28 @@ inline std::string take_openssl_error() {
     return reason == nullptr ? "unknown error" : reason;
 }
 
-struct pem_source {
-    explicit pem_source(std::string_view text) : bio{BIO_new_mem_buf(text.data(), static_cast<int>(text.size()))} {}
-    explicit pem_source(const std::string& file) : bio{BIO_new_file(file.c_str(), "r")} {}
-    pem_source(const pem_source&) = delete;
-    pem_source& operator=(const pem_source&) = delete;
-    ~pem_source() { BIO_free(bio); }
-    BIO* bio;
-};
+/// The content of a file or of a shell's pipe, `<(command)`. The error says what is wrong, without the file's name.
+inline result<std::string> read_file(const std::string& file, std::size_t bytes_max) {
+    std::string text(bytes_max + 1, '\0');
+    // A FIFO that no process writes to is empty. Without O_NONBLOCK, opening it would wait for one.
+    const int from = ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (from < 0) return invalid(std::generic_category().message(errno));
+    bool failed = ::fcntl(from, F_SETFL, O_RDONLY) != 0;
+    std::size_t bytes = 0;
+    while (!failed && bytes < text.size()) {
+        const auto got = ::read(from, text.data() + bytes, text.size() - bytes);
+        if (got == 0) break;
+        if (got > 0) bytes += static_cast<std::size_t>(got);
+        else failed = errno != EINTR;
+    }
+    const int why = errno;
+    ::close(from);
+    text.resize(bytes);
+    if (failed) return invalid(std::generic_category().message(why));
+    if (text.empty()) return invalid("it is empty");
+    if (text.size() > bytes_max) return invalid("it is too long");
+    return text;
+}
 
 /// A server cannot prompt for a pass phrase: an empty one makes an encrypted key fail with a clear error.
 inline int no_pass_phrase(char*, int, int, void*) noexcept { return 0; }
@@ -31268,23 +31282,18 @@ TOLLGATE_DECL result<std::shared_ptr<ticket_keys>> tls_context::read_ticket_keys
         return invalid("The TLS ticket keys (" + file + ") cannot be used: " + why + ".");
     };
     constexpr std::size_t file_bytes_max = 4096;  // four times the longest that is accepted
-    errno = 0;
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> from{std::fopen(file.c_str(), "rb"), &std::fclose};
-    std::string text(file_bytes_max, '\0');
-    if (from != nullptr) text.resize(std::fread(text.data(), 1, text.size(), from.get()));
-    if (from == nullptr || std::ferror(from.get()) != 0)
-        return wrong(errno == 0 ? "it cannot be read" : std::generic_category().message(errno));
-    if (text.size() == file_bytes_max) return wrong("it is too long");
-    auto made = ticket_keys::parse(text);
+    const auto text = detail::read_file(file, file_bytes_max);
+    if (!text) return wrong(text.error().message);
+    auto made = ticket_keys::parse(*text);
     if (!made) return wrong(made.error().message);
     return made;
 }
 
 TOLLGATE_DECL result<std::shared_ptr<const tls_context>> tls_context::make(const tls_settings& settings,
                                                                            std::shared_ptr<ticket_keys> own_tickets) {
-    const auto wrong = [](std::string_view what, const std::string& file) {
+    const auto wrong = [](std::string_view what, const std::string& file, const std::string& why) {
         const std::string place = file.empty() ? "given as text" : file;
-        return invalid("The TLS " + std::string{what} + " (" + place + ") cannot be used: " + detail::take_openssl_error() + ".");
+        return invalid("The TLS " + std::string{what} + " (" + place + ") cannot be used: " + why + ".");
     };
     try {
         ERR_clear_error();
@@ -31297,20 +31306,22 @@ TOLLGATE_DECL result<std::shared_ptr<const tls_context>> tls_context::make(const
         const std::string_view ciphers = settings.tls12_ciphers.empty() ? default_tls12_ciphers : settings.tls12_ciphers;
         if (SSL_CTX_set_cipher_list(made->context_, std::string{ciphers}.c_str()) != 1)
             return invalid("The TLS 1.2 ciphers (" + settings.tls12_ciphers + ") cannot be used: " + detail::take_openssl_error() + ".");
-        {
-            const detail::pem_source source = settings.certificate_file.empty()
-                                                  ? detail::pem_source{std::string_view{settings.certificate_pem}}
-                                                  : detail::pem_source{settings.certificate_file};
-            if (source.bio == nullptr || !detail::use_chain(made->context_, source.bio))
-                return wrong("certificate", settings.certificate_file);
-        }
-        {
-            const detail::pem_source source = settings.key_file.empty()
-                                                  ? detail::pem_source{std::string_view{settings.key_pem}}
-                                                  : detail::pem_source{settings.key_file};
-            if (source.bio == nullptr || !detail::use_key(made->context_, source.bio)) return wrong("key", settings.key_file);
-        }
-        if (SSL_CTX_check_private_key(made->context_) != 1) return wrong("key", settings.key_file);
+        const auto use = [&](std::string_view what, const std::string& file, const std::string& given,
+                             bool (*take)(SSL_CTX*, BIO*)) -> result<void> {
+            constexpr std::size_t file_bytes_max = 1 << 20;  // hundreds of certificates; a device file never ends
+            auto text = file.empty() ? result<std::string>{given} : detail::read_file(file, file_bytes_max);
+            if (!text) return wrong(what, file, text.error().message);
+            BIO* const source = BIO_new_mem_buf(text->data(), static_cast<int>(text->size()));
+            const bool used = source != nullptr && take(made->context_, source);
+            BIO_free(source);
+            secure_wipe(*text);
+            if (!used) return wrong(what, file, detail::take_openssl_error());
+            return {};
+        };
+        if (auto used = use("certificate", settings.certificate_file, settings.certificate_pem, &detail::use_chain); !used)
+            return std::move(used).error();
+        if (auto used = use("key", settings.key_file, settings.key_pem, &detail::use_key); !used) return std::move(used).error();
+        if (SSL_CTX_check_private_key(made->context_) != 1) return wrong("key", settings.key_file, detail::take_openssl_error());
         return std::shared_ptr<const tls_context>{std::move(made)};
     } catch (const std::bad_alloc&) {
         return internal_error("out of memory for a TLS context");
@@ -33896,9 +33907,10 @@ public:
     result<void> start() { return worker_.start(); }
 
     /// Leases nothing more, lets attempts end, records them, and returns. After `deadline` the remaining attempts are
-    /// cut off: those already sent are recorded, and all are due again at once for the next dispatcher. The default is
-    /// as long as an attempt may take. Called from a policy, it returns at once and stops in the background. May be
-    /// called repeatedly.
+    /// cut off: those already sent are recorded, and all are due again at once for the next dispatcher. If the store's
+    /// last call failed, it is not called again, and they are due again when their lease ends. The default is as long as
+    /// an attempt may take. Called from a policy, it returns at once and stops in the background. May be called
+    /// repeatedly.
     void stop(milliseconds deadline = seconds{15}) { worker_.stop(deadline); }
 
     /// Checks for due deliveries at once.
@@ -34062,7 +34074,7 @@ struct in_flight_delivery {
 /// What happened since the last step.
 struct scheduler_inputs {
     bool stopping = false;        ///< nothing new is leased
-    bool flush = false;           ///< complete results at once, despite any pause after a failure
+    bool flush = false;           ///< the last step: judge and complete at once, unless the store's last call failed
     bool wakeup = false;          ///< something was appended
     bool store_changed = true;    ///< the store may have changed since it was last listed
     ended_attempts ended{};       ///< what a throwing step has not taken over stays here
@@ -34229,6 +34241,7 @@ private:
 
     clock::time_point next_claim_{}, next_poll_{}, next_judge_{}, next_complete_{}, next_sweep_{}, no_claim_before_{};
     milliseconds store_pause_{0};     // after failures of the store
+    bool store_failed_ = false;       // its last call; it may hang, and the end of a stop does not wait for it again
     milliseconds shortage_pause_{0};  // while this machine cannot connect
     clock::time_point next_shortage_report_{};
 
@@ -34906,6 +34919,13 @@ namespace tollgate::inline v0::webhooks {
 
 TOLLGATE_DECL scheduler_actions delivery_scheduler::step(scheduler_inputs& in, scheduler_time now) {
     scheduler_actions actions;
+    const auto note = [this](const auto& called) {
+        if (called) store_failed_ = !called->has_value();
+    };
+    note(in.completed);
+    note(in.listed);
+    note(in.leased);
+    note(in.swept);
     if (in.completed) take_completed(*std::exchange(in.completed, std::nullopt), now, actions);
     if (const auto swept = std::exchange(in.swept, std::nullopt)) {
         if (!*swept) actions.problems.push_back(swept->error());
@@ -34915,7 +34935,7 @@ TOLLGATE_DECL scheduler_actions delivery_scheduler::step(scheduler_inputs& in, s
     if (const auto listed = std::exchange(in.listed, std::nullopt); listed && !in.stopping) take_page(*listed, now, actions);
     if (in.leased) take_leased(*std::exchange(in.leased, std::nullopt), now, actions);
 
-    actions.complete = !results_.empty() && (in.flush || now.steady >= next_complete_);
+    actions.complete = !results_.empty() && (in.flush ? !store_failed_ : now.steady >= next_complete_);
     if (std::exchange(in.wakeup, false)) next_claim_ = (std::min)(next_claim_, now.steady);
     const bool claims = !in.stopping && actions.lease.empty() && now.steady >= no_claim_before_;
     if (claims) {
@@ -34939,7 +34959,7 @@ TOLLGATE_DECL scheduler_actions delivery_scheduler::step(scheduler_inputs& in, s
     if (!results_.empty()) next = (std::min)(next, next_complete_);
     if (!in.ended.empty()) next = (std::min)(next, next_judge_);
     actions.next_step_at = next;
-    in.flush = false;  // once, so that a failing store is not called in a loop
+    in.flush = false;
     return actions;
 }
 

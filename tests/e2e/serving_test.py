@@ -214,6 +214,32 @@ class Certificates(Case):
                 self.assertRegex(done.stderr, r"\A[^\n]*--tls-(cert|key)[^\n]+\n\Z")
                 self.assertNotIn("unknown", done.stderr)
 
+    def test_a_file_that_never_ends_or_that_nobody_writes_to_is_refused(self):
+        with temporary_directory() as directory:
+            certificate, key = make_certificate(directory, "one", "one")
+            fifo = directory / "fifo"
+            os.mkfifo(fifo)
+            for flag in ("--tls-cert", "--tls-key", "--tls-ticket-keys", "--secret-key-file", "--config"):
+                for file in (fifo, "/dev/zero"):
+                    with self.subTest(flag=flag, file=file):
+                        files = {"--tls-cert": certificate, "--tls-key": key, flag: file}
+                        done = run_command("serve", "--data", directory / "d", "--listen", "127.0.0.1:0",
+                                           *(each for pair in files.items() for each in pair))
+                        self.assertEqual((2, ""), (done.returncode, done.stdout), done)
+                        self.assertRegex(done.stderr, rf"\A[^\n]*{flag}[^\n]*{file}[^\n]*\n\Z")
+
+    def test_a_shell_may_pass_files_as_pipes(self):
+        with temporary_directory() as directory:
+            certificate, key = make_certificate(directory, "one", "one")
+            command = """exec "$0" serve --data "$1" --listen 127.0.0.1:0 --tls-cert <(cat "$2") --tls-key <(cat "$3") \
+                --tls-ticket-keys <(openssl rand -base64 32) --secret-key-file <(openssl rand -hex 32) --config <(echo '{"log": "off"}')"""
+            with subprocess.Popen(["bash", "-c", command, harness.program, directory / "d", certificate, key],
+                                  stdout=subprocess.PIPE, text=True) as process:
+                try:
+                    self.assertTrue(json.loads(process.stdout.readline())["ready"])
+                finally:
+                    process.terminate()
+
     def test_plain_http_to_a_tls_port(self):
         with Server(store="memory:", tls=True) as server:
             with Connection(server.address) as connection:

@@ -8,6 +8,9 @@
 #include <support/socket_client.hpp>
 #include <support/temporary_directory.hpp>
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <fstream>
 #include <memory>
@@ -223,6 +226,8 @@ TEST_CASE("a file of ticket keys that cannot be used is named", "[server][tls][t
     };
     refuses("No such file or directory");
     write_file(keys, "");
+    refuses("it is empty");
+    write_file(keys, "\n");
     refuses("no key");
     write_file(keys, ticket_secret('a') + "garbage\n");
     refuses("line 2 is not the base64 text of 32 bytes");
@@ -446,6 +451,27 @@ TEST_CASE("new connections use reloaded certificates", "[server][tls]") {
     CHECK(tls_client{running.port()}.common_name() == "second");
 }
 
+TEST_CASE("certificate and key may come from pipes", "[server][tls]") {
+    const auto ours = tollgate_test::make_certificate("ours");
+    const auto pipe_with = [](const std::string& text) {
+        int ends[2];
+        REQUIRE(::pipe(ends) == 0);
+        REQUIRE(::write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+        ::close(ends[1]);
+        return ends[0];
+    };
+    const int certificate = pipe_with(ours.certificate_pem);
+    const int key = pipe_with(ours.key_pem);
+    tollgate_test::echo_handler handler;
+    server_settings how;
+    how.port = 0;
+    how.tls = {"/dev/fd/" + std::to_string(certificate), "/dev/fd/" + std::to_string(key)};
+    server running{handler, how};
+    CHECK(running.start());
+    ::close(certificate);
+    ::close(key);
+}
+
 TEST_CASE("an invalid certificate keeps a server from starting", "[server][tls]") {
     tollgate_test::echo_handler handler;
     const auto refuses = [&](tollgate::tls_settings tls, const std::string& what) {
@@ -467,5 +493,11 @@ TEST_CASE("an invalid certificate keeps a server from starting", "[server][tls]"
     refuses({{}, {}, one.certificate_pem, other.key_pem}, "key");
     refuses({{}, {}, one.certificate_pem, one.locked_key_pem}, "key");  // nobody is asked for a pass phrase
     refuses({{}, {}, "garbage", one.key_pem}, "certificate");
+    refuses({"/dev/zero", {}, {}, one.key_pem}, "/dev/zero) cannot be used: it is too long");
+    refuses({{}, "/dev/null", one.certificate_pem, {}}, "/dev/null) cannot be used: it is empty");
+    const tollgate_test::temporary_directory directory;
+    const std::string fifo = directory.file("fifo");
+    REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+    refuses({{}, fifo, one.certificate_pem, {}}, "it is empty");
     refuses({{}, {}, one.certificate_pem + "-----BEGIN CERTIFICATE-----\ngarbage\n-----END CERTIFICATE-----\n", one.key_pem}, "certificate");
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/secret.hpp>
 #include <tollgate/base/system_sources.hpp>
 #include <tollgate/server/detail/tls_context.hpp>
 #include <tollgate/server/detail/tls_stream.hpp>
@@ -11,11 +12,12 @@
 #include <openssl/params.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -116,14 +118,28 @@ inline std::string take_openssl_error() {
     return reason == nullptr ? "unknown error" : reason;
 }
 
-struct pem_source {
-    explicit pem_source(std::string_view text) : bio{BIO_new_mem_buf(text.data(), static_cast<int>(text.size()))} {}
-    explicit pem_source(const std::string& file) : bio{BIO_new_file(file.c_str(), "r")} {}
-    pem_source(const pem_source&) = delete;
-    pem_source& operator=(const pem_source&) = delete;
-    ~pem_source() { BIO_free(bio); }
-    BIO* bio;
-};
+/// The content of a file or of a shell's pipe, `<(command)`. The error says what is wrong, without the file's name.
+inline result<std::string> read_file(const std::string& file, std::size_t bytes_max) {
+    std::string text(bytes_max + 1, '\0');
+    // A FIFO that no process writes to is empty. Without O_NONBLOCK, opening it would wait for one.
+    const int from = ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (from < 0) return invalid(std::generic_category().message(errno));
+    bool failed = ::fcntl(from, F_SETFL, O_RDONLY) != 0;
+    std::size_t bytes = 0;
+    while (!failed && bytes < text.size()) {
+        const auto got = ::read(from, text.data() + bytes, text.size() - bytes);
+        if (got == 0) break;
+        if (got > 0) bytes += static_cast<std::size_t>(got);
+        else failed = errno != EINTR;
+    }
+    const int why = errno;
+    ::close(from);
+    text.resize(bytes);
+    if (failed) return invalid(std::generic_category().message(why));
+    if (text.empty()) return invalid("it is empty");
+    if (text.size() > bytes_max) return invalid("it is too long");
+    return text;
+}
 
 /// A server cannot prompt for a pass phrase: an empty one makes an encrypted key fail with a clear error.
 inline int no_pass_phrase(char*, int, int, void*) noexcept { return 0; }
@@ -192,23 +208,18 @@ TOLLGATE_DECL result<std::shared_ptr<ticket_keys>> tls_context::read_ticket_keys
         return invalid("The TLS ticket keys (" + file + ") cannot be used: " + why + ".");
     };
     constexpr std::size_t file_bytes_max = 4096;  // four times the longest that is accepted
-    errno = 0;
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> from{std::fopen(file.c_str(), "rb"), &std::fclose};
-    std::string text(file_bytes_max, '\0');
-    if (from != nullptr) text.resize(std::fread(text.data(), 1, text.size(), from.get()));
-    if (from == nullptr || std::ferror(from.get()) != 0)
-        return wrong(errno == 0 ? "it cannot be read" : std::generic_category().message(errno));
-    if (text.size() == file_bytes_max) return wrong("it is too long");
-    auto made = ticket_keys::parse(text);
+    const auto text = detail::read_file(file, file_bytes_max);
+    if (!text) return wrong(text.error().message);
+    auto made = ticket_keys::parse(*text);
     if (!made) return wrong(made.error().message);
     return made;
 }
 
 TOLLGATE_DECL result<std::shared_ptr<const tls_context>> tls_context::make(const tls_settings& settings,
                                                                            std::shared_ptr<ticket_keys> own_tickets) {
-    const auto wrong = [](std::string_view what, const std::string& file) {
+    const auto wrong = [](std::string_view what, const std::string& file, const std::string& why) {
         const std::string place = file.empty() ? "given as text" : file;
-        return invalid("The TLS " + std::string{what} + " (" + place + ") cannot be used: " + detail::take_openssl_error() + ".");
+        return invalid("The TLS " + std::string{what} + " (" + place + ") cannot be used: " + why + ".");
     };
     try {
         ERR_clear_error();
@@ -221,20 +232,22 @@ TOLLGATE_DECL result<std::shared_ptr<const tls_context>> tls_context::make(const
         const std::string_view ciphers = settings.tls12_ciphers.empty() ? default_tls12_ciphers : settings.tls12_ciphers;
         if (SSL_CTX_set_cipher_list(made->context_, std::string{ciphers}.c_str()) != 1)
             return invalid("The TLS 1.2 ciphers (" + settings.tls12_ciphers + ") cannot be used: " + detail::take_openssl_error() + ".");
-        {
-            const detail::pem_source source = settings.certificate_file.empty()
-                                                  ? detail::pem_source{std::string_view{settings.certificate_pem}}
-                                                  : detail::pem_source{settings.certificate_file};
-            if (source.bio == nullptr || !detail::use_chain(made->context_, source.bio))
-                return wrong("certificate", settings.certificate_file);
-        }
-        {
-            const detail::pem_source source = settings.key_file.empty()
-                                                  ? detail::pem_source{std::string_view{settings.key_pem}}
-                                                  : detail::pem_source{settings.key_file};
-            if (source.bio == nullptr || !detail::use_key(made->context_, source.bio)) return wrong("key", settings.key_file);
-        }
-        if (SSL_CTX_check_private_key(made->context_) != 1) return wrong("key", settings.key_file);
+        const auto use = [&](std::string_view what, const std::string& file, const std::string& given,
+                             bool (*take)(SSL_CTX*, BIO*)) -> result<void> {
+            constexpr std::size_t file_bytes_max = 1 << 20;  // hundreds of certificates; a device file never ends
+            auto text = file.empty() ? result<std::string>{given} : detail::read_file(file, file_bytes_max);
+            if (!text) return wrong(what, file, text.error().message);
+            BIO* const source = BIO_new_mem_buf(text->data(), static_cast<int>(text->size()));
+            const bool used = source != nullptr && take(made->context_, source);
+            BIO_free(source);
+            secure_wipe(*text);
+            if (!used) return wrong(what, file, detail::take_openssl_error());
+            return {};
+        };
+        if (auto used = use("certificate", settings.certificate_file, settings.certificate_pem, &detail::use_chain); !used)
+            return std::move(used).error();
+        if (auto used = use("key", settings.key_file, settings.key_pem, &detail::use_key); !used) return std::move(used).error();
+        if (SSL_CTX_check_private_key(made->context_) != 1) return wrong("key", settings.key_file, detail::take_openssl_error());
         return std::shared_ptr<const tls_context>{std::move(made)};
     } catch (const std::bad_alloc&) {
         return internal_error("out of memory for a TLS context");
