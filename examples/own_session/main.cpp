@@ -110,7 +110,7 @@ struct sent {
     std::optional<std::string> form = std::nullopt;
 };
 
-http::response ask(auto& site, const sent& what) {
+http::response send(auto& site, const sent& what) {
     http::request request;
     request.method = what.form ? http::method::post : http::method::get;
     request.target = http::target::from(what.target);
@@ -154,34 +154,34 @@ int main() {
         system_clock{}.now());
     if (!app) return 1;
     const std::string client_id{app->client_id.view()};
-    const std::string question = "client_id=" + client_id + "&response_type=code&scope=shop:read,user:balance&state=s7";
+    const std::string query = "client_id=" + client_id + "&response_type=code&scope=shop:read,user:balance&state=s7";
 
     // Without a session the user is sent to the shop's sign-in page, and then to the consent page in the shop's design.
-    const auto redirected = ask(site, {.target = "/account/en/user/oauth/?" + question});
+    const auto redirected = send(site, {.target = "/account/en/user/oauth/?" + query});
     const auto cookie = "shop=" + sessions.open(user_id{1}, "Ann");
-    const auto consent = ask(site, {.target = "/account/en/user/oauth/?" + question, .value = cookie});
+    const auto consent = send(site, {.target = "/account/en/user/oauth/?" + query, .value = cookie});
     bool right = redirected.find("Location").starts_with("/sign-in?next=%2Faccount%2Fen%2Fuser%2Foauth%2F") &&
                  consent.body().find("Corner shop</a> Ann") != std::string::npos &&
                  consent.body().find("See what you ordered") != std::string::npos;
 
     // The consent form is submitted; then the code is exchanged for a token, and the token is used for the API.
     const auto form_token = between(consent.body(), "name=\"form_token\" value=\"", "\"");
-    const auto back = ask(site, {.target = "/account/en/user/oauth/",
+    const auto back = send(site, {.target = "/account/en/user/oauth/",
                                  .value = cookie,
-                                 .form = question + "&decision=allow&form_token=" + percent_encode(form_token)});
+                                 .form = query + "&decision=allow&form_token=" + percent_encode(form_token)});
     const auto code = between(back.find("Location"), "https://books.example/back?code=", "&");
-    const auto issued = ask(site, {.target = "/account/user/oauth_token/",
+    const auto issued = send(site, {.target = "/account/user/oauth_token/",
                                    .form = "client_id=" + client_id + "&client_secret=" +
                                            std::string{app->client_secret.view()} +
                                            "&grant_type=authorization_code&code=" + code});
     const auto access_token = between(issued.body(), "\"access_token\":\"", "\"");
     const auto balance_response =
-        ask(site, {.target = "/account/v1/user/balance", .field = "Authorization", .value = "Bearer " + access_token});
+        send(site, {.target = "/account/v1/user/balance", .field = "Authorization", .value = "Bearer " + access_token});
     right = right && balance_response.body().find("\"balance\":12.50") != std::string::npos;
 
     // Ann finds the application among those that she has authorized.
-    const auto settings = ask(site, {.target = "/account/en/user/settings/authorizations/", .value = cookie});
-    const auto start = ask(site, {.target = "/", .value = cookie});
+    const auto settings = send(site, {.target = "/account/en/user/settings/authorizations/", .value = cookie});
+    const auto start = send(site, {.target = "/", .value = cookie});
     right = right && settings.body().find("Book keeper") != std::string::npos && start.body().starts_with("Welcome");
     return right ? 0 : 1;
 }

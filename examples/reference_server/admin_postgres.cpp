@@ -35,7 +35,7 @@ struct postgres_place {
     void check_integrity() const {
         auto opened = expect(tollgate::postgres_database::open(address(), {.connections_max = 1}), "cannot open the database");
         const auto invalid = [&](tollgate::postgres::statement_text text, const std::string& what) {
-            auto found = expect(opened.ask(text), "cannot read the catalog");
+            auto found = expect(opened.query(text), "cannot read the catalog");
             if (const auto name = expect(tollgate::sql::read_value<std::string>(found), "cannot read the catalog"))
                 throw run_error{what + " " + *name + " is not valid."};
         };
@@ -48,7 +48,7 @@ struct postgres_place {
     }
     [[nodiscard]] std::vector<std::string> one_secret_of_each_key() const {
         auto opened = expect(tollgate::postgres_database::open(address(), {.connections_max = 1}), "cannot open the database");
-        auto found = expect(opened.ask(select_one_secret_of_each_key), "cannot read the webhooks");
+        auto found = expect(opened.query(select_one_secret_of_each_key), "cannot read the webhooks");
         return expect(tollgate::sql::read_all<std::string>(found, [](std::string& secret) { return std::move(secret); }),
                       "cannot read the webhooks");
     }
@@ -60,7 +60,7 @@ private:
     void expect_tables() const {
         if (may_create || !schema().is_empty()) return;
         auto opened = expect(tollgate::postgres_database::open(address(), {.connections_max = 1}), "--store: cannot open the database");
-        auto named = expect(opened.ask("SELECT concat('database \"', current_database(), '\", schema \"', current_schema(), '\"')"),
+        auto named = expect(opened.query("SELECT concat('database \"', current_database(), '\", schema \"', current_schema(), '\"')"),
                             "--store: cannot read the catalog");
         const auto where = expect(tollgate::sql::read_value<std::string>(named), "--store: cannot read the catalog");
         throw run_error{"--store: there are no tables of a store in " + where.value_or("the database") + "."};

@@ -21,7 +21,7 @@ std::string words_of(const attempt& made) {
         case attempt_end::no_tls: return "no TLS";
         case attempt_end::timed_out: return "timed out";
         case attempt_end::broken_off: return "broken off";
-        case attempt_end::bad_answer: return "invalid response";
+        case attempt_end::bad_response: return "invalid response";
     }
     return "failed";
 }

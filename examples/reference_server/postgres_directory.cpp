@@ -120,7 +120,7 @@ result<schema_status> postgres_directory::check_schema(const std::string& connec
 }
 
 result<postgres_directory::user_row> postgres_directory::find_user(user_id user) {
-    auto found = database_.ask("SELECT balance, currency, requests_per_day FROM directory_users WHERE id = $1 AND NOT disabled", user);
+    auto found = database_.query("SELECT balance, currency, requests_per_day FROM directory_users WHERE id = $1 AND NOT disabled", user);
     if (!found) return std::move(found).error();
     const auto row = found->next<decimal, currency_code, std::optional<std::int64_t>>();
     if (!row) return row.error();
@@ -150,7 +150,7 @@ result<bool> postgres_directory::is_active(user_id user) {
 
 result<std::vector<account>> postgres_directory::accounts_of(user_id user, std::string_view service) {
     if (!postgres::is_storable(service)) return std::vector<account>{};
-    auto listed = database_.ask(
+    auto listed = database_.query(
         "SELECT id, name, admin FROM directory_accounts WHERE user_id = $1 AND service = $2 ORDER BY id", user,
         service);
     if (!listed) return std::move(listed).error();
@@ -166,7 +166,7 @@ result<std::vector<account>> postgres_directory::accounts_of(user_id user, std::
 
 result<bool> postgres_directory::has_account(user_id user, const account_ref& wanted) {
     if (!postgres::is_storable(wanted.service)) return false;
-    auto found = database_.ask("SELECT true FROM directory_accounts WHERE id = $1 AND service = $2 AND user_id = $3",
+    auto found = database_.query("SELECT true FROM directory_accounts WHERE id = $1 AND service = $2 AND user_id = $3",
                                   wanted.account, wanted.service, user);
     if (!found) return std::move(found).error();
     return found->count() > 0;
@@ -174,14 +174,14 @@ result<bool> postgres_directory::has_account(user_id user, const account_ref& wa
 
 result<std::optional<user_id>> postgres_directory::owner_of(const account_ref& wanted) {
     if (!postgres::is_storable(wanted.service)) return std::optional<user_id>{};
-    auto found = database_.ask("SELECT user_id FROM directory_accounts WHERE id = $1 AND service = $2", wanted.account,
+    auto found = database_.query("SELECT user_id FROM directory_accounts WHERE id = $1 AND service = $2", wanted.account,
                                wanted.service);
     if (!found) return std::move(found).error();
     return sql::read_value<user_id>(*found);
 }
 
 result<std::optional<user_id>> postgres_directory::owner_of(token_id token) {
-    auto found = database_.ask("SELECT user_id FROM tollgate_personal_tokens WHERE id = $1", token);
+    auto found = database_.query("SELECT user_id FROM tollgate_personal_tokens WHERE id = $1", token);
     if (!found) return std::move(found).error();
     return sql::read_value<user_id>(*found);
 }
@@ -203,10 +203,10 @@ result<void> postgres_directory::record(const activity& done) {
 
 result<std::vector<activity>> postgres_directory::activities(std::optional<user_id> user, std::size_t rows_max) {
     const auto rows = static_cast<std::int64_t>(rows_max);
-    auto found = user ? database_.ask("SELECT kind, user_id, subject, client, at FROM directory_activities "
+    auto found = user ? database_.query("SELECT kind, user_id, subject, client, at FROM directory_activities "
                                       "WHERE user_id = $1 ORDER BY id DESC LIMIT $2",
                                       *user, rows)
-                      : database_.ask("SELECT kind, user_id, subject, client, at FROM directory_activities "
+                      : database_.query("SELECT kind, user_id, subject, client, at FROM directory_activities "
                                       "ORDER BY id DESC LIMIT $1",
                                       rows);
     if (!found) return std::move(found).error();
@@ -214,7 +214,7 @@ result<std::vector<activity>> postgres_directory::activities(std::optional<user_
 }
 
 result<user_id> postgres_directory::add_user(const new_user& made) {
-    auto done = database_.change(
+    auto done = database_.execute(
         "INSERT INTO directory_users (login, password_hash, currency, balance) VALUES ($1, $2, $3, $4) RETURNING id",
         made.login, made.password_hash, made.currency, made.balance);
     if (!done) return std::move(done).error();
@@ -224,7 +224,7 @@ result<user_id> postgres_directory::add_user(const new_user& made) {
 }
 
 result<std::string> postgres_directory::shared_key(std::string_view name, std::string_view made) {
-    auto done = database_.change("INSERT INTO directory_keys AS keys (name, value) VALUES ($1, $2) "
+    auto done = database_.execute("INSERT INTO directory_keys AS keys (name, value) VALUES ($1, $2) "
                                  "ON CONFLICT (name) DO UPDATE SET value = keys.value RETURNING value",
                                  name, made);
     if (!done) return std::move(done).error();
@@ -235,7 +235,7 @@ result<std::string> postgres_directory::shared_key(std::string_view name, std::s
 
 result<std::optional<known_login>> postgres_directory::find_login(std::string_view login) {
     if (!postgres::is_storable(login)) return std::optional<known_login>{};
-    auto found = database_.ask(
+    auto found = database_.query(
         "SELECT id, password_hash FROM directory_users WHERE lower(login) = lower($1 COLLATE \"C\") "
         "AND NOT disabled", login);
     if (!found) return std::move(found).error();
@@ -247,7 +247,7 @@ result<std::optional<known_login>> postgres_directory::find_login(std::string_vi
 }
 
 result<std::vector<user_record>> postgres_directory::users_from(user_id first, std::size_t rows_max) {
-    auto listed = database_.ask(
+    auto listed = database_.query(
         "SELECT id, login, currency, balance, requests_per_day, disabled FROM directory_users "
         "WHERE id >= $1 ORDER BY id LIMIT $2",
         first, static_cast<std::int64_t>(rows_max));
@@ -257,7 +257,7 @@ result<std::vector<user_record>> postgres_directory::users_from(user_id first, s
 }
 
 result<std::optional<account_ref>> postgres_directory::account_of_delivery(delivery_id delivery) {
-    auto found = database_.ask(
+    auto found = database_.query(
         "SELECT service, account_id FROM tollgate_deliveries "
         "JOIN tollgate_hooks ON tollgate_hooks.id = hook_id WHERE tollgate_deliveries.id = $1 AND account_id <> 0",
         delivery);
@@ -268,7 +268,7 @@ result<std::optional<account_ref>> postgres_directory::account_of_delivery(deliv
 
 template <class... Values>
 result<void> postgres_directory::change_one(sql::statement_text text, const Values&... values) {
-    auto done = database_.change(text, values...);
+    auto done = database_.execute(text, values...);
     if (!done) return std::move(done).error();
     if (done->touched() == 0) return not_found();
     return {};
@@ -303,7 +303,7 @@ result<void> postgres_directory::delete_user(user_id user) {
 
 result<account_id> postgres_directory::add_account(user_id user, const service_name& service, std::string_view name,
                                                     bool admin) {
-    auto done = database_.change(
+    auto done = database_.execute(
         "INSERT INTO directory_accounts (service, user_id, name, admin) VALUES ($1, $2, $3, $4) RETURNING id", service,
         user, name, admin);
     if (!done) return std::move(done).error();  // not_found if the user does not exist

@@ -388,7 +388,7 @@ inline constexpr std::size_t path_parameters_max = 8;            // captures of 
 inline constexpr std::size_t hooks_per_event_max = 20;           // for one account and event: GitHub's bound
 
 inline constexpr std::size_t attempt_request_bytes_max = 4 * 1024;  // kept of a request: its head, and most bodies whole
-inline constexpr std::size_t attempt_answer_bytes_max = 4 * 1024;  // kept of a response, to recognise an error page
+inline constexpr std::size_t attempt_response_bytes_max = 4 * 1024;  // kept of a response, to recognise an error page
 // on record: 8 of the retry schedule, and manual ones
 inline constexpr std::size_t attempts_per_delivery_max = 100;
 inline constexpr std::size_t resent_deliveries_max = 1000;          // that one form sends again: some seconds for a receiver
@@ -3119,7 +3119,7 @@ enum class attempt_end : std::uint8_t {
     no_tls,           ///< the TLS handshake failed, usually because of a bad certificate
     timed_out,
     broken_off,       ///< the connection ended before the response did
-    bad_answer,       ///< not HTTP, or over a bound
+    bad_response,     ///< not HTTP, or over a bound
 };
 
 /// One HTTP request of a delivery and its result.
@@ -3128,7 +3128,7 @@ struct attempt {
     milliseconds duration{};
     attempt_end end = attempt_end::answered;
     unsigned status = 0;   ///< of the response; 0 without one
-    std::string answer{};  ///< the beginning of the response body, unchanged, at most limits::attempt_answer_bytes_max
+    std::string response{};  ///< the beginning of the response body, unchanged, at most limits::attempt_response_bytes_max
     /// The beginning of the request as it was sent, head and body, at most limits::attempt_request_bytes_max; empty if nothing
     /// was sent, or if it was made before 0.2.0.
     std::string request{};
@@ -4519,7 +4519,7 @@ enum class sign_in_result : std::uint8_t {
 };
 
 /// The result, with its session or waiting time.
-struct sign_in_answer {
+struct sign_in_response {
     sign_in_result result = sign_in_result::refused;
     std::optional<session> who;  ///< the new session, if signed in
     seconds retry_after{};  ///< if throttled: the time to wait; at least 1
@@ -4536,7 +4536,7 @@ concept sign_in_source = session_source<S> && requires(S& s, const http::request
     // Checks the password, ends the session that the request came with, if any, and starts a new one, whose Set-Cookie
     // is added to `response`. Adds nothing unless the result is `signed_in`. The caller has checked that the form came
     // from this site.
-    { s.sign_in(request, attempt, now, response) } -> std::same_as<result<sign_in_answer>>;
+    { s.sign_in(request, attempt, now, response) } -> std::same_as<result<sign_in_response>>;
     // Ends the session that the request came with, if any, and clears the cookie.
     { s.sign_out(request, now, response) } -> std::same_as<result<void>>;
 };
@@ -4564,7 +4564,7 @@ struct password_change {
 };
 
 /// The result of a password change.
-struct password_change_answer {
+struct password_change_response {
     enum class outcome : std::uint8_t {
         changed,
         refused,    ///< the current password is wrong
@@ -4586,7 +4586,7 @@ concept password_changer = session_source<S> && requires(S& s, const http::reque
     // Checks the current password as a sign-in does, with the same bounds on failures, and sets the new one. Ends all sessions of
     // the user, since any of them may be a thief's, and starts a new one, whose Set-Cookie is added to `response`. Adds nothing
     // unless the result is `changed`.
-    { s.change_password(request, who, wanted, now, response) } -> std::same_as<result<password_change_answer>>;
+    { s.change_password(request, who, wanted, now, response) } -> std::same_as<result<password_change_response>>;
 };
 
 /// Stores sessions. Only `cookie_sessions` needs it.
@@ -8399,21 +8399,21 @@ public:
     /// The URL of the sign-in page; it leads back to `return_to`.
     [[nodiscard]] std::string sign_in_url(std::string_view return_to) const { return cookie_.sign_in_url(return_to); }
 
-    [[nodiscard]] result<sign_in_answer> sign_in(const http::request& request, const sign_in_attempt& attempt,
+    [[nodiscard]] result<sign_in_response> sign_in(const http::request& request, const sign_in_attempt& attempt,
                                                  instant now, http::response& response) {
         // Text that no login or password can be is not worth a slow hash, and must not lock anyone out.
         if (attempt.login.size() > limits::login_bytes_max || attempt.password.size() > limits::password_bytes_max ||
             (!attempt.login.empty() && !is_visible_line(attempt.login, limits::login_bytes_max)))
-            return sign_in_answer{};
+            return sign_in_response{};
         const sign_in_key key{attempt.login, attempt.client, browsers_.find(request, attempt.login)};
         if (const auto wait = throttle_.begin(key, now))
-            return sign_in_answer{sign_in_result::throttled, std::nullopt, *wait};
+            return sign_in_response{sign_in_result::throttled, std::nullopt, *wait};
         auto checked = check(attempt, key.browser != 0);
         if (!checked) {
             throttle_.forgive(key, now);
             return std::move(checked).error();
         }
-        if (!*checked) return sign_in_answer{};
+        if (!*checked) return sign_in_response{};
         throttle_.succeed(key, now);
         if (auto ended = end_session_of(request); !ended) return std::move(ended).error();
         auto begun = begin_session({**checked, std::string{attempt.login}, {}}, request, attempt.client, now, response);
@@ -8455,30 +8455,30 @@ public:
     }
 
     /// The contract `password_changer`.
-    [[nodiscard]] result<password_change_answer> change_password(const http::request& request, const session& who,
+    [[nodiscard]] result<password_change_response> change_password(const http::request& request, const session& who,
                                                                  const password_change& wanted, instant now,
                                                                  http::response& response)
         requires password_store<Passwords>
     {
-        using enum password_change_answer::outcome;
-        if (wanted.current.size() > limits::password_bytes_max) return password_change_answer{refused, {}};
+        using enum password_change_response::outcome;
+        if (wanted.current.size() > limits::password_bytes_max) return password_change_response{refused, {}};
         const sign_in_attempt attempt{who.login, wanted.current, wanted.client};
         const sign_in_key key{who.login, wanted.client, browsers_.find(request, who.login)};
-        if (const auto wait = throttle_.begin(key, now)) return password_change_answer{throttled, *wait};
+        if (const auto wait = throttle_.begin(key, now)) return password_change_response{throttled, *wait};
         auto checked = check(attempt, true);
         if (!checked) {
             throttle_.forgive(key, now);
             return std::move(checked).error();
         }
         // The login may belong to somebody else by now.
-        if (!*checked || **checked != who.user) return password_change_answer{refused, {}};
+        if (!*checked || **checked != who.user) return password_change_response{refused, {}};
         throttle_.succeed(key, now);
         if (auto set = passwords_->set_password(who.user, wanted.wanted); !set) return std::move(set).error();
         // The current session, too: someone who knows its cookie must not stay.
         if (auto ended = store_->end_sessions_of(who.user, std::nullopt); !ended) return std::move(ended).error();
         if (auto begun = begin_session({who.user, who.login, {}}, request, wanted.client, now, response); !begun)
             return std::move(begun).error();
-        return password_change_answer{changed, {}};
+        return password_change_response{changed, {}};
     }
 
 private:
@@ -8519,7 +8519,7 @@ private:
         return {};
     }
 
-    [[nodiscard]] result<sign_in_answer> begin_session(session who, const http::request& request, const ip_address& client,
+    [[nodiscard]] result<sign_in_response> begin_session(session who, const http::request& request, const ip_address& client,
                                                        instant now, http::response& response) {
         std::array<std::byte, 32> bytes;
         if (!random_.fill(bytes)) return internal_error("the random source failed");
@@ -8537,7 +8537,7 @@ private:
         if (!kept) return std::move(kept).error();
         if (!cookie_.set(cookie, response)) return internal_error("the session cookie is malformed");
         (void)store_->sweep_sessions(now - settings_.lifetime, now - settings_.idle_lifetime, sweep_rows_max);
-        return sign_in_answer{sign_in_result::signed_in, std::move(who), {}};
+        return sign_in_response{sign_in_result::signed_in, std::move(who), {}};
     }
 
     session_settings settings_;
@@ -8810,7 +8810,7 @@ struct attempt_texts {
     std::string_view no_tls = "TLS handshake failed: the certificate may be invalid or expired";
     std::string_view timed_out = "Timed out before the response was complete";
     std::string_view broken_off = "Connection closed before the response was complete";
-    std::string_view bad_answer = "Invalid or oversized HTTP response";
+    std::string_view bad_response = "Invalid or oversized HTTP response";
 };
 
 /// The deliveries of one webhook. `{}` is a point in time unless a comment says otherwise.
@@ -8871,8 +8871,8 @@ struct delivery_texts {
     std::string_view seconds = "{} s";        ///< a number
     std::string_view request = "Request";
     std::string_view request_cut = "Request (truncated)";
-    std::string_view answer = "Response body";
-    std::string_view answer_cut = "Response body (truncated)";
+    std::string_view response = "Response body";
+    std::string_view response_cut = "Response body (truncated)";
 };
 
 /// The page of webhooks.
@@ -9435,7 +9435,7 @@ struct response_settings {
     /// Of all sections together, including those of interim responses and trailers.
     std::size_t header_bytes_max = limits::header_bytes_default;
     std::size_t field_count_max = limits::field_count_max;          ///< of the same sections
-    std::size_t kept_bytes_max = limits::attempt_answer_bytes_max;  ///< of the body; further bytes are dropped
+    std::size_t kept_bytes_max = limits::attempt_response_bytes_max;  ///< of the body; further bytes are dropped
     /// of the body, kept or not; beyond it the result is `complete` with `body_cut()`
     std::size_t body_bytes_max = 64 * 1024;
 };
@@ -10999,7 +10999,7 @@ inline constexpr std::string_view password_name = "password";
 [[nodiscard]] TOLLGATE_DECL form_faults faults_of(const sign_in_attempt& typed, const sign_in_texts& texts);
 
 /// Why the sign-in failed; empty if it succeeded.
-[[nodiscard]] TOLLGATE_DECL form_faults faults_of(const sign_in_answer& answer, const sign_in_texts& texts);
+[[nodiscard]] TOLLGATE_DECL form_faults faults_of(const sign_in_response& response, const sign_in_texts& texts);
 
 /// The two fields. `login` is the submitted value; a password is never sent back.
 TOLLGATE_DECL void write_sign_in_fields(html_writer& html, std::string_view login, const form_faults& faults,
@@ -11012,11 +11012,11 @@ inline form_faults faults_of(const sign_in_attempt& typed, const sign_in_texts& 
     return found;
 }
 
-inline form_faults faults_of(const sign_in_answer& answer, const sign_in_texts& texts) {
+inline form_faults faults_of(const sign_in_response& response, const sign_in_texts& texts) {
     form_faults found;
-    if (answer.result == sign_in_result::refused) found.add(password_name, texts.refused);
-    if (answer.result == sign_in_result::throttled)
-        found.add(password_name, fill_in(texts.throttled, duration_text(answer.retry_after, texts.durations)));
+    if (response.result == sign_in_result::refused) found.add(password_name, texts.refused);
+    if (response.result == sign_in_result::throttled)
+        found.add(password_name, fill_in(texts.throttled, duration_text(response.retry_after, texts.durations)));
     return found;
 }
 
@@ -11432,7 +11432,7 @@ struct failure_response {
     std::string_view docs_url;  ///< see `pipeline::topic_url`
     pipeline::topic about = about_oauth;
 };
-TOLLGATE_DECL void write_failure(http::response& response, const failure_response& answer);
+TOLLGATE_DECL void write_failure(http::response& response, const failure_response& failed);
 
 /// A server error: 503 with Retry-After, or 500. Replaces what `response` holds.
 TOLLGATE_DECL void write_server_error(http::response& response, const error& why, std::string_view docs_url);
@@ -13127,7 +13127,7 @@ template <class Call>
 
 template <class Call>
 [[nodiscard]] result<void> change_password(Call& call) {
-    using enum password_change_answer::outcome;
+    using enum password_change_response::outcome;
     const security_texts& texts = call.texts().security;
     auto faults = faults_of(call.form(), call.texts());
     if (!faults.empty()) return show_security(call, faults);
@@ -16523,11 +16523,11 @@ private:
 /// Combines calls of several threads into batches: while one round trip is under way, those that arrive form the next one. A call
 /// that finds none under way makes its own at once, so that a thread alone never waits for others.
 ///
-/// A batch is sent after all of its calls have arrived: each gets an answer that was made during the call, as if it had asked alone.
+/// A batch is sent after all of its calls have arrived: each gets a result that was made during the call, as if it had called alone.
 ///
 /// Thread rule: any thread. A call takes the rest of the round trip that is under way and one more, which must be bounded in time.
 /// With more than `batch_max` calls waiting it is one more for each of these.
-template <class Question, class Answer>
+template <class Request, class Result>
 class call_combiner {
 public:
     static constexpr std::size_t batch_max = 64;  // keys: larger batches are hardly cheaper for each call, and take longer
@@ -16535,16 +16535,16 @@ public:
     /// One call of a batch.
     class entry {
     public:
-        explicit entry(const Question& asked) : question{asked}, waits_on_{call_waiter::of_this_thread()} {}
+        explicit entry(const Request& made) : request{made}, waits_on_{call_waiter::of_this_thread()} {}
 
-        const Question& question;
-        std::optional<Answer> answer;
+        const Request& request;
+        std::optional<Result> result;
 
     private:
         friend class call_combiner;
         const std::shared_ptr<call_waiter>& waits_on_;
         entry* next_ = nullptr;
-        bool answered_ = false;  // if it is woken without an answer, it makes the next round trip
+        bool has_result_ = false;  // if it is woken without a result, it makes the next round trip
     };
     using batch = std::span<entry* const>;
 
@@ -16552,14 +16552,14 @@ public:
     call_combiner(const call_combiner&) = delete;
     call_combiner& operator=(const call_combiner&) = delete;
 
-    /// Calls `ask(batch)`, which throws nothing and gives each entry its answer; for this call, or for others with it. Throws
-    /// `std::bad_alloc` only, at a thread's first call, before anything is asked.
-    template <class Ask>
-    [[nodiscard]] Answer call(const Question& asked, Ask&& ask) {
-        entry own{asked};
+    /// Calls `send(batch)`, which throws nothing and gives each entry its result; for this call, or for others with it. Throws
+    /// `std::bad_alloc` only, at a thread's first call, before anything is sent.
+    template <class Send>
+    [[nodiscard]] Result call(const Request& request, Send&& send) {
+        entry own{request};
         if (!join(own)) {
             own.waits_on_->wait();
-            if (own.answered_) return *std::move(own.answer);
+            if (own.has_result_) return *std::move(own.result);
         }
         std::array<entry*, batch_max> taken;
         std::size_t count = 0;
@@ -16568,16 +16568,16 @@ public:
             for (; first_ != nullptr && count < batch_max; first_ = first_->next_) taken[count++] = first_;
             if (first_ == nullptr) last_ = nullptr;
         }
-        ask(batch{taken.data(), count});
-        // The next round trip first: it is under way while those that have their answers go on.
+        send(batch{taken.data(), count});
+        // The next round trip first: it is under way while those that have their results go on.
         if (const auto next = end_round_trip()) next->wake();
         for (entry* const each : batch{taken.data(), count}) {
             if (each == &own) continue;
             const std::shared_ptr<call_waiter> woken = each->waits_on_;  // the entry is gone as soon as its thread is woken
-            each->answered_ = true;
+            each->has_result_ = true;
             woken->wake();
         }
-        return *std::move(own.answer);
+        return *std::move(own.result);
     }
 
 private:
@@ -19072,16 +19072,16 @@ class row_cache {
     static_assert(std::is_nothrow_copy_constructible_v<mark> && std::is_nothrow_copy_assignable_v<mark>);
 
 public:
-    using answer = result<std::optional<Value>>;
+    using found_row = result<std::optional<Value>>;
 
     /// `entries_max` is rounded up to four times a power of two; 0: every call queries.
     row_cache(const Changes& changes, std::size_t entries_max)
         : changes_{&changes},
           sets_(entries_max == 0 ? 0 : std::bit_ceil((entries_max + slots_per_set - 1) / slots_per_set)) {}
 
-    /// What `query()` (an `answer`) returns, or returned before if that is still valid. Errors are not cached.
+    /// What `query()` (a `found_row`) returns, or returned before if that is still valid. Errors are not cached.
     template <class Query>
-    [[nodiscard]] answer find(const Key& key, Query&& query);
+    [[nodiscard]] found_row find(const Key& key, Query&& query);
     /// What `find` would return now without a query; unknown if it would query.
     [[nodiscard]] lookup<Value> cached(const Key& key) const noexcept;
 
@@ -19148,7 +19148,7 @@ private:
 
 template <class Key, class Value, class Changes>
 template <class Query>
-auto row_cache<Key, Value, Changes>::find(const Key& key, Query&& query) -> answer {
+auto row_cache<Key, Value, Changes>::find(const Key& key, Query&& query) -> found_row {
     if (sets_.empty()) return query();
     const auto now = changes_->read();
     if (!now) return query();
@@ -19156,9 +19156,9 @@ auto row_cache<Key, Value, Changes>::find(const Key& key, Query&& query) -> answ
     const std::size_t hash = hash_(key);
     if (auto known = cached(hash, *now, key); !known.is_unknown()) return std::move(known).found();
     guard_of(hash).misses.fetch_add(1, std::memory_order_relaxed);
-    answer asked = query();
-    if (asked) keep(hash, *now, key, *asked);
-    return asked;
+    found_row found = query();
+    if (found) keep(hash, *now, key, *found);
+    return found;
 }
 
 template <class Key, class Value, class Changes>
@@ -23302,13 +23302,13 @@ TOLLGATE_DECL page_texts german_texts() {
                           .no_tls = "TLS-Handshake fehlgeschlagen: Das Zertifikat ist möglicherweise ungültig oder abgelaufen",
                           .timed_out = "Zeitüberschreitung, bevor die Antwort vollständig war",
                           .broken_off = "Verbindung geschlossen, bevor die Antwort vollständig war",
-                          .bad_answer = "Ungültige oder zu große HTTP-Antwort"},
+                          .bad_response = "Ungültige oder zu große HTTP-Antwort"},
              .milliseconds = "{} ms",
              .seconds = "{} s",
              .request = "Anfrage",
              .request_cut = "Anfrage (gekürzt)",
-             .answer = "Antworttext",
-             .answer_cut = "Antworttext (gekürzt)"},
+             .response = "Antworttext",
+             .response_cut = "Antworttext (gekürzt)"},
         .activity = {.link = "Aktivität",
                      .title = "Letzte Aktivitäten",
                      .about = "Was mit Ihrem Konto geschehen ist. Wenn Ihnen ein Eintrag nicht bekannt vorkommt, ändern Sie Ihr "
@@ -24366,9 +24366,9 @@ TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const
 
     const milliseconds planned = schedule.waits[sent.attempts_made];
     milliseconds wait = detail::jittered(planned, schedule.jitter_percent, chance);
-    if (const auto asked = http::parse_retry_after(report.retry_after, now)) {
+    if (const auto requested = http::parse_retry_after(report.retry_after, now)) {
         // Never earlier than requested; and deliveries refused together are not retried together.
-        const milliseconds honored = (std::min)(*asked, schedule.retry_after_max);
+        const milliseconds honored = (std::min)(*requested, schedule.retry_after_max);
         const milliseconds earliest = (std::max)(honored, planned);
         constexpr std::uint32_t middle = 0x8000'0000U;
         wait = (std::max)(earliest, detail::jittered(earliest, schedule.jitter_percent, chance / 2 + middle));
@@ -25649,15 +25649,15 @@ inline void add_no_store_fields(http::response& response) {
 
 }  // namespace detail
 
-TOLLGATE_DECL void write_failure(http::response& response, const failure_response& answer) {
-    response.set_status(answer.status);
+TOLLGATE_DECL void write_failure(http::response& response, const failure_response& failed) {
+    response.set_status(failed.status);
     detail::add_no_store_fields(response);
     http::json_writer body{response.body()};
     body.begin_object();
-    body.member("error").string(to_text(answer.why.code));
-    body.member("error_description").string(answer.why.description);
-    body.member("message").string(answer.why.description);
-    body.member("documentation_url").string(pipeline::topic_url(answer.docs_url, answer.about));
+    body.member("error").string(to_text(failed.why.code));
+    body.member("error_description").string(failed.why.description);
+    body.member("message").string(failed.why.description);
+    body.member("documentation_url").string(pipeline::topic_url(failed.docs_url, failed.about));
     body.end_object();
 }
 
@@ -26959,9 +26959,9 @@ TOLLGATE_DECL std::string ending_of(const attempt& made, const attempt_texts& te
         case attempt_end::no_tls: return std::string{texts.no_tls};
         case attempt_end::timed_out: return std::string{texts.timed_out};
         case attempt_end::broken_off: return std::string{texts.broken_off};
-        case attempt_end::bad_answer: break;
+        case attempt_end::bad_response: break;
     }
-    return std::string{texts.bad_answer};
+    return std::string{texts.bad_response};
 }
 
 TOLLGATE_DECL std::string duration_of(const attempt& made, const delivery_texts& texts) {
@@ -27029,7 +27029,7 @@ inline void write_attempt(html_writer& html, const page_view& view, const attemp
         web::write_moment(html, made.at, view.texts.dates);
         html.add(", {}</span>", duration_of(made, texts));
     };
-    if (made.answer.empty() && made.request.empty()) {
+    if (made.response.empty() && made.request.empty()) {
         html.add("<li><p>");
         write_line();
         html.add("</p></li>\n");
@@ -27043,7 +27043,7 @@ inline void write_attempt(html_writer& html, const page_view& view, const attemp
         if (!text.empty()) html.add("<div><p class=\"hint\">{}</p>\n<pre>\n{}</pre></div>\n", heading, make_readable(text));
     };
     write_part(made.request.size() >= limits::attempt_request_bytes_max ? texts.request_cut : texts.request, made.request);
-    write_part(made.answer.size() >= limits::attempt_answer_bytes_max ? texts.answer_cut : texts.answer, made.answer);
+    write_part(made.response.size() >= limits::attempt_response_bytes_max ? texts.response_cut : texts.response, made.response);
     html.add("</div></details></li>\n");
 }
 
@@ -29425,7 +29425,7 @@ TOLLGATE_DECL std::vector<completion> outbox::complete(std::span<const attempt_r
 
 TOLLGATE_DECL void outbox::record(const attempt_result& ended) {
     if (ended.outcome == delivery_outcome::not_attempted) return;
-    const std::size_t bytes = detail::attempt_bytes + ended.made.answer.size() + ended.made.request.size();
+    const std::size_t bytes = detail::attempt_bytes + ended.made.response.size() + ended.made.request.size();
     const bool fits = make_space(bytes);  // before the row is looked up, because this may remove it
     const std::int64_t id = ended.lease.delivery.value();
     row* const found = find(ended.lease.delivery);
@@ -29434,13 +29434,13 @@ TOLLGATE_DECL void outbox::record(const attempt_result& ended) {
     auto& attempts = hook_rows_.find(which.hook)->second.attempts;
     attempt kept = ended.made;
     if (!fits) {  // the attempt matters more than its texts
-        kept.answer.clear();
+        kept.response.clear();
         kept.request.clear();
     }
     which.attempts.reserve(which.attempts.size() + 1);
     attempts.emplace(++last_attempt_, attempt_row{id, std::move(kept)});
     which.attempts.push_back(last_attempt_);
-    bytes_ += detail::attempt_bytes + (fits ? ended.made.answer.size() + ended.made.request.size() : 0);
+    bytes_ += detail::attempt_bytes + (fits ? ended.made.response.size() + ended.made.request.size() : 0);
 }
 
 TOLLGATE_DECL completion outbox::complete_one(const attempt_result& ended, instant now) noexcept {
@@ -29508,7 +29508,7 @@ TOLLGATE_DECL void outbox::forget_attempt(row& which, std::size_t index) noexcep
     auto& attempts = hook_rows_.find(which.hook)->second.attempts;
     const auto place = which.attempts.begin() + static_cast<std::ptrdiff_t>(index);
     const auto found = attempts.find(*place);
-    bytes_ -= detail::attempt_bytes + found->second.made.answer.size() + found->second.made.request.size();
+    bytes_ -= detail::attempt_bytes + found->second.made.response.size() + found->second.made.request.size();
     attempts.erase(found);
     which.attempts.erase(place);
 }
@@ -30935,8 +30935,8 @@ TOLLGATE_DECL bool is_sending(socket_handle on) noexcept {
 }
 
 TOLLGATE_DECL bool is_broken(socket_handle one) noexcept {
-    pollfd asked{one, 0, 0};
-    return ::poll(&asked, 1, 0) > 0 && (asked.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0;
+    pollfd polled{one, 0, 0};
+    return ::poll(&polled, 1, 0) > 0 && (polled.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0;
 }
 
 TOLLGATE_DECL void close_socket(socket_handle one) noexcept {
@@ -34051,7 +34051,7 @@ struct ended_attempt {
     bool unsendable = false;  ///< not tried, because the payload format refused it
     attempt_end end = attempt_end::answered;
     unsigned status = 0;
-    std::string answer{};
+    std::string response{};
     std::string request{};  ///< the beginning of what was sent
     std::string retry_after{};
     std::string why{};  ///< for the operator
@@ -35088,7 +35088,7 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
     if (found == in_flight_.end()) return;
     in_flight_delivery& one = found->second;
     attempt made{.at = one.began, .duration = each.duration, .end = each.end, .status = each.status,
-                 .answer = std::move(each.answer), .request = std::move(each.request)};
+                 .response = std::move(each.response), .request = std::move(each.request)};
     attempt_result judged =
         judge_attempt(settings_.retry, one.sent, {std::move(made), each.retry_after}, now.wall, each.chance);
     if (each.unsendable) {
@@ -35582,9 +35582,9 @@ TOLLGATE_DECL void hook_client::sweep() {
 
 TOLLGATE_DECL void hook_client::tell() noexcept {
     telling_ = false;
-    ended_attempts told;
-    told.swap(ended_);
-    owner_->on_ended(std::move(told));
+    ended_attempts ended;
+    ended.swap(ended_);
+    owner_->on_ended(std::move(ended));
 }
 
 }  // namespace tollgate::webhooks
@@ -35803,7 +35803,7 @@ TOLLGATE_DECL void attempt_run::on_read(const std::error_code& failed, std::size
     }
     if (step == http::response_step::refused) {
         if (ended) return on_lost(std::string{parser_.refused_reason()});
-        return end_as(attempt_end::bad_answer, std::string{parser_.refused_reason()});
+        return end_as(attempt_end::bad_response, std::string{parser_.refused_reason()});
     }
     if (!ended && written_ && parser_.keep_alive() && parser_.consumed() == bytes)
         client_->keep(origin_, std::move(connection_));
@@ -35831,7 +35831,7 @@ TOLLGATE_DECL void attempt_run::end_as(attempt_end how, std::string why) noexcep
         made.status = parser_.status();
         try {
             made.retry_after = parser_.retry_after();
-            made.answer = parser_.body();
+            made.response = parser_.body();
         } catch (const std::exception&) {  // only the status matters
         }
     }
@@ -36906,7 +36906,7 @@ struct text_column {
 template <>
 struct column<attempt_end> : text_column<attempt_end, 8> {
     static constexpr texts all{"answered", "no_address", "refused_address", "no_connection",
-                               "no_tls",   "timed_out",  "broken_off",      "bad_answer"};
+                               "no_tls",   "timed_out",  "broken_off",      "bad_answer"};  // bad_response
     static std::optional<attempt_end> read(const cell& from) noexcept { return text_column::read(all, from); }
     static void write(parameter to, attempt_end value) noexcept { text_column::write(all, to, value); }
 };
@@ -37040,7 +37040,7 @@ private:
                 on_.run("INSERT INTO tollgate_attempts (delivery, hook, began_at, duration, outcome, status, answer, request) "
                         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                         ended.lease.delivery, hook, made.at, std::int64_t{made.duration.count()}, made.end,
-                        std::int64_t{made.status}, blob_text{made.answer}, blob_text{made.request});
+                        std::int64_t{made.status}, blob_text{made.response}, blob_text{made.request});
             !done)
             return done;
         return on_.run(
@@ -37204,13 +37204,13 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> sqlite_store::attempts_of(co
                                  sqlite::blob_text, sqlite::blob_text>();
             if (!row) return std::move(row).error();
             if (!*row) return found;
-            auto& [id, event, message_id, at, duration, end, status, answer, request] = **row;
+            auto& [id, event, message_id, at, duration, end, status, response, request] = **row;
             found.push_back({id, std::move(event), message_id,
                              attempt{.at = at,
                                      .duration = milliseconds{duration},
                                      .end = end,
                                      .status = static_cast<unsigned>(status),
-                                     .answer = std::move(answer.bytes),
+                                     .response = std::move(response.bytes),
                                      .request = std::move(request.bytes)}});
         }
     });
@@ -39253,12 +39253,12 @@ TOLLGATE_DECL result<std::size_t> remove_deliveries_of_deleted(database& on, std
             if (!*row) break;
             hook = std::get<0>(**row);
         }
-        const std::size_t asked = rows_max - removed;
+        const std::size_t count = rows_max - removed;
         auto some = detail::remove_listed(
-            on, on.prepare("SELECT id, event FROM tollgate_deliveries WHERE hook = ? LIMIT ?", *hook, asked));
+            on, on.prepare("SELECT id, event FROM tollgate_deliveries WHERE hook = ? LIMIT ?", *hook, count));
         if (!some) return some;
         removed += *some;
-        if (*some == asked) break;
+        if (*some == count) break;
         if (auto done = on.run("DELETE FROM tollgate_hooks WHERE id = ?", *hook); !done) return std::move(done).error();
     }
     return removed;
@@ -39610,7 +39610,7 @@ struct postgres_settings {
     milliseconds connect_wait_max{3000};
     /// Time limit for a response. The server cancels a statement after three quarters of it (statement_timeout); a
     /// connection without any response is closed, and with it all that have been waiting for more than 100 ms.
-    milliseconds answer_wait_max{3000};
+    milliseconds response_wait_max{3000};
     /// How long a statement waits for a lock (lock_timeout).
     milliseconds lock_wait_max{1000};
     /// The clock by which the store's callers tell the time: by default this machine's. Null: the store's own
@@ -40030,8 +40030,8 @@ public:
     }
 
     /// For a batch that may take longer than others. Must be called first.
-    TOLLGATE_DECL void take_up_to(milliseconds answer_wait_max);
-    [[nodiscard]] std::optional<milliseconds> answer_wait_max() const noexcept { return answer_wait_max_; }
+    TOLLGATE_DECL void take_up_to(milliseconds response_wait_max);
+    [[nodiscard]] std::optional<milliseconds> response_wait_max() const noexcept { return response_wait_max_; }
 
     struct value {
         unsigned type;
@@ -40066,7 +40066,7 @@ private:
     }
 
     milliseconds shift_;
-    std::optional<milliseconds> answer_wait_max_;
+    std::optional<milliseconds> response_wait_max_;
     std::size_t transaction_size_ = 0;  // 0: all
     std::vector<statement> statements_;
     std::vector<value> values_;
@@ -40155,7 +40155,7 @@ result<std::tuple<Columns...>> rows::only() {
 }
 
 /// The results of a batch's statements, in order. All of them succeeded and are committed.
-using answers = std::vector<rows>;
+using results = std::vector<rows>;
 
 }  // namespace tollgate::postgres
 
@@ -40221,7 +40221,7 @@ struct connection_settings {
     /// Time limit for the results of one batch. The server cancels a statement after three quarters of it
     /// (statement_timeout), so that it reports the time-out itself; a connection without any response is closed. Together
     /// with the 2 s that a request may wait for a worker, it is the 5 s that most clients wait.
-    milliseconds answer_wait_max{3000};
+    milliseconds response_wait_max{3000};
     /// How long a statement waits for a lock (lock_timeout). Transactions take milliseconds, so a lock that is held for
     /// longer belongs to an operator who alters or locks a table.
     milliseconds lock_wait_max{1000};
@@ -40239,7 +40239,7 @@ struct notice {
 
 /// The outcome of a batch: its results, or the run_failure.
 struct run_result {
-    answers given{};
+    results given{};
     std::optional<run_failure> failed{};
 };
 
@@ -40267,7 +40267,7 @@ public:
     /// Whether the connection looks usable without a round trip: the peer has not closed it.
     [[nodiscard]] TOLLGATE_DECL bool is_sound() noexcept;
     /// Sets the time limit for results from now on; the server's limit stays.
-    void set_answer_wait_max(milliseconds wait_max) noexcept { settings_.answer_wait_max = wait_max; }
+    void set_response_wait_max(milliseconds wait_max) noexcept { settings_.response_wait_max = wait_max; }
 
     /// Waits for input from the server: a notification or a close. False if the connection is unusable.
     [[nodiscard]] TOLLGATE_DECL bool wait_for_notice(milliseconds wait_max, int wake_descriptor);
@@ -40303,8 +40303,8 @@ private:
     TOLLGATE_DECL void take_error(reception& into, const pg_result* result);
     TOLLGATE_DECL void forget_prepared(std::string_view text);
     TOLLGATE_DECL waited wait(bool to_write, steady::time_point end, int wake_descriptor = -1) noexcept;
-    /// For the answers to a batch that was sent at `began_at`: also ends when another connection has hung since.
-    TOLLGATE_DECL waited wait_for_answer(bool to_write, steady::time_point began_at, steady::time_point end,
+    /// For the results of a batch that was sent at `began_at`: also ends when another connection has hung since.
+    TOLLGATE_DECL waited wait_for_response(bool to_write, steady::time_point began_at, steady::time_point end,
                                          unsigned hung_before) noexcept;
     [[nodiscard]] unsigned hung_connections() const noexcept {
         return settings_.hung_connections ? settings_.hung_connections->load(std::memory_order_relaxed) : 0;
@@ -40438,7 +40438,7 @@ class transaction;
 ///     auto opened = postgres_database::open("dbname=shop");
 ///     static constexpr postgres::schema_step steps[] = {{"CREATE TABLE orders (id bigint PRIMARY KEY, name text)"}};
 ///     if (auto done = opened->migrate("shop", steps); !done) return done;
-///     auto rows = opened->ask("SELECT name FROM orders WHERE id = $1", id);
+///     auto rows = opened->query("SELECT name FROM orders WHERE id = $1", id);
 ///     if (!rows) return std::move(rows).error();
 ///     auto name = rows->next<std::string>();
 ///
@@ -40478,22 +40478,22 @@ public:
     /// One round trip and one transaction. Errors: unavailable if no connection became free in time, and as
     /// `postgres::failure` says. What the server rolled back because of a concurrent transaction is repeated at most
     /// twice.
-    [[nodiscard]] TOLLGATE_DECL result<postgres::answers> run(const postgres::batch& batch,
+    [[nodiscard]] TOLLGATE_DECL result<postgres::results> run(const postgres::batch& batch,
                                                                postgres::repeat when_lost = postgres::repeat::never);
     /// The same with another bound on the wait for a connection.
-    [[nodiscard]] TOLLGATE_DECL result<postgres::answers> run(const postgres::batch& batch, postgres::repeat when_lost,
+    [[nodiscard]] TOLLGATE_DECL result<postgres::results> run(const postgres::batch& batch, postgres::repeat when_lost,
                                                                milliseconds connection_wait_max);
 
     /// Runs one statement that changes nothing.
     template <class... Values>
-    [[nodiscard]] result<postgres::rows> ask(postgres::statement_text text, const Values&... values) {
+    [[nodiscard]] result<postgres::rows> query(postgres::statement_text text, const Values&... values) {
         postgres::batch single = make_batch();
         single.add(text, values...);
         return run_one(single, postgres::repeat::allowed);
     }
     /// Runs one statement that changes something.
     template <class... Values>
-    [[nodiscard]] result<postgres::rows> change(postgres::statement_text text, const Values&... values) {
+    [[nodiscard]] result<postgres::rows> execute(postgres::statement_text text, const Values&... values) {
         postgres::batch single = make_batch();
         single.add(text, values...);
         return run_one(single, postgres::repeat::never);
@@ -40520,7 +40520,7 @@ private:
     template <class Key, class Row>
     friend class postgres_lookup;
     struct state;
-    [[nodiscard]] TOLLGATE_DECL result<postgres::answers> run(const postgres::batch& batch, postgres::repeat when_lost,
+    [[nodiscard]] TOLLGATE_DECL result<postgres::results> run(const postgres::batch& batch, postgres::repeat when_lost,
                                                                milliseconds connection_wait_max, bool is_lookup);
     [[nodiscard]] TOLLGATE_DECL result<postgres::rows> look_up(const postgres::batch& batch);
     explicit postgres_database(std::unique_ptr<state> made) noexcept;
@@ -40533,7 +40533,7 @@ namespace postgres {
 
 /// A transaction of several batches, for when one depends on the results of another. The first batch starts with BEGIN,
 /// and one contains COMMIT; otherwise the transaction is rolled back at the end of the scope. The server ends a
-/// transaction that is idle for longer than `answer_wait_max`.
+/// transaction that is idle for longer than `response_wait_max`.
 class transaction {
 public:
     /// Movable, not copyable.
@@ -40542,7 +40542,7 @@ public:
     TOLLGATE_DECL ~transaction();
 
     /// As the database's `run`, but nothing is repeated.
-    [[nodiscard]] TOLLGATE_DECL result<answers> run(const batch& next);
+    [[nodiscard]] TOLLGATE_DECL result<results> run(const batch& next);
     /// Call after the commit, so that nothing is rolled back.
     void committed() noexcept { is_open_ = false; }
     /// Whether the server rolled it back because of a concurrent transaction, so that the whole transaction may be
@@ -40586,10 +40586,10 @@ public:
         if (on.is_refusing()) return unavailable("PostgreSQL: not connected; retrying shortly");
         return callers_.call(key, [&](typename combiner::batch all) noexcept {
             try {
-                answer(all, on, text, read);
+                look_up_all(all, on, text, read);
             } catch (...) {  // out of memory
                 for (auto* const each : all)
-                    if (!each->answer) each->answer.emplace(error{error_kind::unavailable, {}, {}});
+                    if (!each->result) each->result.emplace(error{error_kind::unavailable, {}, {}});
             }
         });
     }
@@ -40598,12 +40598,12 @@ private:
     using combiner = detail::call_combiner<Key, result<std::optional<Row>>>;
 
     template <class Read>
-    static void answer(typename combiner::batch all, postgres_database& on, postgres::statement_text text, Read& read) {
+    static void look_up_all(typename combiner::batch all, postgres_database& on, postgres::statement_text text, Read& read) {
         std::optional<error> why;
         if (!on.is_up() && all.size() > 1) why = unavailable("PostgreSQL: not connected: the previous calls timed out");
         std::vector<Key> keys;
         keys.reserve(all.size());
-        for (const auto* const each : all) keys.push_back(each->question);
+        for (const auto* const each : all) keys.push_back(each->request);
         postgres::batch query = on.make_batch();
         query.add(text, keys);
         auto found = why ? result<postgres::rows>{*why} : on.look_up(query);
@@ -40614,12 +40614,12 @@ private:
             if (!row || !*row) break;
             const auto& [key, value] = **row;
             for (auto* const each : all)
-                if (!each->answer && each->question == key) set(each->answer, value);
+                if (!each->result && each->request == key) set(each->result, value);
         }
         for (auto* const each : all) {
-            if (each->answer) continue;
-            if (why) each->answer.emplace(*why);
-            else each->answer.emplace(std::optional<Row>{});
+            if (each->result) continue;
+            if (why) each->result.emplace(*why);
+            else each->result.emplace(std::optional<Row>{});
         }
     }
     static void set(std::optional<result<std::optional<Row>>>& to, const result<Row>& value) {
@@ -40778,7 +40778,7 @@ private:
     TOLLGATE_DECL void listen_until_stopped() noexcept;
     TOLLGATE_DECL void listen_while_connected();
     TOLLGATE_DECL void take_notices(connection& from);
-    TOLLGATE_DECL void take_changes(std::string_view told) noexcept;
+    TOLLGATE_DECL void take_changes(std::string_view payload) noexcept;
     /// True if the listener should stop.
     TOLLGATE_DECL bool pause(milliseconds length) noexcept;
 
@@ -40926,7 +40926,7 @@ TOLLGATE_DECL result<bool> postgres_store::create_owner_token(const new_access_t
 
 TOLLGATE_DECL result<bool> postgres_store::revoke_access_token(const digest& token) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
-        auto done = impl_->database.change("DELETE FROM tollgate_access_tokens WHERE token_digest = $1", token);
+        auto done = impl_->database.execute("DELETE FROM tollgate_access_tokens WHERE token_digest = $1", token);
         if (!done) return impl_->forget_all_after(std::move(done).error());
         impl_->changes->forget_key(impl_->access_tokens.hash_of(token));
         return done->touched() > 0;
@@ -40983,7 +40983,7 @@ TOLLGATE_DECL result<std::optional<application>> postgres_store::find_applicatio
     return detail::without_exceptions([&]() -> result<std::optional<application>> {
         if (client_id.size() > client_id_text::bytes_max || !postgres::is_storable(client_id))
             return std::optional<application>{};
-        auto listed = impl_->database.ask(
+        auto listed = impl_->database.query(
             "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
             "client_type, older_secret_digest, acts_for_owner, 0::bigint FROM tollgate_applications WHERE client_id = $1",
             client_id);
@@ -40994,7 +40994,7 @@ TOLLGATE_DECL result<std::optional<application>> postgres_store::find_applicatio
 
 TOLLGATE_DECL result<std::vector<application>> postgres_store::applications_of(user_id owner) noexcept {
     return detail::without_exceptions([&]() -> result<std::vector<application>> {
-        auto listed = impl_->database.ask(
+        auto listed = impl_->database.query(
             "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
             "client_type, older_secret_digest, acts_for_owner, "
             "(SELECT count(*) FROM tollgate_grants AS grants WHERE application_id = tollgate_applications.id) "
@@ -41029,7 +41029,7 @@ TOLLGATE_DECL result<bool> postgres_store::update_application(user_id owner, app
 TOLLGATE_DECL result<bool> postgres_store::add_client_secret(
     user_id owner, application_id id, const digest& secret) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
-        auto done = impl_->database.change(
+        auto done = impl_->database.execute(
             "UPDATE tollgate_applications SET older_secret_digest = secret_digest, secret_digest = $1 "
             "WHERE id = $2 AND owner_id = $3",
             secret, id, owner);
@@ -41040,7 +41040,7 @@ TOLLGATE_DECL result<bool> postgres_store::add_client_secret(
 
 TOLLGATE_DECL result<bool> postgres_store::remove_older_secret(user_id owner, application_id id) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
-        auto done = impl_->database.change(
+        auto done = impl_->database.execute(
             "UPDATE tollgate_applications SET older_secret_digest = NULL "
             "WHERE id = $1 AND owner_id = $2 AND older_secret_digest IS NOT NULL",
             id, owner);
@@ -41113,7 +41113,7 @@ struct column<delivery_state> : numbered_column<delivery_state, delivery_state::
 static_assert(static_cast<int>(delivery_state::waiting) == 0 && static_cast<int>(delivery_state::held) == 3);
 
 template <>
-struct column<attempt_end> : numbered_column<attempt_end, attempt_end::bad_answer> {};
+struct column<attempt_end> : numbered_column<attempt_end, attempt_end::bad_response> {};
 
 template <>
 struct column<message_seed> {
@@ -41343,7 +41343,7 @@ inline result<void> close_ledger(batch request, transaction& on, const completio
         std::vector<milliseconds> durations;
         std::vector<attempt_end> ends;
         std::vector<std::int64_t> statuses;
-        std::vector<raw_bytes> answers_of, requests_of;
+        std::vector<raw_bytes> responses_of, requests_of;
         for (const attempt_result& each : ended) {
             const auto of = in.deliveries.find(each.lease.delivery);
             if (of == in.deliveries.end() || each.outcome == delivery_outcome::not_attempted) continue;
@@ -41353,7 +41353,7 @@ inline result<void> close_ledger(batch request, transaction& on, const completio
             durations.push_back(each.made.duration);
             ends.push_back(each.made.end);
             statuses.push_back(each.made.status);
-            answers_of.push_back({each.made.answer});
+            responses_of.push_back({each.made.response});
             requests_of.push_back({each.made.request});
         }
         request.add(
@@ -41361,7 +41361,7 @@ inline result<void> close_ledger(batch request, transaction& on, const completio
             "SELECT delivery_id, hook_id, at, duration, ended, status, answer, request "
             "FROM unnest($1, $2, $3, $4, $5, $6, $7, $8) WITH ORDINALITY "
             "AS made (delivery_id, hook_id, at, duration, ended, status, answer, request, place) ORDER BY place",
-            deliveries, hooks, times, durations, ends, statuses, answers_of, requests_of);
+            deliveries, hooks, times, durations, ends, statuses, responses_of, requests_of);
         // The last failure of each.
         request.add(
             "DELETE FROM tollgate_attempts WHERE id = ANY (ARRAY(SELECT id FROM ("
@@ -41513,7 +41513,7 @@ TOLLGATE_DECL result<void> postgres_store::create_device_code(const new_device_c
 
 TOLLGATE_DECL result<std::optional<device_code>> postgres_store::find_device_code(const digest& code) noexcept {
     return detail::without_exceptions([&]() -> result<std::optional<device_code>> {
-        auto found = impl_->database.ask(
+        auto found = impl_->database.query(
             "SELECT device_digest, application_id, client_id, scopes, requested_from, codes.created_at, expires_at, state "
             "FROM tollgate_device_codes AS codes JOIN tollgate_applications AS applications "
             "ON application_id = applications.id WHERE device_digest = $1 OR user_digest = $1",
@@ -41526,7 +41526,7 @@ TOLLGATE_DECL result<std::optional<device_code>> postgres_store::find_device_cod
 TOLLGATE_DECL result<bool> postgres_store::answer_device_code(const digest& user_code,
                                                               device_code_state answer) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
-        auto done = impl_->database.change(
+        auto done = impl_->database.execute(
             "UPDATE tollgate_device_codes SET state = $2 WHERE user_digest = $1 AND state = 'pending'", user_code, answer);
         if (!done) return std::move(done).error();
         return done->touched() > 0;
@@ -41546,7 +41546,7 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL result<std::optional<scope_set>> postgres_store::granted_scopes(user_id user,
                                                                               application_id application) noexcept {
     return detail::without_exceptions([&]() -> result<std::optional<scope_set>> {
-        auto found = impl_->database.ask(
+        auto found = impl_->database.query(
             "SELECT scopes FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user, application);
         if (!found) return std::move(found).error();
         return sql::read_value<scope_set>(*found);
@@ -41733,7 +41733,7 @@ TOLLGATE_DECL result<void> postgres_store::revoke_oauth_token(
 
 TOLLGATE_DECL result<std::optional<oauth_token>> postgres_store::find_oauth_token(const digest& token) noexcept {
     return detail::without_exceptions([&]() -> result<std::optional<oauth_token>> {
-        auto found = impl_->database.ask(
+        auto found = impl_->database.query(
             "SELECT false, user_id, application_id, client_id, scopes, tokens.created_at, expires_at "
             "FROM tollgate_access_tokens AS tokens LEFT JOIN tollgate_applications AS applications "
             "ON applications.id = application_id WHERE token_digest = $1 "
@@ -41748,7 +41748,7 @@ TOLLGATE_DECL result<std::optional<oauth_token>> postgres_store::find_oauth_toke
 
 TOLLGATE_DECL result<std::vector<grant>> postgres_store::grants_of(user_id user) noexcept {
     return detail::without_exceptions([&]() -> result<std::vector<grant>> {
-        auto listed = impl_->database.ask(
+        auto listed = impl_->database.query(
             "SELECT grants.id, application_id, name, website, scopes, grants.created_at, last_used_at "
             "FROM tollgate_grants AS grants JOIN tollgate_applications AS applications "
             "ON application_id = applications.id WHERE user_id = $1 ORDER BY grants.id",
@@ -41777,7 +41777,7 @@ TOLLGATE_DECL result<std::size_t> postgres_store::sweep_expired(instant now, std
     return detail::without_exceptions([&]() -> result<std::size_t> {
         if (rows_max == 0) return std::size_t{0};
         // Nodes that sweep at the same time take different rows.
-        auto swept = impl_->database.change(
+        auto swept = impl_->database.execute(
             "WITH codes AS (DELETE FROM tollgate_codes WHERE id = ANY (ARRAY("
             "SELECT id FROM tollgate_codes WHERE forget_at <= $1 ORDER BY forget_at LIMIT $2 FOR UPDATE SKIP LOCKED)) "
             "RETURNING id), "
@@ -41841,7 +41841,7 @@ TOLLGATE_DECL result<hook_id> postgres_store::create_hook(
 
 TOLLGATE_DECL result<std::vector<hook>> postgres_store::hooks_of(const account_ref& account) noexcept {
     return detail::without_exceptions([&]() -> result<std::vector<hook>> {
-        auto listed = impl_->database.ask(
+        auto listed = impl_->database.query(
             "SELECT id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since "
             "FROM tollgate_hooks WHERE service = $1 AND account_id = $2 ORDER BY id",
             account.service, account.account);
@@ -41854,7 +41854,7 @@ TOLLGATE_DECL result<std::optional<account_ref>> postgres_store::account_of_hook
     const service_name& service, hook_id id) noexcept {
     return detail::without_exceptions([&]() -> result<std::optional<account_ref>> {
         if (!postgres::is_storable(service)) return std::optional<account_ref>{};
-        auto found = impl_->database.ask(
+        auto found = impl_->database.query(
             "SELECT account_id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id <> 0", id, service);
         if (!found) return std::move(found).error();
         return sql::read_one<account_id>(*found,
@@ -41983,7 +41983,7 @@ TOLLGATE_DECL result<void> postgres_store::impl::encrypt_hook_secrets() {
         return sql::encrypt_all(
             keys,
             [&](std::int64_t last) -> result<std::vector<sql::stored_secret>> {
-                auto page = database.ask(select, last, sql::unchanged_prefix(keys), sql::reencrypted_rows_max);
+                auto page = database.query(select, last, sql::unchanged_prefix(keys), sql::reencrypted_rows_max);
                 if (!page) return std::move(page).error();
                 return sql::read_all<std::int64_t, service_name, account_id, std::string>(
                     *page, [](std::int64_t row, const service_name& service, account_id account, std::string& text) {
@@ -41998,7 +41998,7 @@ TOLLGATE_DECL result<void> postgres_store::impl::encrypt_hook_secrets() {
                     before.push_back(each.before);
                     after.push_back(each.after);
                 }
-                auto done = database.change(update, rows, before, after);
+                auto done = database.execute(update, rows, before, after);
                 if (!done) return std::move(done).error();
                 return {};
             });
@@ -42046,7 +42046,7 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL result<delivery_backlog> postgres_store::backlog(instant now, std::size_t rows_max) noexcept {
     return detail::without_exceptions([&]() -> result<delivery_backlog> {
         // Of the hooks that may have something due: those that are ready, and those named by an unread notice.
-        auto rows = impl_->database.ask(
+        auto rows = impl_->database.query(
             "WITH ready AS (SELECT id FROM tollgate_hooks WHERE ready_at <= $1 AND account_id <> 0 "
             "UNION SELECT hooks.id FROM (SELECT hook_id, due_at FROM tollgate_due_notices ORDER BY id LIMIT $2) AS notices "
             "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE due_at <= $1 AND account_id <> 0) "
@@ -42253,8 +42253,8 @@ TOLLGATE_DECL result<std::size_t> postgres_store::append_event(const event& happ
 TOLLGATE_DECL result<bool> postgres_store::append_event_to(hook_id to, const event& happened, const message_seed& seed,
                                                            instant now) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
-        auto asked = impl_->database.make_batch();
-        asked.add(
+        auto batch = impl_->database.make_batch();
+        batch.add(
             "WITH found AS (SELECT id, host_id, disabled_at IS NOT NULL AS is_disabled FROM tollgate_hooks "
             "WHERE id = $1 AND service = $2 AND account_id = $3 FOR KEY SHARE), "
             "made AS (INSERT INTO tollgate_events (service, account_id, name, data, happened_at, seed) "
@@ -42264,10 +42264,10 @@ TOLLGATE_DECL result<bool> postgres_store::append_event_to(hook_id to, const eve
             "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $8 FROM sent) "
             "SELECT is_disabled FROM found",
             to, happened.account.service, happened.account.account, happened.name, happened.data, happened.at, seed, now);
-        asked.add_afterthought(postgres::notify_other_nodes);
-        auto answered = impl_->database.run(asked);
-        if (!answered) return std::move(answered).error();
-        const auto row = answered->front().next<bool>();
+        batch.add_afterthought(postgres::notify_other_nodes);
+        auto results = impl_->database.run(batch);
+        if (!results) return std::move(results).error();
+        const auto row = results->front().next<bool>();
         if (!row) return row.error();
         if (!*row) return false;
         if (std::get<0>(**row)) return hook_is_disabled();
@@ -42280,7 +42280,7 @@ TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(const 
                                                                            std::optional<delivery_id> before,
                                                                            std::optional<delivery_state> state) noexcept {
     return detail::without_exceptions([&]() -> result<std::vector<delivery>> {
-        auto listed = impl_->database.ask(
+        auto listed = impl_->database.query(
             "SELECT deliveries.id, events.name, seed, deliveries.created_at, shown, attempts_made, "
             "CASE shown WHEN 0 THEN at END FROM tollgate_deliveries AS deliveries "
             "JOIN tollgate_events AS events ON events.id = event_id JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
@@ -42314,7 +42314,7 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
     const account_ref& account, hook_id of, std::size_t rows_max, std::optional<delivery_id> made_for) noexcept {
     return detail::without_exceptions([&]() -> result<std::vector<recorded_attempt>> {
         auto listed = made_for
-                          ? impl_->database.ask(
+                          ? impl_->database.query(
                                 "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request "
                                 "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
                                 "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
@@ -42322,7 +42322,7 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
                                 "AND deliveries.hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 "
                                 "ORDER BY attempts.id DESC LIMIT $4",
                                 of, account.service, account.account, rows_max, *made_for)
-                          : impl_->database.ask(
+                          : impl_->database.query(
                                 "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request "
                                 "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
                                 "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
@@ -42336,11 +42336,11 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
                                     std::int64_t, postgres::raw_bytes, postgres::raw_bytes>();
             if (!row) return std::move(row).error();
             if (!*row) return found;
-            auto& [id, event, seed, at, duration, end, status, answer, request] = **row;
+            auto& [id, event, seed, at, duration, end, status, response, request] = **row;
             found.push_back({.delivery = id,
                              .event = std::move(event),
                              .message_id = message_id_of(seed, of),
-                             .made = {at, duration, end, static_cast<unsigned>(status), std::move(answer.value),
+                             .made = {at, duration, end, static_cast<unsigned>(status), std::move(response.value),
                                       std::move(request.value)}});
         }
     });
@@ -42382,12 +42382,12 @@ TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, de
 TOLLGATE_DECL result<std::size_t> postgres_store::resend_given_up(const account_ref& account, hook_id of, instant since,
                                                                   std::size_t rows_max, instant now) noexcept {
     return detail::without_exceptions([&]() -> result<std::size_t> {
-        auto asked = impl_->database.make_batch();
-        asked.add(
+        auto batch = impl_->database.make_batch();
+        batch.add(
             "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
             "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE OF hosts",
             of, account.service, account.account);
-        asked.add(
+        batch.add(
             "WITH found AS (SELECT id, disabled_at IS NOT NULL AS is_disabled FROM tollgate_hooks "
             "WHERE id = $1 AND service = $2 AND account_id = $3), "
             "due AS (UPDATE tollgate_deliveries SET state = 0, at = $6, is_leased = false, lease_is_open = false, "
@@ -42398,10 +42398,10 @@ TOLLGATE_DECL result<std::size_t> postgres_store::resend_given_up(const account_
             "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $6 FROM due) "
             "SELECT is_disabled, (SELECT count(*) FROM due) FROM found",
             of, account.service, account.account, since, rows_max, now);
-        asked.add_afterthought(postgres::notify_other_nodes);
-        auto answered = impl_->database.run(asked);
-        if (!answered) return std::move(answered).error();
-        const auto row = answered->back().next<bool, std::int64_t>();
+        batch.add_afterthought(postgres::notify_other_nodes);
+        auto results = impl_->database.run(batch);
+        if (!results) return std::move(results).error();
+        const auto row = results->back().next<bool, std::int64_t>();
         if (!row) return row.error();
         if (!*row) return std::size_t{0};
         const auto& [is_disabled, count] = **row;
@@ -42450,7 +42450,7 @@ TOLLGATE_DECL result<std::size_t> postgres_store::sweep_deliveries(instant ended
     return detail::without_exceptions([&]() -> result<std::size_t> {
         if (rows_max == 0) return std::size_t{0};
         // Without a transaction first: often there is nothing to do.
-        auto response = impl_->database.ask(
+        auto response = impl_->database.query(
             "SELECT EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0), "
             "EXISTS (SELECT FROM tollgate_deliveries WHERE state <> 0 AND at < $1)",
             ended_before);
@@ -42520,7 +42520,7 @@ TOLLGATE_DECL result<token_id> postgres_store::create_personal_token(const new_p
 
 TOLLGATE_DECL result<std::vector<personal_token>> postgres_store::personal_tokens_of(user_id user) noexcept {
     return detail::without_exceptions([&]() -> result<std::vector<personal_token>> {
-        auto listed = impl_->database.ask(
+        auto listed = impl_->database.query(
             "SELECT id, username, description, scopes, created_at, last_used_at, expires_at, last_used_from "
             "FROM tollgate_personal_tokens "
             "WHERE user_id = $1 ORDER BY id",
@@ -42533,7 +42533,7 @@ TOLLGATE_DECL result<std::vector<personal_token>> postgres_store::personal_token
 TOLLGATE_DECL result<bool> postgres_store::renew_personal_token(user_id user, token_id id,
                                                                 const personal_token_renewal& renewed) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
-        auto done = impl_->database.change(
+        auto done = impl_->database.execute(
             "UPDATE tollgate_personal_tokens SET secret_digest = $1, created_at = $2, expires_at = $3 "
             "WHERE id = $4 AND user_id = $5",
             renewed.secret_digest, renewed.created_at, renewed.expires_at, id, user);
@@ -42545,7 +42545,7 @@ TOLLGATE_DECL result<bool> postgres_store::renew_personal_token(user_id user, to
 
 TOLLGATE_DECL result<bool> postgres_store::revoke_personal_token(token_id id) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
-        auto done = impl_->database.change("DELETE FROM tollgate_personal_tokens WHERE id = $1 RETURNING user_id", id);
+        auto done = impl_->database.execute("DELETE FROM tollgate_personal_tokens WHERE id = $1 RETURNING user_id", id);
         if (!done) return impl_->forget_all_after(std::move(done).error());
         const auto row = done->next<user_id>();
         if (!row) return impl_->forget_all_after(row.error());
@@ -42596,7 +42596,7 @@ TOLLGATE_DECL result<void> postgres_store::create_session(const stored_session& 
 
 TOLLGATE_DECL result<std::optional<stored_session>> postgres_store::find_session(const digest& cookie) noexcept {
     return detail::without_exceptions([&]() -> result<std::optional<stored_session>> {
-        auto found = impl_->database.ask(
+        auto found = impl_->database.query(
             "SELECT cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent "
             "FROM tollgate_sessions WHERE cookie_digest = $1",
             cookie);
@@ -42608,7 +42608,7 @@ TOLLGATE_DECL result<std::optional<stored_session>> postgres_store::find_session
 TOLLGATE_DECL result<void> postgres_store::touch_session(const digest& cookie, instant now) noexcept {
     return detail::without_exceptions([&]() -> result<void> {
         auto done =
-            impl_->database.change("UPDATE tollgate_sessions SET last_seen_at = $1 WHERE cookie_digest = $2", now, cookie);
+            impl_->database.execute("UPDATE tollgate_sessions SET last_seen_at = $1 WHERE cookie_digest = $2", now, cookie);
         if (!done) return std::move(done).error();
         return {};
     });
@@ -42616,7 +42616,7 @@ TOLLGATE_DECL result<void> postgres_store::touch_session(const digest& cookie, i
 
 TOLLGATE_DECL result<bool> postgres_store::end_session(const digest& cookie) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
-        auto done = impl_->database.change("DELETE FROM tollgate_sessions WHERE cookie_digest = $1", cookie);
+        auto done = impl_->database.execute("DELETE FROM tollgate_sessions WHERE cookie_digest = $1", cookie);
         if (!done) return std::move(done).error();
         return done->touched() > 0;
     });
@@ -42624,7 +42624,7 @@ TOLLGATE_DECL result<bool> postgres_store::end_session(const digest& cookie) noe
 
 TOLLGATE_DECL result<std::vector<stored_session>> postgres_store::sessions_of(user_id user) noexcept {
     return detail::without_exceptions([&]() -> result<std::vector<stored_session>> {
-        auto found = impl_->database.ask(
+        auto found = impl_->database.query(
             "SELECT cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent "
             "FROM tollgate_sessions WHERE user_id = $1 ORDER BY last_seen_at DESC",
             user);
@@ -42635,7 +42635,7 @@ TOLLGATE_DECL result<std::vector<stored_session>> postgres_store::sessions_of(us
 
 TOLLGATE_DECL result<void> postgres_store::end_sessions_of(user_id user, const std::optional<digest>& kept) noexcept {
     return detail::without_exceptions([&]() -> result<void> {
-        auto done = impl_->database.change(
+        auto done = impl_->database.execute(
             "DELETE FROM tollgate_sessions WHERE user_id = $1 AND cookie_digest IS DISTINCT FROM $2", user, kept);
         if (!done) return std::move(done).error();
         return {};
@@ -42647,7 +42647,7 @@ TOLLGATE_DECL result<std::size_t> postgres_store::sweep_sessions(
     return detail::without_exceptions([&]() -> result<std::size_t> {
         if (rows_max == 0) return std::size_t{0};
         // Nodes that sweep at the same time take different rows.
-        auto swept = impl_->database.change(
+        auto swept = impl_->database.execute(
             "WITH over AS (DELETE FROM tollgate_sessions WHERE cookie_digest = ANY (ARRAY("
             "SELECT cookie_digest FROM tollgate_sessions WHERE created_at < $1 ORDER BY created_at LIMIT $3 "
             "FOR UPDATE SKIP LOCKED)) RETURNING cookie_digest), "
@@ -43034,7 +43034,7 @@ TOLLGATE_DECL result<std::unique_ptr<postgres_store::impl>> postgres_store::open
         .connections_for_lookups = settings.connections_max >= 2 * for_lookups ? for_lookups : 0,
         .connection_wait_max = settings.connection_wait_max,
         .each = {.connect_wait_max = settings.connect_wait_max,
-                 .answer_wait_max = settings.answer_wait_max,
+                 .response_wait_max = settings.response_wait_max,
                  .lock_wait_max = settings.lock_wait_max},
         .callers_clock = settings.callers_clock};
     auto opened = postgres_database::open(connection_string, how);
@@ -43044,7 +43044,7 @@ TOLLGATE_DECL result<std::unique_ptr<postgres_store::impl>> postgres_store::open
     auto made = std::make_unique<impl>(*std::move(opened), settings);
     // An invalid query is reported now, not by the first request.
     if (!settings.owner_query.empty())
-        if (auto tried = made->database.ask(made->lookup.personal(), std::vector<token_username>{}); !tried)
+        if (auto tried = made->database.query(made->lookup.personal(), std::vector<token_username>{}); !tried)
             return std::move(tried).error();
     if (settings.hook_secret_keys)
         if (auto done = made->encrypt_hook_secrets(); !done) return std::move(done).error();
@@ -43072,7 +43072,7 @@ TOLLGATE_DECL result<schema_status> postgres_store::check_schema(const std::stri
         return postgres_database::check_schema(connection_string, postgres::store_component, postgres::store_steps,
                                                {.connections_max = 1,
                                                 .connection_wait_max = settings.connection_wait_max,
-                                                .each = {settings.connect_wait_max, settings.answer_wait_max}});
+                                                .each = {settings.connect_wait_max, settings.response_wait_max}});
     });
 }
 
@@ -43215,11 +43215,11 @@ TOLLGATE_DECL void batch::begin(statement_text text, std::size_t value_count) {
     statements_.push_back({text, values_.size(), value_count});
 }
 
-TOLLGATE_DECL void batch::take_up_to(milliseconds answer_wait_max) {
-    answer_wait_max_ = answer_wait_max;
+TOLLGATE_DECL void batch::take_up_to(milliseconds response_wait_max) {
+    response_wait_max_ = response_wait_max;
     // The server's time-out is shorter, so that it reports the time-out while the client still waits.
     add("SELECT set_config('statement_timeout', $1, true), set_config('lock_timeout', $1, true)",
-        std::to_string(answer_wait_max.count() * 3 / 4));
+        std::to_string(response_wait_max.count() * 3 / 4));
 }
 
 TOLLGATE_DECL void batch::keep(wire_type type, std::size_t begun_at, bool is_null) {
@@ -43447,7 +43447,7 @@ TOLLGATE_DECL result<void> connection::set_up() {
         "CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', false) END, "
         "set_config('tcp_keepalives_idle', '15', false), set_config('tcp_keepalives_interval', '5', false), "
         "set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '15000', false)",
-        std::to_string(settings_.answer_wait_max.count() * 3 / 4), std::to_string(settings_.answer_wait_max.count()),
+        std::to_string(settings_.response_wait_max.count() * 3 / 4), std::to_string(settings_.response_wait_max.count()),
         std::to_string(settings_.lock_wait_max.count()));
     const auto before = tollgate::detail::boot_now();
     auto response = run(request);
@@ -43482,7 +43482,7 @@ TOLLGATE_DECL connection::waited connection::wait(bool to_write, steady::time_po
     }
 }
 
-TOLLGATE_DECL connection::waited connection::wait_for_answer(bool to_write, steady::time_point began_at,
+TOLLGATE_DECL connection::waited connection::wait_for_response(bool to_write, steady::time_point began_at,
                                                              steady::time_point end, unsigned hung_before) noexcept {
     if (!settings_.hung_connections) return wait(to_write, end);
     constexpr milliseconds look_every{25};
@@ -43499,7 +43499,7 @@ TOLLGATE_DECL run_failure connection::lose(std::string_view doing, waited why) {
         settings_.hung_connections->fetch_add(1, std::memory_order_relaxed);
     run_failure made = why == waited::timed_out
                        ? run_failure{unavailable("PostgreSQL: no response within " +
-                                             std::to_string(settings_.answer_wait_max.count()) +
+                                             std::to_string(settings_.response_wait_max.count()) +
                                              " ms, here or on another connection"),
                                  aftermath::lost, true}
                        : connection_failure(handle_.get(), doing);
@@ -43541,7 +43541,7 @@ TOLLGATE_DECL run_result connection::run(const batch& request) {
 TOLLGATE_DECL run_result connection::exchange(const batch& request) {
     const unsigned hung_before = hung_connections();
     const auto began_at = tollgate::detail::boot_now();
-    const auto end = began_at + request.answer_wait_max().value_or(settings_.answer_wait_max);
+    const auto end = began_at + request.response_wait_max().value_or(settings_.response_wait_max);
     std::vector<command> commands;
     commands.reserve(2 * request.statements().size() + 3);
     if (!send(request, commands)) return {{}, lose(request.statements().front().text.text(), waited::failed)};
@@ -43553,8 +43553,8 @@ TOLLGATE_DECL run_result connection::exchange(const batch& request) {
         if (unsent < 0) return lose(into, waited::failed);
         while (PQisBusy(handle_.get()) == 0)
             if (take_result(into)) return std::move(into.made);
-        const auto ended = request.answer_wait_max() ? wait(unsent == 1, end)
-                                                   : wait_for_answer(unsent == 1, began_at, end, hung_before);
+        const auto ended = request.response_wait_max() ? wait(unsent == 1, end)
+                                                   : wait_for_response(unsent == 1, began_at, end, hung_before);
         if (ended != waited::ready) return lose(into, ended);
         if (PQconsumeInput(handle_.get()) != 1) return lose(into, waited::failed);
     }
@@ -43613,8 +43613,8 @@ TOLLGATE_DECL bool connection::take_result(reception& into) {
         case PGRES_TUPLES_OK:
             if (now.kind == command_kind::executes && !into.is_committed) into.made.given.push_back(std::move(owned));
             else if (now.kind == command_kind::asks_the_time)
-                if (const auto told = owned.only<std::int64_t>())
-                    clock_->observe({into.began_at, tollgate::detail::boot_now(), from_unix_milliseconds(std::get<0>(*told))});
+                if (const auto reported = owned.only<std::int64_t>())
+                    clock_->observe({into.began_at, tollgate::detail::boot_now(), from_unix_milliseconds(std::get<0>(*reported))});
             return false;
         case PGRES_PIPELINE_ABORTED:
             if (now.kind == command_kind::prepares) forget_prepared(now.text.text());
@@ -43653,7 +43653,7 @@ TOLLGATE_DECL void connection::forget_prepared(std::string_view text) {
 TOLLGATE_DECL result<void> connection::run_script(std::string_view text) {
     const std::string script{text};
     if (handle_ == nullptr) return unavailable("PostgreSQL: the connection is closed");
-    const auto end = tollgate::detail::boot_now() + settings_.answer_wait_max;
+    const auto end = tollgate::detail::boot_now() + settings_.response_wait_max;
     if (PQexitPipelineMode(handle_.get()) != 1 || PQsendQuery(handle_.get(), script.c_str()) != 1)
         return lose(text, waited::failed).why;
     std::optional<error> why;
@@ -43723,7 +43723,7 @@ inline result<rows> run_one(connection& on, const batch& request) {
 }
 
 template <class... Values>
-result<rows> ask(connection& on, statement_text text, const Values&... values) {
+result<rows> query(connection& on, statement_text text, const Values&... values) {
     batch request{milliseconds{0}};
     request.add(text, values...);
     return run_one(on, request);
@@ -43731,12 +43731,12 @@ result<rows> ask(connection& on, statement_text text, const Values&... values) {
 
 /// Zero for a component, or a database, that has seen no step.
 inline result<schema_state> read_schema_state(connection& of, std::string_view component) {
-    auto response = ask(of, "SELECT to_regclass('tollgate_schema') IS NOT NULL");
+    auto response = query(of, "SELECT to_regclass('tollgate_schema') IS NOT NULL");
     if (!response) return std::move(response).error();
     const auto is_there = response->only<bool>();
     if (!is_there) return is_there.error();
     if (!std::get<0>(*is_there)) return schema_state{};
-    response = ask(of, "SELECT version, works_with FROM tollgate_schema WHERE component = $1", component);
+    response = query(of, "SELECT version, works_with FROM tollgate_schema WHERE component = $1", component);
     if (!response) return std::move(response).error();
     const auto row = response->next<std::int64_t, std::int64_t>();
     if (!row) return row.error();
@@ -43756,7 +43756,7 @@ inline result<void> run_steps(connection& on, std::string_view component, std::s
         if (done = on.run_script(steps[i].script.text()); !done) return done;
         if (steps[i].breaks_older) from.works_with = static_cast<std::int64_t>(i) + 1;
     }
-    auto kept = ask(on,
+    auto kept = query(on,
                     "INSERT INTO tollgate_schema (component, version, works_with) VALUES ($1, $2, $3) "
                     "ON CONFLICT (component) DO UPDATE SET version = $2, works_with = $3",
                     component, static_cast<std::int64_t>(steps.size()), from.works_with);
@@ -43782,7 +43782,7 @@ TOLLGATE_DECL result<void> migrate(connection& on, std::string_view component, s
     if (!found) return std::move(found).error();
     if (found->version >= newest) return judge(*found);
 
-    on.set_answer_wait_max(wait_max);
+    on.set_response_wait_max(wait_max);
     // Locked before the transaction begins: otherwise it would not see tables created while it waited. All locks end
     // with the connection.
     auto done = on.run_script(
@@ -43827,8 +43827,8 @@ inline bool send_within(pg_conn* connection, const batch& sent) {
     return send_plain("RELEASE SAVEPOINT tollgate") && PQpipelineSync(connection) == 1;
 }
 
-inline result<answers> receive_within(pg_conn* connection, const batch& sent) {
-    answers given;
+inline result<results> receive_within(pg_conn* connection, const batch& sent) {
+    results given;
     given.reserve(sent.statements().size());
     std::optional<error> why;
     bool was_end = false;
@@ -43863,7 +43863,7 @@ inline result<answers> receive_within(pg_conn* connection, const batch& sent) {
 
 /// Runs a batch within the transaction that is open on the caller's connection: one round trip, after a savepoint. An
 /// error undoes only what the batch has done, in a second round trip. Blocks as long as that connection does.
-inline result<answers> run_within(pg_conn* transaction, const batch& sent) {
+inline result<results> run_within(pg_conn* transaction, const batch& sent) {
     if (transaction == nullptr || PQtransactionStatus(transaction) != PQTRANS_INTRANS)
         return invalid("No transaction is open on this connection, or it has failed.");
     const char* const encoding = PQparameterStatus(transaction, "client_encoding");
@@ -43871,7 +43871,7 @@ inline result<answers> run_within(pg_conn* transaction, const batch& sent) {
         return invalid("The client_encoding of this connection is not UTF8.");
     if (PQenterPipelineMode(transaction) != 1) return invalid("This connection is busy with another command.");
     auto received = detail::send_within(transaction, sent) ? detail::receive_within(transaction, sent)
-                                                            : result<answers>{connection_failure(transaction, {}).why};
+                                                            : result<results>{connection_failure(transaction, {}).why};
     PQexitPipelineMode(transaction);
     // If this fails, the transaction can only be rolled back as a whole.
     if (!received) PQclear(PQexec(transaction, "ROLLBACK TO SAVEPOINT tollgate; RELEASE SAVEPOINT tollgate"));
@@ -43887,9 +43887,9 @@ TOLLGATE_DECL result<std::size_t> postgres_own_transaction::append_event(const e
         postgres::batch batch{clock_.shift()};
         postgres::append_event(batch, happened, seed, now);
         batch.add(postgres::notify_other_nodes);  // sent when the transaction commits
-        auto answers = postgres::run_within(connection_, batch);
-        if (!answers) return std::move(answers).error();
-        return postgres::appended_count(answers->front());
+        auto results = postgres::run_within(connection_, batch);
+        if (!results) return std::move(results).error();
+        return postgres::appended_count(results->front());
     });
 }
 
@@ -44053,12 +44053,12 @@ TOLLGATE_DECL result<postgres::connection> postgres_database::open_another() con
     return state_->connect(each);
 }
 
-TOLLGATE_DECL result<postgres::answers> postgres_database::run(const postgres::batch& batch,
+TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::batch& batch,
                                                                 postgres::repeat when_lost) {
     return run(batch, when_lost, state_->settings.connection_wait_max);
 }
 
-TOLLGATE_DECL result<postgres::answers> postgres_database::run(const postgres::batch& batch,
+TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::batch& batch,
                                                                 postgres::repeat when_lost,
                                                                 milliseconds connection_wait_max) {
     return run(batch, when_lost, connection_wait_max, false);
@@ -44070,7 +44070,7 @@ TOLLGATE_DECL result<postgres::rows> postgres_database::look_up(const postgres::
     return std::move(response->front());
 }
 
-TOLLGATE_DECL result<postgres::answers> postgres_database::run(const postgres::batch& batch,
+TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::batch& batch,
                                                                 postgres::repeat when_lost,
                                                                 milliseconds connection_wait_max, bool is_lookup) {
     using enum postgres::aftermath;
@@ -44128,7 +44128,7 @@ TOLLGATE_DECL transaction::~transaction() {
     on_->held.drop("PostgreSQL: a transaction could not be rolled back");
 }
 
-TOLLGATE_DECL result<answers> transaction::run(const batch& next) {
+TOLLGATE_DECL result<results> transaction::run(const batch& next) {
     if (on_ == nullptr) return unavailable("PostgreSQL: the connection is closed");
     is_open_ = true;
     auto done = on_->held->run(next);
@@ -44301,7 +44301,7 @@ TOLLGATE_DECL void listener::listen_while_connected() {
     // A silent connection may be dead, so heartbeats are sent. Without a response for longer than rows are trusted, the
     // connection is closed; without cached rows there is more time.
     const milliseconds every = changes_ != nullptr ? heartbeat_interval : seconds{15};
-    if (changes_ != nullptr) opened->set_answer_wait_max(trusted_for);
+    if (changes_ != nullptr) opened->set_response_wait_max(trusted_for);
     while (!stops_) {
         const auto asked_at = tollgate::detail::boot_now();
         if (opened->run(lives).failed) return;
@@ -44325,12 +44325,12 @@ TOLLGATE_DECL void listener::take_notices(connection& from) {
     if (any_due) ++notifications_;
 }
 
-TOLLGATE_DECL void listener::take_changes(std::string_view told) noexcept {
+TOLLGATE_DECL void listener::take_changes(std::string_view payload) noexcept {
     if (changes_ == nullptr) return;
     constexpr std::string_view of_users = "users";
-    const char* next = told.data();
-    const char* const end = told.data() + told.size();
-    bool is_understood = told.starts_with(of_users);
+    const char* next = payload.data();
+    const char* const end = payload.data() + payload.size();
+    bool is_understood = payload.starts_with(of_users);
     if (is_understood) next += of_users.size();
     while (is_understood && next != end) {
         std::int64_t user = 0;
@@ -44799,7 +44799,7 @@ struct pool_settings {
     /// Time limit for connecting, including TLS and AUTH.
     milliseconds connect_wait_max{200};
     /// Time limit for waiting for a connection, and again for the reply.
-    milliseconds answer_wait_max{100};
+    milliseconds response_wait_max{100};
     /// Called once when the server becomes unavailable and once when it is available again. Must return quickly and
     /// must not call the limiter.
     std::function<void(bool up, std::string_view why)> on_state{};
@@ -44863,7 +44863,7 @@ struct redis_limiter_settings {
     /// Time limit for connecting, including TLS and AUTH.
     milliseconds connect_wait_max{200};
     /// Time limit for waiting for a connection, and again for the reply.
-    milliseconds answer_wait_max{100};
+    milliseconds response_wait_max{100};
     /// For `rediss`: PEM file of the trusted authorities; empty: the system's.
     std::string authorities_file{};
     /// Called once when Redis becomes unavailable and once when it is available again; also when it is unavailable from
@@ -45075,54 +45075,54 @@ using address_list = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
 /// The addresses of a host name. Returns at `end` at the latest: the system's resolver has no deadline, so it runs on a thread of
 /// its own, which may go on. The number of these threads is bounded, because a resolver that hangs is called again and again.
 inline result<address_list> look_up(const std::string& host, const std::string& port, steady::time_point end) {
-    struct question {
+    struct name_lookup {
         std::string host, port;
-        addrinfo wanted{};
+        addrinfo hints{};
         std::mutex mutex;
-        std::condition_variable answered;
-        bool is_answered = false;
+        std::condition_variable resolved;
+        bool is_resolved = false;
         int failed = 0;
         address_list found{nullptr, &::freeaddrinfo};
     };
-    const auto asked = std::make_shared<question>();
-    asked->host = host;
-    asked->port = port;
-    asked->wanted.ai_family = AF_UNSPEC;
-    asked->wanted.ai_socktype = SOCK_STREAM;
-    const auto ask = [](question& about, int flags) {
-        about.wanted.ai_flags = AI_NUMERICSERV | flags;
+    const auto lookup = std::make_shared<name_lookup>();
+    lookup->host = host;
+    lookup->port = port;
+    lookup->hints.ai_family = AF_UNSPEC;
+    lookup->hints.ai_socktype = SOCK_STREAM;
+    const auto resolve = [](name_lookup& each, int flags) {
+        each.hints.ai_flags = AI_NUMERICSERV | flags;
         addrinfo* found = nullptr;
-        const int failed = ::getaddrinfo(about.host.c_str(), about.port.c_str(), &about.wanted, &found);
-        const std::lock_guard hold{about.mutex};
-        about.failed = failed;
-        about.found.reset(found);
-        about.is_answered = true;
-        about.answered.notify_all();
+        const int failed = ::getaddrinfo(each.host.c_str(), each.port.c_str(), &each.hints, &found);
+        const std::lock_guard hold{each.mutex};
+        each.failed = failed;
+        each.found.reset(found);
+        each.is_resolved = true;
+        each.resolved.notify_all();
     };
-    ask(*asked, AI_NUMERICHOST);  // an address needs no resolver
-    if (asked->failed != 0) {
+    resolve(*lookup, AI_NUMERICHOST);  // an address needs no resolver
+    if (lookup->failed != 0) {
         constexpr int threads_max = 4;
         static std::atomic<int> threads = 0;
         if (threads.fetch_add(1) >= threads_max) {
             --threads;
             return unavailable("the lookup of this name hangs");
         }
-        asked->is_answered = false;
+        lookup->is_resolved = false;
         try {
-            std::thread{[asked, ask] {
-                ask(*asked, 0);
+            std::thread{[lookup, resolve] {
+                resolve(*lookup, 0);
                 --threads;
             }}.detach();
         } catch (const std::system_error&) {
             --threads;
             return unavailable("no thread for the lookup of this name");
         }
-        std::unique_lock lock{asked->mutex};
-        if (!asked->answered.wait_until(lock, end, [&] { return asked->is_answered; }))
+        std::unique_lock lock{lookup->mutex};
+        if (!lookup->resolved.wait_until(lock, end, [&] { return lookup->is_resolved; }))
             return unavailable("no address for this name in time");
     }
-    if (asked->failed != 0) return unavailable(std::string{"no address for this name: "} + ::gai_strerror(asked->failed));
-    return std::move(asked->found);
+    if (lookup->failed != 0) return unavailable(std::string{"no address for this name: "} + ::gai_strerror(lookup->failed));
+    return std::move(lookup->found);
 }
 
 /// The code at the start of an error, such as `WRONGPASS`. The rest may quote the command, including a password
@@ -45303,19 +45303,19 @@ TOLLGATE_DECL result<void> connection::exchange(std::string_view commands, std::
             if (auto received = receive(end); !received) return received;
             continue;
         }
-        const std::unique_ptr<redisReply, void (*)(redisReply*)> answer{
+        const std::unique_ptr<redisReply, void (*)(redisReply*)> received{
             static_cast<redisReply*>(got), [](redisReply* gone) { freeReplyObject(gone); }};
         reply& last = replies[next++];
         last.error.clear();
         last.numbers.clear();
-        if (answer->type == REDIS_REPLY_ERROR) {
-            last.error.assign(answer->str, answer->len);
+        if (received->type == REDIS_REPLY_ERROR) {
+            last.error.assign(received->str, received->len);
             if (last.error.empty()) last.error = "an error without a message";
         }
-        if (answer->type == REDIS_REPLY_INTEGER) last.numbers.push_back(answer->integer);
-        if (answer->type == REDIS_REPLY_ARRAY)
-            for (std::size_t i = 0; i < answer->elements; ++i)
-                if (answer->element[i]->type == REDIS_REPLY_INTEGER) last.numbers.push_back(answer->element[i]->integer);
+        if (received->type == REDIS_REPLY_INTEGER) last.numbers.push_back(received->integer);
+        if (received->type == REDIS_REPLY_ARRAY)
+            for (std::size_t i = 0; i < received->elements; ++i)
+                if (received->element[i]->type == REDIS_REPLY_INTEGER) last.numbers.push_back(received->element[i]->integer);
     }
     return {};
 }
@@ -45390,7 +45390,7 @@ TOLLGATE_DECL result<void> connection::receive(steady::time_point end) {
 
 TOLLGATE_DECL result<std::size_t> connection::receive_raw(char* into, std::size_t size, steady::time_point end) {
     for (;;) {
-        if (auto waited = wait(POLLIN, end, "answer"); !waited) return std::move(waited).error();
+        if (auto waited = wait(POLLIN, end, "reply"); !waited) return std::move(waited).error();
         const auto got = ::recv(socket_, into, size, 0);
         if (got > 0) return static_cast<std::size_t>(got);
         if (got == 0) return failure("the server closed the connection");
@@ -45876,9 +45876,9 @@ struct pool::state {
 };
 
 inline void pool::state::send(combiner::batch all) noexcept {
-    for (auto* const each : all) each->answer.emplace();
+    for (auto* const each : all) each->result.emplace();
     try {
-        auto on = shared.take(settings.answer_wait_max);
+        auto on = shared.take(settings.response_wait_max);
         if (!on) return;
         std::string why;
         bool is_available = false;
@@ -45894,12 +45894,12 @@ inline void pool::state::send(combiner::batch all) noexcept {
 }
 
 inline bool pool::state::exchange(connection& on, combiner::batch all, std::string& why) {
-    const auto end = steady::now() + settings.answer_wait_max;
+    const auto end = steady::now() + settings.response_wait_max;
     std::vector<const window_request*> requests;  // in the order in which they are counted
     requests.reserve(2 * all.size());
     for (const auto* const each : all) {
-        if (each->question.before != nullptr) requests.push_back(each->question.before);
-        requests.push_back(each->question.request);
+        if (each->request.before != nullptr) requests.push_back(each->request.before);
+        requests.push_back(each->request.request);
     }
     std::size_t per_command = takes_several_keys.load(std::memory_order_relaxed) ? requests.size() : 1;
     auto replies = run(on, requests, per_command, end);
@@ -45915,8 +45915,8 @@ inline bool pool::state::exchange(connection& on, combiner::batch all, std::stri
     }
     std::size_t at = 0;
     for (auto* const each : all) {
-        if (each->question.before != nullptr) ++at;
-        each->answer = interpret(*each->question.request, (*replies)[at / per_command], at % per_command, why);
+        if (each->request.before != nullptr) ++at;
+        each->result = interpret(*each->request.request, (*replies)[at / per_command], at % per_command, why);
         ++at;
     }
     return why.empty();
@@ -45994,7 +45994,7 @@ struct redis_limiter::state {
                 redis::window_script{settings.prefix},
                 {.connections_max = settings.connections_max,
                  .connect_wait_max = settings.connect_wait_max,
-                 .answer_wait_max = settings.answer_wait_max,
+                 .response_wait_max = settings.response_wait_max,
                  .on_state = settings.on_state}} {
         if (settings.lease > 1)
             leased.emplace(redis::lease_settings{settings.lease, settings.leased_keys_max},

@@ -48,11 +48,11 @@ struct told_worker {
 };
 
 inline attempt answered(unsigned status, std::string answer = {}, milliseconds duration = milliseconds{120}) {
-    return {.at = {}, .duration = duration, .end = attempt_end::answered, .status = status, .answer = std::move(answer)};
+    return {.at = {}, .duration = duration, .end = attempt_end::answered, .status = status, .response = std::move(answer)};
 }
 
 inline attempt ended(attempt_end end) {
-    return {.at = {}, .duration = milliseconds{2460}, .end = end, .status = 0, .answer = {}};
+    return {.at = {}, .duration = milliseconds{2460}, .end = end, .status = 0, .response = {}};
 }
 
 }  // namespace tollgate::test

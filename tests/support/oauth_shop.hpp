@@ -136,15 +136,15 @@ struct entering_sessions : site_sessions {
     int entered = 0;
     int signed_out = 0;
 
-    result<sign_in_answer> sign_in(const http::request&, const sign_in_attempt& attempt, instant, http::response& out) {
+    result<sign_in_response> sign_in(const http::request&, const sign_in_attempt& attempt, instant, http::response& out) {
         if (auto why = faults->next()) return *why;
-        if (throttled) return sign_in_answer{sign_in_result::throttled, std::nullopt, seconds{90}};
+        if (throttled) return sign_in_response{sign_in_result::throttled, std::nullopt, seconds{90}};
         const auto found = passwords.find(attempt.login);
-        if (found == passwords.end() || found->second != attempt.password) return sign_in_answer{};
+        if (found == passwords.end() || found->second != attempt.password) return sign_in_response{};
         out.add("Set-Cookie", "site=new; Path=/; HttpOnly; SameSite=Lax");
         const session made{ann, "ann", "secret " + std::to_string(++entered)};
         known.insert_or_assign("site=new", made);
-        return sign_in_answer{sign_in_result::signed_in, made, seconds{0}};
+        return sign_in_response{sign_in_result::signed_in, made, seconds{0}};
     }
     result<void> sign_out(const http::request&, instant, http::response&) {
         ++signed_out;

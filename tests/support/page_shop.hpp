@@ -17,7 +17,7 @@ namespace tollgate::test {
 struct shop_sessions {
     std::map<std::string, user_id, std::less<>> logins{{"ann", ann}, {"bob", bob}};
     std::optional<error> failure;  // what every function answers, if set
-    sign_in_answer next_refusal{};   // of a wrong password
+    sign_in_response next_refusal{};   // of a wrong password
     std::optional<ip_address> last_client;
     bool has_secrets = true;
 
@@ -30,14 +30,14 @@ struct shop_sessions {
     std::string sign_in_url(std::string_view return_to) const {
         return "/en/user/sign_in/?return_to=" + percent_encode(return_to);
     }
-    result<sign_in_answer> sign_in(const http::request&, const sign_in_attempt& attempt, instant,
+    result<sign_in_response> sign_in(const http::request&, const sign_in_attempt& attempt, instant,
                                     http::response& out) {
         if (failure) return *failure;
         last_client = attempt.client;
         const auto who = find(attempt.login);
         if (!who || attempt.password != std::string{attempt.login.rbegin(), attempt.login.rend()}) return next_refusal;
         out.add("Set-Cookie", *http::field_value::from("who=" + who->login + "; Path=/"));
-        return sign_in_answer{sign_in_result::signed_in, who, {}};
+        return sign_in_response{sign_in_result::signed_in, who, {}};
     }
     result<void> sign_out(const http::request&, instant, http::response& out) {
         if (failure) return *failure;

@@ -35,7 +35,7 @@ inline constexpr std::size_t path_parameters_max = 8;            // captures of 
 inline constexpr std::size_t hooks_per_event_max = 20;           // for one account and event: GitHub's bound
 
 inline constexpr std::size_t attempt_request_bytes_max = 4 * 1024;  // kept of a request: its head, and most bodies whole
-inline constexpr std::size_t attempt_answer_bytes_max = 4 * 1024;  // kept of a response, to recognise an error page
+inline constexpr std::size_t attempt_response_bytes_max = 4 * 1024;  // kept of a response, to recognise an error page
 // on record: 8 of the retry schedule, and manual ones
 inline constexpr std::size_t attempts_per_delivery_max = 100;
 inline constexpr std::size_t resent_deliveries_max = 1000;          // that one form sends again: some seconds for a receiver

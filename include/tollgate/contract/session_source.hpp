@@ -84,7 +84,7 @@ enum class sign_in_result : std::uint8_t {
 };
 
 /// The result, with its session or waiting time.
-struct sign_in_answer {
+struct sign_in_response {
     sign_in_result result = sign_in_result::refused;
     std::optional<session> who;  ///< the new session, if signed in
     seconds retry_after{};  ///< if throttled: the time to wait; at least 1
@@ -101,7 +101,7 @@ concept sign_in_source = session_source<S> && requires(S& s, const http::request
     // Checks the password, ends the session that the request came with, if any, and starts a new one, whose Set-Cookie
     // is added to `response`. Adds nothing unless the result is `signed_in`. The caller has checked that the form came
     // from this site.
-    { s.sign_in(request, attempt, now, response) } -> std::same_as<result<sign_in_answer>>;
+    { s.sign_in(request, attempt, now, response) } -> std::same_as<result<sign_in_response>>;
     // Ends the session that the request came with, if any, and clears the cookie.
     { s.sign_out(request, now, response) } -> std::same_as<result<void>>;
 };
@@ -129,7 +129,7 @@ struct password_change {
 };
 
 /// The result of a password change.
-struct password_change_answer {
+struct password_change_response {
     enum class outcome : std::uint8_t {
         changed,
         refused,    ///< the current password is wrong
@@ -151,7 +151,7 @@ concept password_changer = session_source<S> && requires(S& s, const http::reque
     // Checks the current password as a sign-in does, with the same bounds on failures, and sets the new one. Ends all sessions of
     // the user, since any of them may be a thief's, and starts a new one, whose Set-Cookie is added to `response`. Adds nothing
     // unless the result is `changed`.
-    { s.change_password(request, who, wanted, now, response) } -> std::same_as<result<password_change_answer>>;
+    { s.change_password(request, who, wanted, now, response) } -> std::same_as<result<password_change_response>>;
 };
 
 /// Stores sessions. Only `cookie_sessions` needs it.

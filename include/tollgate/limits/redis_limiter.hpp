@@ -45,7 +45,7 @@ struct redis_limiter_settings {
     /// Time limit for connecting, including TLS and AUTH.
     milliseconds connect_wait_max{200};
     /// Time limit for waiting for a connection, and again for the reply.
-    milliseconds answer_wait_max{100};
+    milliseconds response_wait_max{100};
     /// For `rediss`: PEM file of the trusted authorities; empty: the system's.
     std::string authorities_file{};
     /// Called once when Redis becomes unavailable and once when it is available again; also when it is unavailable from

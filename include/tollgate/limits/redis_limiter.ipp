@@ -22,7 +22,7 @@ struct redis_limiter::state {
                 redis::window_script{settings.prefix},
                 {.connections_max = settings.connections_max,
                  .connect_wait_max = settings.connect_wait_max,
-                 .answer_wait_max = settings.answer_wait_max,
+                 .response_wait_max = settings.response_wait_max,
                  .on_state = settings.on_state}} {
         if (settings.lease > 1)
             leased.emplace(redis::lease_settings{settings.lease, settings.leased_keys_max},

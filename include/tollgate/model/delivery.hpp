@@ -52,7 +52,7 @@ enum class attempt_end : std::uint8_t {
     no_tls,           ///< the TLS handshake failed, usually because of a bad certificate
     timed_out,
     broken_off,       ///< the connection ended before the response did
-    bad_answer,       ///< not HTTP, or over a bound
+    bad_response,     ///< not HTTP, or over a bound
 };
 
 /// One HTTP request of a delivery and its result.
@@ -61,7 +61,7 @@ struct attempt {
     milliseconds duration{};
     attempt_end end = attempt_end::answered;
     unsigned status = 0;   ///< of the response; 0 without one
-    std::string answer{};  ///< the beginning of the response body, unchanged, at most limits::attempt_answer_bytes_max
+    std::string response{};  ///< the beginning of the response body, unchanged, at most limits::attempt_response_bytes_max
     /// The beginning of the request as it was sent, head and body, at most limits::attempt_request_bytes_max; empty if nothing
     /// was sent, or if it was made before 0.2.0.
     std::string request{};

@@ -37,7 +37,7 @@ struct postgres_settings {
     milliseconds connect_wait_max{3000};
     /// Time limit for a response. The server cancels a statement after three quarters of it (statement_timeout); a
     /// connection without any response is closed, and with it all that have been waiting for more than 100 ms.
-    milliseconds answer_wait_max{3000};
+    milliseconds response_wait_max{3000};
     /// How long a statement waits for a lock (lock_timeout).
     milliseconds lock_wait_max{1000};
     /// The clock by which the store's callers tell the time: by default this machine's. Null: the store's own

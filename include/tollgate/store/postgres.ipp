@@ -18,7 +18,7 @@ TOLLGATE_DECL result<std::unique_ptr<postgres_store::impl>> postgres_store::open
         .connections_for_lookups = settings.connections_max >= 2 * for_lookups ? for_lookups : 0,
         .connection_wait_max = settings.connection_wait_max,
         .each = {.connect_wait_max = settings.connect_wait_max,
-                 .answer_wait_max = settings.answer_wait_max,
+                 .response_wait_max = settings.response_wait_max,
                  .lock_wait_max = settings.lock_wait_max},
         .callers_clock = settings.callers_clock};
     auto opened = postgres_database::open(connection_string, how);
@@ -28,7 +28,7 @@ TOLLGATE_DECL result<std::unique_ptr<postgres_store::impl>> postgres_store::open
     auto made = std::make_unique<impl>(*std::move(opened), settings);
     // An invalid query is reported now, not by the first request.
     if (!settings.owner_query.empty())
-        if (auto tried = made->database.ask(made->lookup.personal(), std::vector<token_username>{}); !tried)
+        if (auto tried = made->database.query(made->lookup.personal(), std::vector<token_username>{}); !tried)
             return std::move(tried).error();
     if (settings.hook_secret_keys)
         if (auto done = made->encrypt_hook_secrets(); !done) return std::move(done).error();
@@ -56,7 +56,7 @@ TOLLGATE_DECL result<schema_status> postgres_store::check_schema(const std::stri
         return postgres_database::check_schema(connection_string, postgres::store_component, postgres::store_steps,
                                                {.connections_max = 1,
                                                 .connection_wait_max = settings.connection_wait_max,
-                                                .each = {settings.connect_wait_max, settings.answer_wait_max}});
+                                                .each = {settings.connect_wait_max, settings.response_wait_max}});
     });
 }
 

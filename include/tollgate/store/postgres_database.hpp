@@ -56,7 +56,7 @@ class transaction;
 ///     auto opened = postgres_database::open("dbname=shop");
 ///     static constexpr postgres::schema_step steps[] = {{"CREATE TABLE orders (id bigint PRIMARY KEY, name text)"}};
 ///     if (auto done = opened->migrate("shop", steps); !done) return done;
-///     auto rows = opened->ask("SELECT name FROM orders WHERE id = $1", id);
+///     auto rows = opened->query("SELECT name FROM orders WHERE id = $1", id);
 ///     if (!rows) return std::move(rows).error();
 ///     auto name = rows->next<std::string>();
 ///
@@ -96,22 +96,22 @@ public:
     /// One round trip and one transaction. Errors: unavailable if no connection became free in time, and as
     /// `postgres::failure` says. What the server rolled back because of a concurrent transaction is repeated at most
     /// twice.
-    [[nodiscard]] TOLLGATE_DECL result<postgres::answers> run(const postgres::batch& batch,
+    [[nodiscard]] TOLLGATE_DECL result<postgres::results> run(const postgres::batch& batch,
                                                                postgres::repeat when_lost = postgres::repeat::never);
     /// The same with another bound on the wait for a connection.
-    [[nodiscard]] TOLLGATE_DECL result<postgres::answers> run(const postgres::batch& batch, postgres::repeat when_lost,
+    [[nodiscard]] TOLLGATE_DECL result<postgres::results> run(const postgres::batch& batch, postgres::repeat when_lost,
                                                                milliseconds connection_wait_max);
 
     /// Runs one statement that changes nothing.
     template <class... Values>
-    [[nodiscard]] result<postgres::rows> ask(postgres::statement_text text, const Values&... values) {
+    [[nodiscard]] result<postgres::rows> query(postgres::statement_text text, const Values&... values) {
         postgres::batch single = make_batch();
         single.add(text, values...);
         return run_one(single, postgres::repeat::allowed);
     }
     /// Runs one statement that changes something.
     template <class... Values>
-    [[nodiscard]] result<postgres::rows> change(postgres::statement_text text, const Values&... values) {
+    [[nodiscard]] result<postgres::rows> execute(postgres::statement_text text, const Values&... values) {
         postgres::batch single = make_batch();
         single.add(text, values...);
         return run_one(single, postgres::repeat::never);
@@ -138,7 +138,7 @@ private:
     template <class Key, class Row>
     friend class postgres_lookup;
     struct state;
-    [[nodiscard]] TOLLGATE_DECL result<postgres::answers> run(const postgres::batch& batch, postgres::repeat when_lost,
+    [[nodiscard]] TOLLGATE_DECL result<postgres::results> run(const postgres::batch& batch, postgres::repeat when_lost,
                                                                milliseconds connection_wait_max, bool is_lookup);
     [[nodiscard]] TOLLGATE_DECL result<postgres::rows> look_up(const postgres::batch& batch);
     explicit postgres_database(std::unique_ptr<state> made) noexcept;
@@ -151,7 +151,7 @@ namespace postgres {
 
 /// A transaction of several batches, for when one depends on the results of another. The first batch starts with BEGIN,
 /// and one contains COMMIT; otherwise the transaction is rolled back at the end of the scope. The server ends a
-/// transaction that is idle for longer than `answer_wait_max`.
+/// transaction that is idle for longer than `response_wait_max`.
 class transaction {
 public:
     /// Movable, not copyable.
@@ -160,7 +160,7 @@ public:
     TOLLGATE_DECL ~transaction();
 
     /// As the database's `run`, but nothing is repeated.
-    [[nodiscard]] TOLLGATE_DECL result<answers> run(const batch& next);
+    [[nodiscard]] TOLLGATE_DECL result<results> run(const batch& next);
     /// Call after the commit, so that nothing is rolled back.
     void committed() noexcept { is_open_ = false; }
     /// Whether the server rolled it back because of a concurrent transaction, so that the whole transaction may be
@@ -204,10 +204,10 @@ public:
         if (on.is_refusing()) return unavailable("PostgreSQL: not connected; retrying shortly");
         return callers_.call(key, [&](typename combiner::batch all) noexcept {
             try {
-                answer(all, on, text, read);
+                look_up_all(all, on, text, read);
             } catch (...) {  // out of memory
                 for (auto* const each : all)
-                    if (!each->answer) each->answer.emplace(error{error_kind::unavailable, {}, {}});
+                    if (!each->result) each->result.emplace(error{error_kind::unavailable, {}, {}});
             }
         });
     }
@@ -216,12 +216,12 @@ private:
     using combiner = detail::call_combiner<Key, result<std::optional<Row>>>;
 
     template <class Read>
-    static void answer(typename combiner::batch all, postgres_database& on, postgres::statement_text text, Read& read) {
+    static void look_up_all(typename combiner::batch all, postgres_database& on, postgres::statement_text text, Read& read) {
         std::optional<error> why;
         if (!on.is_up() && all.size() > 1) why = unavailable("PostgreSQL: not connected: the previous calls timed out");
         std::vector<Key> keys;
         keys.reserve(all.size());
-        for (const auto* const each : all) keys.push_back(each->question);
+        for (const auto* const each : all) keys.push_back(each->request);
         postgres::batch query = on.make_batch();
         query.add(text, keys);
         auto found = why ? result<postgres::rows>{*why} : on.look_up(query);
@@ -232,12 +232,12 @@ private:
             if (!row || !*row) break;
             const auto& [key, value] = **row;
             for (auto* const each : all)
-                if (!each->answer && each->question == key) set(each->answer, value);
+                if (!each->result && each->request == key) set(each->result, value);
         }
         for (auto* const each : all) {
-            if (each->answer) continue;
-            if (why) each->answer.emplace(*why);
-            else each->answer.emplace(std::optional<Row>{});
+            if (each->result) continue;
+            if (why) each->result.emplace(*why);
+            else each->result.emplace(std::optional<Row>{});
         }
     }
     static void set(std::optional<result<std::optional<Row>>>& to, const result<Row>& value) {

@@ -167,12 +167,12 @@ TOLLGATE_DECL result<postgres::connection> postgres_database::open_another() con
     return state_->connect(each);
 }
 
-TOLLGATE_DECL result<postgres::answers> postgres_database::run(const postgres::batch& batch,
+TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::batch& batch,
                                                                 postgres::repeat when_lost) {
     return run(batch, when_lost, state_->settings.connection_wait_max);
 }
 
-TOLLGATE_DECL result<postgres::answers> postgres_database::run(const postgres::batch& batch,
+TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::batch& batch,
                                                                 postgres::repeat when_lost,
                                                                 milliseconds connection_wait_max) {
     return run(batch, when_lost, connection_wait_max, false);
@@ -184,7 +184,7 @@ TOLLGATE_DECL result<postgres::rows> postgres_database::look_up(const postgres::
     return std::move(response->front());
 }
 
-TOLLGATE_DECL result<postgres::answers> postgres_database::run(const postgres::batch& batch,
+TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::batch& batch,
                                                                 postgres::repeat when_lost,
                                                                 milliseconds connection_wait_max, bool is_lookup) {
     using enum postgres::aftermath;
@@ -242,7 +242,7 @@ TOLLGATE_DECL transaction::~transaction() {
     on_->held.drop("PostgreSQL: a transaction could not be rolled back");
 }
 
-TOLLGATE_DECL result<answers> transaction::run(const batch& next) {
+TOLLGATE_DECL result<results> transaction::run(const batch& next) {
     if (on_ == nullptr) return unavailable("PostgreSQL: the connection is closed");
     is_open_ = true;
     auto done = on_->held->run(next);

@@ -162,21 +162,21 @@ public:
     /// The URL of the sign-in page; it leads back to `return_to`.
     [[nodiscard]] std::string sign_in_url(std::string_view return_to) const { return cookie_.sign_in_url(return_to); }
 
-    [[nodiscard]] result<sign_in_answer> sign_in(const http::request& request, const sign_in_attempt& attempt,
+    [[nodiscard]] result<sign_in_response> sign_in(const http::request& request, const sign_in_attempt& attempt,
                                                  instant now, http::response& response) {
         // Text that no login or password can be is not worth a slow hash, and must not lock anyone out.
         if (attempt.login.size() > limits::login_bytes_max || attempt.password.size() > limits::password_bytes_max ||
             (!attempt.login.empty() && !is_visible_line(attempt.login, limits::login_bytes_max)))
-            return sign_in_answer{};
+            return sign_in_response{};
         const sign_in_key key{attempt.login, attempt.client, browsers_.find(request, attempt.login)};
         if (const auto wait = throttle_.begin(key, now))
-            return sign_in_answer{sign_in_result::throttled, std::nullopt, *wait};
+            return sign_in_response{sign_in_result::throttled, std::nullopt, *wait};
         auto checked = check(attempt, key.browser != 0);
         if (!checked) {
             throttle_.forgive(key, now);
             return std::move(checked).error();
         }
-        if (!*checked) return sign_in_answer{};
+        if (!*checked) return sign_in_response{};
         throttle_.succeed(key, now);
         if (auto ended = end_session_of(request); !ended) return std::move(ended).error();
         auto begun = begin_session({**checked, std::string{attempt.login}, {}}, request, attempt.client, now, response);
@@ -218,30 +218,30 @@ public:
     }
 
     /// The contract `password_changer`.
-    [[nodiscard]] result<password_change_answer> change_password(const http::request& request, const session& who,
+    [[nodiscard]] result<password_change_response> change_password(const http::request& request, const session& who,
                                                                  const password_change& wanted, instant now,
                                                                  http::response& response)
         requires password_store<Passwords>
     {
-        using enum password_change_answer::outcome;
-        if (wanted.current.size() > limits::password_bytes_max) return password_change_answer{refused, {}};
+        using enum password_change_response::outcome;
+        if (wanted.current.size() > limits::password_bytes_max) return password_change_response{refused, {}};
         const sign_in_attempt attempt{who.login, wanted.current, wanted.client};
         const sign_in_key key{who.login, wanted.client, browsers_.find(request, who.login)};
-        if (const auto wait = throttle_.begin(key, now)) return password_change_answer{throttled, *wait};
+        if (const auto wait = throttle_.begin(key, now)) return password_change_response{throttled, *wait};
         auto checked = check(attempt, true);
         if (!checked) {
             throttle_.forgive(key, now);
             return std::move(checked).error();
         }
         // The login may belong to somebody else by now.
-        if (!*checked || **checked != who.user) return password_change_answer{refused, {}};
+        if (!*checked || **checked != who.user) return password_change_response{refused, {}};
         throttle_.succeed(key, now);
         if (auto set = passwords_->set_password(who.user, wanted.wanted); !set) return std::move(set).error();
         // The current session, too: someone who knows its cookie must not stay.
         if (auto ended = store_->end_sessions_of(who.user, std::nullopt); !ended) return std::move(ended).error();
         if (auto begun = begin_session({who.user, who.login, {}}, request, wanted.client, now, response); !begun)
             return std::move(begun).error();
-        return password_change_answer{changed, {}};
+        return password_change_response{changed, {}};
     }
 
 private:
@@ -282,7 +282,7 @@ private:
         return {};
     }
 
-    [[nodiscard]] result<sign_in_answer> begin_session(session who, const http::request& request, const ip_address& client,
+    [[nodiscard]] result<sign_in_response> begin_session(session who, const http::request& request, const ip_address& client,
                                                        instant now, http::response& response) {
         std::array<std::byte, 32> bytes;
         if (!random_.fill(bytes)) return internal_error("the random source failed");
@@ -300,7 +300,7 @@ private:
         if (!kept) return std::move(kept).error();
         if (!cookie_.set(cookie, response)) return internal_error("the session cookie is malformed");
         (void)store_->sweep_sessions(now - settings_.lifetime, now - settings_.idle_lifetime, sweep_rows_max);
-        return sign_in_answer{sign_in_result::signed_in, std::move(who), {}};
+        return sign_in_response{sign_in_result::signed_in, std::move(who), {}};
     }
 
     session_settings settings_;

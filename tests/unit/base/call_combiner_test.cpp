@@ -25,7 +25,7 @@ struct doubler {
     std::vector<std::size_t> batches;  // how many calls were in each
     gate first_round_trip;
 
-    std::string ask(int number) {
+    std::string find(int number) {
         return calls.call(number, [&](combiner::batch all) noexcept {
             bool is_first = false;
             {
@@ -35,8 +35,8 @@ struct doubler {
             }
             if (is_first) first_round_trip.wait();
             for (auto* const each : all) {
-                if (each->question < 0) each->answer.emplace("no");
-                else each->answer.emplace(std::to_string(2 * each->question));
+                if (each->request < 0) each->result.emplace("no");
+                else each->result.emplace(std::to_string(2 * each->request));
             }
         });
     }
@@ -47,7 +47,7 @@ struct doubler {
 TEST_CASE("a call alone makes its own round trip at once", "[call_combiner]") {
     doubler with;
     with.first_round_trip.open();
-    for (int i = 0; i < 5; ++i) CHECK(with.ask(i) == std::to_string(2 * i));
+    for (int i = 0; i < 5; ++i) CHECK(with.find(i) == std::to_string(2 * i));
     CHECK(with.batches == std::vector<std::size_t>{1, 1, 1, 1, 1});
 }
 
@@ -57,14 +57,14 @@ TEST_CASE("calls that arrive during a round trip share the next one, and each ge
         doubler with;
         std::atomic<int> right = 0;
         std::vector<std::thread> threads;
-        threads.emplace_back([&] { right += with.ask(1000) == "2000"; });
+        threads.emplace_back([&] { right += with.find(1000) == "2000"; });
         with.first_round_trip.wait_for_calls(1);
         std::atomic<int> begun = 0;
         for (int i = 0; i < count; ++i)
             threads.emplace_back([&, i] {
                 ++begun;
                 const int number = i % 3 == 2 ? -i : i;  // the error of one is not the others'
-                right += with.ask(number) == (number < 0 ? "no" : std::to_string(2 * number));
+                right += with.find(number) == (number < 0 ? "no" : std::to_string(2 * number));
             });
         CHECK(eventually([&] { return begun == count; }));
         with.first_round_trip.open();
@@ -86,18 +86,18 @@ TEST_CASE("no call joins a round trip that began before it", "[call_combiner]") 
     combiner calls;
     gate reading;
     std::atomic<int> reads = 0;
-    const auto ask = [&] {
+    const auto find = [&] {
         return calls.call(0, [&](combiner::batch all) noexcept {
             const int seen = value;
             if (++reads == 1) reading.wait();
-            for (auto* const each : all) each->answer = seen;
+            for (auto* const each : all) each->result = seen;
         });
     };
     int first = 0, second = 0;
-    std::thread early{[&] { first = ask(); }};
+    std::thread early{[&] { first = find(); }};
     reading.wait_for_calls(1);
     value = 2;
-    std::thread late{[&] { second = ask(); }};
+    std::thread late{[&] { second = find(); }};
     reading.open();
     early.join();
     late.join();
@@ -105,14 +105,14 @@ TEST_CASE("no call joins a round trip that began before it", "[call_combiner]") 
     CHECK(second == 2);
 }
 
-TEST_CASE("many threads are answered, whatever the order", "[call_combiner]") {
+TEST_CASE("many threads get their results, whatever the order", "[call_combiner]") {
     doubler with;
     with.first_round_trip.open();
     std::atomic<int> right = 0;
     std::vector<std::thread> threads;
     for (int t = 0; t < 8; ++t)
         threads.emplace_back([&, t] {
-            for (int i = 0; i < 2000; ++i) right += with.ask(t * 10'000 + i) == std::to_string(2 * (t * 10'000 + i));
+            for (int i = 0; i < 2000; ++i) right += with.find(t * 10'000 + i) == std::to_string(2 * (t * 10'000 + i));
         });
     for (auto& each : threads) each.join();
     CHECK(right == 16'000);

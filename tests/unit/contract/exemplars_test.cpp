@@ -260,14 +260,14 @@ struct sessions_without_a_way_in {
 static_assert(!session_source<sessions_without_a_way_in>);
 
 struct sessions_that_begin_here : site_sessions {
-    result<sign_in_answer> sign_in(const http::request&, const sign_in_attempt&, instant, http::response&) {
-        return sign_in_answer{};
+    result<sign_in_response> sign_in(const http::request&, const sign_in_attempt&, instant, http::response&) {
+        return sign_in_response{};
     }
     result<void> sign_out(const http::request&, instant, http::response&) { return {}; }
 };
 struct sessions_that_never_end : site_sessions {
-    result<sign_in_answer> sign_in(const http::request&, const sign_in_attempt&, instant, http::response&) {
-        return sign_in_answer{};
+    result<sign_in_response> sign_in(const http::request&, const sign_in_attempt&, instant, http::response&) {
+        return sign_in_response{};
     }
 };
 static_assert(sign_in_source<sessions_that_begin_here>);

@@ -36,7 +36,7 @@ redis_limiter_settings patient() {
     static std::atomic<int> made{0};
     redis_limiter_settings settings;
     settings.prefix = "test" + std::to_string(++made) + ":";
-    settings.connect_wait_max = settings.answer_wait_max = seconds{60};
+    settings.connect_wait_max = settings.response_wait_max = seconds{60};
     settings.counted_here = {64, 64};
     settings.leased_keys_max = 1024;
     return settings;
@@ -482,10 +482,10 @@ TEST_CASE("opening the limiter succeeds while Redis is down") {
     CHECK(heard.count() == 2);
 }
 
-TEST_CASE("a Redis that hangs delays only the request that notices, within answer_wait_max") {
+TEST_CASE("a Redis that hangs delays only the request that notices, within response_wait_max") {
     tcp_proxy proxy{redis_server::shared().socket_path()};
     auto settings = patient();
-    settings.answer_wait_max = milliseconds{300};
+    settings.response_wait_max = milliseconds{300};
     settings.connections_max = 2;
     notices heard;
     settings.on_state = heard.hook();

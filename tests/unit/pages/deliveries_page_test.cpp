@@ -111,7 +111,7 @@ TEST_CASE("failures are explained in plain words") {
                                     std::pair{attempt_end::no_tls, texts.no_tls},
                                     std::pair{attempt_end::timed_out, texts.timed_out},
                                     std::pair{attempt_end::broken_off, texts.broken_off},
-                                    std::pair{attempt_end::bad_answer, texts.bad_answer}})
+                                    std::pair{attempt_end::bad_response, texts.bad_response}})
         CHECK(pages::ending_of(ended(end), texts) == text);
 }
 
@@ -127,7 +127,7 @@ TEST_CASE("durations are rounded to a useful precision") {
 
 TEST_CASE("a truncated response is marked") {
     hook_shop shop;
-    std::string answer(limits::attempt_answer_bytes_max - 1, 'a');
+    std::string answer(limits::attempt_response_bytes_max - 1, 'a');
     answer.push_back('\xc3');  // the first half of a letter
     shop.worker.report(anns_site, "site.created");
     shop.worker.send(answered(500, answer), delivery_outcome::given_up);
@@ -306,7 +306,7 @@ TEST_CASE("an attempt shows its request beside its response") {
 
     shop.now += seconds{300};
     made.request = std::string(limits::attempt_request_bytes_max, 'r');
-    made.answer.clear();
+    made.response.clear();
     shop.worker.send(made, delivery_outcome::given_up);
     CHECK(has(shop.get(shop.place()), "<p class=\"hint\">Request (truncated)</p>\n<pre>\nrrr"));
 }

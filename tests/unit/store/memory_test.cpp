@@ -216,13 +216,13 @@ TEST_CASE("the outbox of a memory store is bounded in bytes; ended deliveries ar
     const auto sent = claim_at(store, noon);
     REQUIRE(sent.size() == room);
     auto retried = completed(sent[0], delivery_outcome::retry);
-    retried.made.answer.assign(4096, 'a');
+    retried.made.response.assign(4096, 'a');
     expect_completed(store, retried, completion::done);
     const auto account_of = [&](const due_delivery& each) { return each.what->account; };
     const auto attempts = value_of(store.attempts_of(account_of(sent[0]), sent[0].hook, 10));
     REQUIRE(attempts.size() == 1);
     CHECK(attempts[0].made.status == 503);
-    CHECK(attempts[0].made.answer.empty());
+    CHECK(attempts[0].made.response.empty());
     expect_error(append(), error_kind::unavailable);
 
     for (std::size_t i = 1; i < 6; ++i)

@@ -38,9 +38,9 @@ postgres_database open_pool(const std::string& to, postgres_database_settings se
 }
 
 result<std::int64_t> one(postgres_database& on) {
-    auto asked = on.ask("SELECT 1::bigint");
-    if (!asked) return std::move(asked).error();
-    auto row = asked->only<std::int64_t>();
+    auto found = on.query("SELECT 1::bigint");
+    if (!found) return std::move(found).error();
+    auto row = found->only<std::int64_t>();
     if (!row) return std::move(row).error();
     return std::get<0>(*row);
 }
@@ -92,16 +92,16 @@ TEST_CASE("a batch takes one round trip, even if its statements are new to the c
         proxy.hear_clients_out(true);
         const auto before = proxy.turns();
         for (int i = 0; i < 3; ++i) {
-            auto asked = pool.make_batch();
-            asked.add("SELECT $1::bigint + 1", std::int64_t{1});
-            asked.add("SELECT $1::text", std::string_view{"x"});
-            asked.add("SELECT 3::bigint");
-            asked.add_afterthought("SELECT 4::bigint");
-            auto answered = pool.run(asked);
-            REQUIRE(answered);
-            REQUIRE(answered->size() == 3);
-            CHECK(std::get<0>(*(*answered)[0].only<std::int64_t>()) == 2);
-            CHECK(std::get<0>(*(*answered)[1].only<std::string>()) == "x");
+            auto batch = pool.make_batch();
+            batch.add("SELECT $1::bigint + 1", std::int64_t{1});
+            batch.add("SELECT $1::text", std::string_view{"x"});
+            batch.add("SELECT 3::bigint");
+            batch.add_afterthought("SELECT 4::bigint");
+            auto results = pool.run(batch);
+            REQUIRE(results);
+            REQUIRE(results->size() == 3);
+            CHECK(std::get<0>(*(*results)[0].only<std::int64_t>()) == 2);
+            CHECK(std::get<0>(*(*results)[1].only<std::string>()) == "x");
         }
         return proxy.turns() - before == 3;
     }));
@@ -110,19 +110,19 @@ TEST_CASE("a batch takes one round trip, even if its statements are new to the c
 TEST_CASE("a batch is one transaction: all or nothing") {
     auto& server = postgres_server::shared();
     auto pool = open_pool(server.fresh());
-    REQUIRE(pool.change("CREATE TABLE things (name text PRIMARY KEY)"));
-    const auto count = [&] { return std::get<0>(*pool.ask("SELECT count(*) FROM things")->only<std::int64_t>()); };
-    auto asked = pool.make_batch();
-    asked.add("INSERT INTO things VALUES ('a')");
-    asked.add("INSERT INTO things VALUES ('b')");
-    REQUIRE(pool.run(asked));
+    REQUIRE(pool.execute("CREATE TABLE things (name text PRIMARY KEY)"));
+    const auto count = [&] { return std::get<0>(*pool.query("SELECT count(*) FROM things")->only<std::int64_t>()); };
+    auto batch = pool.make_batch();
+    batch.add("INSERT INTO things VALUES ('a')");
+    batch.add("INSERT INTO things VALUES ('b')");
+    REQUIRE(pool.run(batch));
     CHECK(count() == 2);
-    asked = pool.make_batch();
-    asked.add("INSERT INTO things VALUES ('c')");
-    asked.add("INSERT INTO things VALUES ('a')");
-    asked.add("INSERT INTO things VALUES ('d')");
-    asked.add_afterthought("INSERT INTO things VALUES ('e')");
-    const auto refused = pool.run(asked);
+    batch = pool.make_batch();
+    batch.add("INSERT INTO things VALUES ('c')");
+    batch.add("INSERT INTO things VALUES ('a')");
+    batch.add("INSERT INTO things VALUES ('d')");
+    batch.add_afterthought("INSERT INTO things VALUES ('e')");
+    const auto refused = pool.run(batch);
     REQUIRE_FALSE(refused);
     CHECK(refused.error().kind == error_kind::conflict);
     CHECK_THAT(refused.error().cause, Catch::Contains("23505") && !Catch::Contains("(a)"));
@@ -130,10 +130,10 @@ TEST_CASE("a batch is one transaction: all or nothing") {
 
     // One that fails is nobody's business, and what was prepared for it is not taken for prepared.
     for (int i = 0; i < 2; ++i) {
-        asked = pool.make_batch();
-        asked.add("INSERT INTO things SELECT 'f' || count(*) FROM things");
-        asked.add_afterthought("SELECT 1 FROM there_is_no_such_table");
-        CHECK(pool.run(asked));
+        batch = pool.make_batch();
+        batch.add("INSERT INTO things SELECT 'f' || count(*) FROM things");
+        batch.add_afterthought("SELECT 1 FROM there_is_no_such_table");
+        CHECK(pool.run(batch));
     }
     CHECK(count() == 5);
 }
@@ -146,13 +146,13 @@ TEST_CASE("a transaction that fails at COMMIT is reported as failed") {
     made.add("CREATE TABLE things (id bigint REFERENCES of DEFERRABLE INITIALLY DEFERRED)");
     REQUIRE(pool.run(made));
     for (int i = 0; i < 2; ++i) {
-        const auto done = pool.change("INSERT INTO things VALUES (1)");
+        const auto done = pool.execute("INSERT INTO things VALUES (1)");
         REQUIRE_FALSE(done);
         CHECK(done.error().kind == error_kind::not_found);
         CHECK_THAT(done.error().cause, Catch::Contains("23503"));
         CHECK(one(pool));
     }
-    CHECK(std::get<0>(*pool.ask("SELECT count(*) FROM things")->only<std::int64_t>()) == 0);
+    CHECK(std::get<0>(*pool.query("SELECT count(*) FROM things")->only<std::int64_t>()) == 0);
 }
 
 TEST_CASE("a transaction rolled back because of another one is repeated") {
@@ -161,22 +161,22 @@ TEST_CASE("a transaction rolled back because of another one is repeated") {
     auto made = pool.make_batch();
     made.add("CREATE TABLE things (id bigint PRIMARY KEY, count bigint NOT NULL)");
     REQUIRE(pool.run(made));
-    REQUIRE(pool.change("INSERT INTO things VALUES (1, 0), (2, 0)"));
+    REQUIRE(pool.execute("INSERT INTO things VALUES (1, 0), (2, 0)"));
     std::atomic<int> done{0};
     std::vector<std::thread> both;
     for (const bool first : {true, false})
         both.emplace_back([&pool, &done, first] {
             for (int n = 0; n < 4; ++n) {
-                auto asked = pool.make_batch();
-                asked.add("UPDATE things SET count = count + 1 WHERE id = $1", std::int64_t{first ? 1 : 2});
-                asked.add("SELECT pg_sleep(0.05)");
-                asked.add("UPDATE things SET count = count + 1 WHERE id = $1", std::int64_t{first ? 2 : 1});
-                if (pool.run(asked)) ++done;
+                auto batch = pool.make_batch();
+                batch.add("UPDATE things SET count = count + 1 WHERE id = $1", std::int64_t{first ? 1 : 2});
+                batch.add("SELECT pg_sleep(0.05)");
+                batch.add("UPDATE things SET count = count + 1 WHERE id = $1", std::int64_t{first ? 2 : 1});
+                if (pool.run(batch)) ++done;
             }
         });
     for (auto& each : both) each.join();
     CHECK(done == 8);
-    auto counts = pool.ask("SELECT count FROM things");
+    auto counts = pool.query("SELECT count FROM things");
     REQUIRE(counts);
     for (int i = 0; i < 2; ++i) CHECK(std::get<0>(**counts->next<std::int64_t>()) == 8);
 }
@@ -187,7 +187,7 @@ TEST_CASE("a slow statement is cancelled, and its connection is kept") {
     auto pool = open_pool(proxy.connection_string(), {.connections_max = 1, .each = {seconds{3}, milliseconds{400}}});
     CHECK(eventually([&] {  // on a busy machine the server's answer may come too late, and the connection is given up
         const auto before = proxy.accepted();
-        const auto slow = pool.ask("SELECT pg_sleep(10)");
+        const auto slow = pool.query("SELECT pg_sleep(10)");
         REQUIRE_FALSE(slow);
         CHECK(slow.error().kind == error_kind::unavailable);
         const std::string& why = slow.error().cause;
@@ -211,11 +211,11 @@ TEST_CASE("waiting for a lock is bounded by the time of a request") {
     postgres_database_settings settings;
     settings.each.lock_wait_max = milliseconds{50};
     auto pool = open_pool(where, settings);
-    const auto refused = pool.ask("SELECT id FROM things");
+    const auto refused = pool.query("SELECT id FROM things");
     REQUIRE_FALSE(refused);
     CHECK(refused.error().kind == error_kind::unavailable);
     CHECK_THAT(refused.error().cause, Catch::Contains("lock timeout"));
-    CHECK(pool.ask("SELECT id FROM others"));
+    CHECK(pool.query("SELECT id FROM others"));
     // A batch that may take longer waits longer for locks, too.
     auto patient = pool.make_batch();
     patient.take_up_to(seconds{20});
@@ -259,7 +259,7 @@ TEST_CASE("lookups that come during another one share a round trip, and each get
     tcp_proxy proxy{server.socket_path()};
     postgres_database_settings settings;
     settings.connections_max = 1;
-    settings.each.answer_wait_max = settings.each.connect_wait_max = seconds{20};
+    settings.each.response_wait_max = settings.each.connect_wait_max = seconds{20};
     auto pool = open_pool(proxy.connection_string(where.substr(where.find("options="))), settings);
     using found_row = std::pair<std::int64_t, result<std::string>>;
     postgres_lookup<std::int64_t, std::string> users;
@@ -337,12 +337,12 @@ TEST_CASE("a connection that broke while idle is replaced before it is used") {
     auto& server = postgres_server::shared();
     tcp_proxy proxy{server.socket_path()};
     auto pool = open_pool(proxy.connection_string(), {.connections_max = 1});
-    REQUIRE(pool.change("CREATE TEMPORARY TABLE here (id bigint)"));
+    REQUIRE(pool.execute("CREATE TEMPORARY TABLE here (id bigint)"));
     REQUIRE(eventually([&] { return proxy.open() == 1; }));
     proxy.behave(tcp_proxy::way::cuts);
     REQUIRE(eventually([&] { return proxy.open() == 0; }));
     proxy.behave(tcp_proxy::way::forwards);
-    CHECK(pool.change("CREATE TEMPORARY TABLE here (id bigint)"));  // in another session
+    CHECK(pool.execute("CREATE TEMPORARY TABLE here (id bigint)"));  // in another session
     CHECK(proxy.accepted() == 2);
 }
 
@@ -353,7 +353,7 @@ TEST_CASE("when a connection breaks, reads are repeated and writes are not") {
     const auto schema = direct.substr(direct.find("options="));
     auto pool = open_pool(proxy.connection_string(schema), {.connections_max = 1});
     auto watching = open_pool(direct);
-    REQUIRE(pool.change("CREATE TABLE things (id bigint)"));
+    REQUIRE(pool.execute("CREATE TABLE things (id bigint)"));
     REQUIRE(one(pool));
 
     proxy.behave(tcp_proxy::way::answers_lost);
@@ -364,30 +364,30 @@ TEST_CASE("when a connection breaks, reads are repeated and writes are not") {
     CHECK(lost.error().kind == error_kind::unavailable);
     CHECK_THAT(lost.error().cause, Catch::Contains("it is unknown whether the statement was executed"));
     proxy.behave(tcp_proxy::way::forwards);
-    const auto count = [&] { return std::get<0>(*watching.ask("SELECT count(*) FROM things")->only<std::int64_t>()); };
+    const auto count = [&] { return std::get<0>(*watching.query("SELECT count(*) FROM things")->only<std::int64_t>()); };
     CHECK(eventually([&] { return count() == 1; }));
     CHECK(eventually([&] { return one(pool).has_value(); }));
     CHECK(count() == 1);  // not done twice
 
-    // The server ends the session in the middle of what it was asked, which takes no time when it is asked again.
-    REQUIRE(watching.change("CREATE SEQUENCE times"));
+    // The server ends the session during the first call; the repeated one takes no time.
+    REQUIRE(watching.execute("CREATE SEQUENCE times"));
     std::atomic<bool> was_ended{false};
     std::thread ends{[&] {
         was_ended = eventually([&] {
-            auto asked = watching.ask(
+            auto found = watching.query(
                 "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
                 "WHERE datname = current_database() AND query LIKE 'SELECT pg_sleep(%), 7%' AND pid <> pg_backend_pid()");
-            return asked && std::get<0>(*asked->only<std::int64_t>()) > 0;
+            return found && std::get<0>(*found->only<std::int64_t>()) > 0;
         });
     }};
     const auto before = proxy.accepted();
-    auto asked = pool.make_batch();
-    asked.take_up_to(seconds{60});
-    asked.add("SELECT pg_sleep(CASE nextval('times') WHEN 1 THEN 3600 ELSE 0 END), 7::bigint");
-    const auto answered = pool.run(asked, repeat::allowed);
+    auto batch = pool.make_batch();
+    batch.take_up_to(seconds{60});
+    batch.add("SELECT pg_sleep(CASE nextval('times') WHEN 1 THEN 3600 ELSE 0 END), 7::bigint");
+    const auto results = pool.run(batch, repeat::allowed);
     ends.join();
     CHECK(was_ended);
-    CHECK(answered);
+    CHECK(results);
     CHECK(proxy.accepted() == before + 1);
 }
 
@@ -471,7 +471,7 @@ TEST_CASE("sessions wait for the disk, see committed data, and end with their no
     auto& server = postgres_server::shared();  // which has synchronous_commit=off
     auto pool = open_pool(server.connection_string());
     const auto setting = [&](std::string_view name) {
-        return std::get<0>(*pool.ask("SELECT current_setting($1)", name)->only<std::string>());
+        return std::get<0>(*pool.query("SELECT current_setting($1)", name)->only<std::string>());
     };
     CHECK(setting("synchronous_commit") == "on");
     CHECK(setting("default_transaction_isolation") == "read committed");
@@ -480,7 +480,7 @@ TEST_CASE("sessions wait for the disk, see committed data, and end with their no
     CHECK(setting("idle_in_transaction_session_timeout") == "3s");
     CHECK(setting("application_name") == "tollgate");
     auto named = open_pool(server.connection_string() + " application_name=shop");
-    CHECK(std::get<0>(*named.ask("SELECT current_setting('application_name')")->only<std::string>()) == "shop");
+    CHECK(std::get<0>(*named.query("SELECT current_setting('application_name')")->only<std::string>()) == "shop");
 
     const auto name = server.database() + "_latin";
     server.run("CREATE DATABASE " + name + " ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
@@ -496,7 +496,7 @@ TEST_CASE("over TLS a connection is reused, and a server with another certificat
     auto pool = open_pool(where + server.certificate_file());
     std::set<std::int64_t> sessions;
     for (int i = 0; i < 20; ++i) {
-        const auto row = pool.ask("SELECT pid::bigint, ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
+        const auto row = pool.query("SELECT pid::bigint, ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
                              ->only<std::int64_t, bool>();
         REQUIRE(row);
         CHECK(std::get<1>(*row));
@@ -515,20 +515,20 @@ TEST_CASE("over TLS a connection is reused, and a server with another certificat
 TEST_CASE("an uncommitted transaction is rolled back") {
     auto& server = postgres_server::shared();
     auto pool = open_pool(server.fresh(), {.connections_max = 1});
-    REQUIRE(pool.change("CREATE TABLE things (id bigint)"));
-    const auto count = [&] { return std::get<0>(*pool.ask("SELECT count(*) FROM things")->only<std::int64_t>()); };
+    REQUIRE(pool.execute("CREATE TABLE things (id bigint)"));
+    const auto count = [&] { return std::get<0>(*pool.query("SELECT count(*) FROM things")->only<std::int64_t>()); };
     const auto talk_once = [&](bool commits, bool fails) {
         auto talk = pool.begin();
         REQUIRE(talk);
-        auto asked = pool.make_batch();
-        asked.add("BEGIN");
-        asked.add("INSERT INTO things VALUES (1)");
-        REQUIRE(talk->run(asked));
-        asked = pool.make_batch();
-        if (fails) asked.add("SELECT 1 / 0");
-        if (commits) asked.add("COMMIT");
-        else asked.add("SELECT 1");
-        CHECK(talk->run(asked).has_value() != fails);
+        auto batch = pool.make_batch();
+        batch.add("BEGIN");
+        batch.add("INSERT INTO things VALUES (1)");
+        REQUIRE(talk->run(batch));
+        batch = pool.make_batch();
+        if (fails) batch.add("SELECT 1 / 0");
+        if (commits) batch.add("COMMIT");
+        else batch.add("SELECT 1");
+        CHECK(talk->run(batch).has_value() != fails);
         if (commits && !fails) talk->committed();
     };
     talk_once(false, false);
@@ -542,11 +542,11 @@ TEST_CASE("an uncommitted transaction is rolled back") {
 TEST_CASE("values are read as they were written") {
     auto& server = postgres_server::shared();
     auto pool = open_pool(server.connection_string());
-    auto asked = pool.ask("SELECT $1::bigint, $2::bigint, $3::boolean, $4::text, $5::bytea, $6::bigint, $7::text",
+    auto found = pool.query("SELECT $1::bigint, $2::bigint, $3::boolean, $4::text, $5::bytea, $6::bigint, $7::text",
                           INT64_MIN, INT64_MAX, true, std::string_view{"Zo\xc3\xab\n'\"\\"}, digest{},
                           std::optional<std::int64_t>{}, std::optional<std::string>{""});
-    REQUIRE(asked);
-    const auto row = asked->only<std::int64_t, std::int64_t, bool, std::string, digest, std::optional<std::int64_t>,
+    REQUIRE(found);
+    const auto row = found->only<std::int64_t, std::int64_t, bool, std::string, digest, std::optional<std::int64_t>,
                                  std::optional<std::string>>();
     REQUIRE(row);
     CHECK(std::get<0>(*row) == INT64_MIN);
@@ -557,15 +557,15 @@ TEST_CASE("values are read as they were written") {
     CHECK_FALSE(std::get<5>(*row));
     CHECK(std::get<6>(*row) == "");
 
-    asked = pool.ask("SELECT a, b, c FROM unnest($1, $2, $3) AS each (a, b, c)", std::vector<std::int64_t>{1, -2, 3},
+    found = pool.query("SELECT a, b, c FROM unnest($1, $2, $3) AS each (a, b, c)", std::vector<std::int64_t>{1, -2, 3},
                      std::vector<std::optional<std::string>>{"x", {}, ""}, std::vector<bool>{true, false, true});
-    REQUIRE(asked);
-    REQUIRE(asked->count() == 3);
+    REQUIRE(found);
+    REQUIRE(found->count() == 3);
     using third = std::tuple<std::int64_t, std::optional<std::string>, bool>;
-    CHECK(**asked->next<std::int64_t, std::optional<std::string>, bool>() == third{1, "x", true});
-    CHECK(**asked->next<std::int64_t, std::optional<std::string>, bool>() == third{-2, {}, false});
-    CHECK(**asked->next<std::int64_t, std::optional<std::string>, bool>() == third{3, "", true});
-    CHECK(std::get<0>(*pool.ask("SELECT coalesce(array_length($1, 1), 0)::bigint", std::vector<std::int64_t>{})
+    CHECK(**found->next<std::int64_t, std::optional<std::string>, bool>() == third{1, "x", true});
+    CHECK(**found->next<std::int64_t, std::optional<std::string>, bool>() == third{-2, {}, false});
+    CHECK(**found->next<std::int64_t, std::optional<std::string>, bool>() == third{3, "", true});
+    CHECK(std::get<0>(*pool.query("SELECT coalesce(array_length($1, 1), 0)::bigint", std::vector<std::int64_t>{})
                            ->only<std::int64_t>()) == 0);
 }
 
@@ -576,14 +576,14 @@ TEST_CASE("a column of another type is an error, and so is a missing row") {
         REQUIRE_FALSE(given);
         return given.error().kind;
     };
-    CHECK(kind_of(pool.ask("SELECT 1::integer")->only<std::int64_t>()) == error_kind::internal);
-    CHECK(kind_of(pool.ask("SELECT 'x'::text")->only<std::int64_t>()) == error_kind::internal);
-    CHECK(kind_of(pool.ask("SELECT NULL::bigint")->only<std::int64_t>()) == error_kind::internal);
-    CHECK(kind_of(pool.ask("SELECT 0::bigint")->only<user_id>()) == error_kind::internal);
-    CHECK(kind_of(pool.ask("SELECT 1::bigint")->only<std::int64_t, std::optional<std::int64_t>>()) ==
+    CHECK(kind_of(pool.query("SELECT 1::integer")->only<std::int64_t>()) == error_kind::internal);
+    CHECK(kind_of(pool.query("SELECT 'x'::text")->only<std::int64_t>()) == error_kind::internal);
+    CHECK(kind_of(pool.query("SELECT NULL::bigint")->only<std::int64_t>()) == error_kind::internal);
+    CHECK(kind_of(pool.query("SELECT 0::bigint")->only<user_id>()) == error_kind::internal);
+    CHECK(kind_of(pool.query("SELECT 1::bigint")->only<std::int64_t, std::optional<std::int64_t>>()) ==
           error_kind::internal);
-    CHECK(kind_of(pool.ask("SELECT 1::bigint WHERE false")->only<std::int64_t>()) == error_kind::internal);
-    CHECK(kind_of(pool.ask("SELECT nonsense")) == error_kind::internal);
-    CHECK(kind_of(pool.ask("SELECT $1::text", std::string_view{"\xff"})) == error_kind::invalid);
-    CHECK(kind_of(pool.ask("SELECT $1::text", std::string_view{"a\0b", 3})) == error_kind::invalid);
+    CHECK(kind_of(pool.query("SELECT 1::bigint WHERE false")->only<std::int64_t>()) == error_kind::internal);
+    CHECK(kind_of(pool.query("SELECT nonsense")) == error_kind::internal);
+    CHECK(kind_of(pool.query("SELECT $1::text", std::string_view{"\xff"})) == error_kind::invalid);
+    CHECK(kind_of(pool.query("SELECT $1::text", std::string_view{"a\0b", 3})) == error_kind::invalid);
 }

@@ -202,7 +202,7 @@ TEST_CASE("a node that hangs loses its deliveries when their leases end") {
     const auto where = server.fresh();
     postgres_store good{where};
     postgres_settings settings;
-    settings.answer_wait_max = settings.connect_wait_max = milliseconds{300};
+    settings.response_wait_max = settings.connect_wait_max = milliseconds{300};
     const auto account = sample_account();
     listen(good, account);
     report(good, account);

@@ -210,7 +210,7 @@ public:
             }
             if (is(mistake::sends_again_at_once)) each.retry_at = now;
             if (is(mistake::cuts_answers))
-                each.made.answer.resize((std::min)(each.made.answer.size(), std::size_t{255}));
+                each.made.response.resize((std::min)(each.made.response.size(), std::size_t{255}));
             if (is(mistake::cuts_requests)) each.made.request.resize((std::min)(each.made.request.size(), std::size_t{255}));
             if (is(mistake::fails_since_it_was_completed)) each.made.at = now;
             if (is(mistake::counts_what_was_not_sent) && each.outcome == delivery_outcome::not_attempted)

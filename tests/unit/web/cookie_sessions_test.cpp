@@ -121,7 +121,7 @@ struct site {
     explicit site(std::string auth_url = "https://shop.example")
         : sessions{{.auth_url = std::move(auth_url)}, store, passwords, test::counting_random{&entropy, &random_works}} {}
 
-    result<sign_in_answer> sign_in(std::string_view password = "right", std::string_view cookie = {},
+    result<sign_in_response> sign_in(std::string_view password = "right", std::string_view cookie = {},
                                     std::string_view login = "ann") {
         http::request asked;
         if (!cookie.empty()) asked.fields.add("Cookie", cookie);
@@ -507,7 +507,7 @@ struct browsers {
         return *sessions.sessions_of(asked, who, now);
     }
     http::response changed_with{};
-    password_change_answer change(std::string_view cookie, std::string_view current, std::string_view wanted = "the new one") {
+    password_change_response change(std::string_view cookie, std::string_view current, std::string_view wanted = "the new one") {
         http::request asked;
         asked.fields.add("Cookie", cookie);
         changed_with = {};
@@ -574,7 +574,7 @@ TEST_CASE("a user signs out elsewhere") {
 }
 
 TEST_CASE("a password is changed by someone who has the current one") {
-    using enum password_change_answer::outcome;
+    using enum password_change_response::outcome;
     browsers ann_with;
     const auto here = ann_with.sign_in("here", ip_address::v4(192, 0, 2, 1));
     const auto there = ann_with.sign_in("there", ip_address::v4(192, 0, 2, 2));
@@ -598,7 +598,7 @@ TEST_CASE("a password is changed by someone who has the current one") {
 }
 
 TEST_CASE("guesses at a password change are throttled like those at sign-in") {
-    using enum password_change_answer::outcome;
+    using enum password_change_response::outcome;
     browsers ann_with;
     const auto here = ann_with.sign_in("here", ip_address::v4(192, 0, 2, 1));
     for (int i = 0; i < 10; ++i) CHECK(ann_with.change(here, "a guess").result == refused);

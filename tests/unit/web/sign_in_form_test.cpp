@@ -23,12 +23,12 @@ TEST_CASE("missing input is reported") {
 }
 
 TEST_CASE("a failure is reported at the password, without details") {
-    CHECK(faults_of(sign_in_answer{sign_in_result::signed_in, {}, {}}, texts.sign_in).empty());
-    const auto refused = faults_of(sign_in_answer{}, texts.sign_in);
+    CHECK(faults_of(sign_in_response{sign_in_result::signed_in, {}, {}}, texts.sign_in).empty());
+    const auto refused = faults_of(sign_in_response{}, texts.sign_in);
     REQUIRE(refused.find("password") != nullptr);
     CHECK(refused.find("login") == nullptr);
     const auto throttled = faults_of(
-        sign_in_answer{sign_in_result::throttled, {}, seconds{600}}, texts.sign_in);
+        sign_in_response{sign_in_result::throttled, {}, seconds{600}}, texts.sign_in);
     REQUIRE(throttled.find("password") != nullptr);
     CHECK(throttled.find("password")->text.find("10 minutes") != std::string::npos);
 }

@@ -123,7 +123,7 @@ TEST_CASE("a request has all required fields, and the response returns with its 
     const auto got = of.post(at(peer), R"({"a":1})");
     CHECK(got.end == attempt_end::answered);
     CHECK(got.status == 202);
-    CHECK(got.answer == "fine");
+    CHECK(got.response == "fine");
     CHECK(got.retry_after == "7");
     CHECK(got.tried);
     CHECK(seen == "POST /hook?x=1 HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(peer.port()) +
@@ -256,7 +256,7 @@ TEST_CASE("a response that is not HTTP is reported as such") {
     scripted_peer peer{says(text)};
     fixture of;
     const auto got = of.post(at(peer));
-    CHECK(got.end == attempt_end::bad_answer);
+    CHECK(got.end == attempt_end::bad_response);
     CHECK_FALSE(got.why.empty());
 }
 
@@ -333,7 +333,7 @@ TEST_CASE("endless responses are cut off early") {
             while (line.write("X-Endless: and so on and so on and so on\r\n")) {
             }
         }};
-        CHECK(of.post(at(peer)).end == attempt_end::bad_answer);
+        CHECK(of.post(at(peer)).end == attempt_end::bad_response);
     }
     SECTION("a body, whose beginning is kept") {
         const auto head = GENERATE(as<std::string>{}, "HTTP/1.1 200 OK\r\n\r\n",
@@ -347,7 +347,7 @@ TEST_CASE("endless responses are cut off early") {
         const auto got = of.post(at(peer));
         CHECK(got.end == attempt_end::answered);
         CHECK(got.status == 200);
-        CHECK(got.answer == std::string(limits::attempt_answer_bytes_max, 'x'));
+        CHECK(got.response == std::string(limits::attempt_response_bytes_max, 'x'));
     }
 }
 
@@ -363,7 +363,7 @@ TEST_CASE("an attempt times out wherever the receiver stops") {
             while (line.write("H")) std::this_thread::sleep_for(std::chrono::milliseconds{20});
         }};
         const auto got = of.post(at(peer));
-        CHECK((got.end == attempt_end::timed_out || got.end == attempt_end::bad_answer));
+        CHECK((got.end == attempt_end::timed_out || got.end == attempt_end::bad_response));
     }
     SECTION("in the body, after a 2xx status") {
         scripted_peer peer{[](peer_line& line, int) {
@@ -377,7 +377,7 @@ TEST_CASE("an attempt times out wherever the receiver stops") {
             return got.end == attempt_end::answered;
         }));
         CHECK(got.status == 200);
-        CHECK(got.answer == "123");
+        CHECK(got.response == "123");
     }
     SECTION("in the TLS handshake") {
         scripted_peer peer{[](peer_line& line, int) { line.wait_for_the_end(); }};

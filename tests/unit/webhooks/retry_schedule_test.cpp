@@ -18,7 +18,7 @@ attempt_result judge(unsigned attempts_made, unsigned status, std::uint32_t chan
                  attempt_end end = attempt_end::answered) {
     const due_delivery sent{.lease = {delivery_id{7}, 3}, .hook = hook_id{1}, .what = nullptr, .message_id = {}, .type = {},
                             .target_url = {}, .secret = {}, .previous_secrets = {}, .attempts_made = attempts_made};
-    return judge_attempt({}, sent, {{.at = now, .end = end, .status = status, .answer = "text"}, retry_after}, now, chance);
+    return judge_attempt({}, sent, {{.at = now, .end = end, .status = status, .response = "text"}, retry_after}, now, chance);
 }
 
 /// Within what a double may lose of a wait.
@@ -36,12 +36,12 @@ TEST_CASE("a 2xx delivers, whichever attempt it was") {
             CHECK(made.outcome == delivery_outcome::delivered);
             CHECK(made.lease == delivery_lease{delivery_id{7}, 3});
             CHECK(made.made.status == status);
-            CHECK(made.made.answer == "text");
+            CHECK(made.made.response == "text");
         }
 }
 
 TEST_CASE("a status counts only if there was a response") {
-    for (const auto end : {attempt_end::timed_out, attempt_end::broken_off, attempt_end::bad_answer}) {
+    for (const auto end : {attempt_end::timed_out, attempt_end::broken_off, attempt_end::bad_response}) {
         CHECK(judge(0, 200, middle, {}, end).outcome == delivery_outcome::retry);
         CHECK(judge(0, 410, middle, {}, end).outcome == delivery_outcome::retry);
     }
@@ -108,7 +108,7 @@ TEST_CASE("a planned wait of more than 24 hours is not shortened by Retry-After"
     schedule.waits = {hours{48}, hours{1}};
     const due_delivery sent{.lease = {delivery_id{7}, 3}, .hook = hook_id{1}, .what = nullptr, .message_id = {}, .type = {},
                             .target_url = {}, .secret = {}, .previous_secrets = {}, .attempts_made = 0};
-    const attempt made{.at = now, .end = attempt_end::answered, .status = 429, .answer = {}};
+    const attempt made{.at = now, .end = attempt_end::answered, .status = 429, .response = {}};
     for (const char* said : {"1", "172000", "999999999"})
         CHECK(judge_attempt(schedule, sent, {made, said}, now, least).retry_at >= now + hours{48});
 }

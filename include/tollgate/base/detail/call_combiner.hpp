@@ -43,11 +43,11 @@ private:
 /// Combines calls of several threads into batches: while one round trip is under way, those that arrive form the next one. A call
 /// that finds none under way makes its own at once, so that a thread alone never waits for others.
 ///
-/// A batch is sent after all of its calls have arrived: each gets an answer that was made during the call, as if it had asked alone.
+/// A batch is sent after all of its calls have arrived: each gets a result that was made during the call, as if it had called alone.
 ///
 /// Thread rule: any thread. A call takes the rest of the round trip that is under way and one more, which must be bounded in time.
 /// With more than `batch_max` calls waiting it is one more for each of these.
-template <class Question, class Answer>
+template <class Request, class Result>
 class call_combiner {
 public:
     static constexpr std::size_t batch_max = 64;  // keys: larger batches are hardly cheaper for each call, and take longer
@@ -55,16 +55,16 @@ public:
     /// One call of a batch.
     class entry {
     public:
-        explicit entry(const Question& asked) : question{asked}, waits_on_{call_waiter::of_this_thread()} {}
+        explicit entry(const Request& made) : request{made}, waits_on_{call_waiter::of_this_thread()} {}
 
-        const Question& question;
-        std::optional<Answer> answer;
+        const Request& request;
+        std::optional<Result> result;
 
     private:
         friend class call_combiner;
         const std::shared_ptr<call_waiter>& waits_on_;
         entry* next_ = nullptr;
-        bool answered_ = false;  // if it is woken without an answer, it makes the next round trip
+        bool has_result_ = false;  // if it is woken without a result, it makes the next round trip
     };
     using batch = std::span<entry* const>;
 
@@ -72,14 +72,14 @@ public:
     call_combiner(const call_combiner&) = delete;
     call_combiner& operator=(const call_combiner&) = delete;
 
-    /// Calls `ask(batch)`, which throws nothing and gives each entry its answer; for this call, or for others with it. Throws
-    /// `std::bad_alloc` only, at a thread's first call, before anything is asked.
-    template <class Ask>
-    [[nodiscard]] Answer call(const Question& asked, Ask&& ask) {
-        entry own{asked};
+    /// Calls `send(batch)`, which throws nothing and gives each entry its result; for this call, or for others with it. Throws
+    /// `std::bad_alloc` only, at a thread's first call, before anything is sent.
+    template <class Send>
+    [[nodiscard]] Result call(const Request& request, Send&& send) {
+        entry own{request};
         if (!join(own)) {
             own.waits_on_->wait();
-            if (own.answered_) return *std::move(own.answer);
+            if (own.has_result_) return *std::move(own.result);
         }
         std::array<entry*, batch_max> taken;
         std::size_t count = 0;
@@ -88,16 +88,16 @@ public:
             for (; first_ != nullptr && count < batch_max; first_ = first_->next_) taken[count++] = first_;
             if (first_ == nullptr) last_ = nullptr;
         }
-        ask(batch{taken.data(), count});
-        // The next round trip first: it is under way while those that have their answers go on.
+        send(batch{taken.data(), count});
+        // The next round trip first: it is under way while those that have their results go on.
         if (const auto next = end_round_trip()) next->wake();
         for (entry* const each : batch{taken.data(), count}) {
             if (each == &own) continue;
             const std::shared_ptr<call_waiter> woken = each->waits_on_;  // the entry is gone as soon as its thread is woken
-            each->answered_ = true;
+            each->has_result_ = true;
             woken->wake();
         }
-        return *std::move(own.answer);
+        return *std::move(own.result);
     }
 
 private:

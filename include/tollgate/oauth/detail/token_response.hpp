@@ -22,7 +22,7 @@ struct failure_response {
     std::string_view docs_url;  ///< see `pipeline::topic_url`
     pipeline::topic about = about_oauth;
 };
-TOLLGATE_DECL void write_failure(http::response& response, const failure_response& answer);
+TOLLGATE_DECL void write_failure(http::response& response, const failure_response& failed);
 
 /// A server error: 503 with Retry-After, or 500. Replaces what `response` holds.
 TOLLGATE_DECL void write_server_error(http::response& response, const error& why, std::string_view docs_url);

@@ -18,15 +18,15 @@ inline void add_no_store_fields(http::response& response) {
 
 }  // namespace detail
 
-TOLLGATE_DECL void write_failure(http::response& response, const failure_response& answer) {
-    response.set_status(answer.status);
+TOLLGATE_DECL void write_failure(http::response& response, const failure_response& failed) {
+    response.set_status(failed.status);
     detail::add_no_store_fields(response);
     http::json_writer body{response.body()};
     body.begin_object();
-    body.member("error").string(to_text(answer.why.code));
-    body.member("error_description").string(answer.why.description);
-    body.member("message").string(answer.why.description);
-    body.member("documentation_url").string(pipeline::topic_url(answer.docs_url, answer.about));
+    body.member("error").string(to_text(failed.why.code));
+    body.member("error_description").string(failed.why.description);
+    body.member("message").string(failed.why.description);
+    body.member("documentation_url").string(pipeline::topic_url(failed.docs_url, failed.about));
     body.end_object();
 }
 

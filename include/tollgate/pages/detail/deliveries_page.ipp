@@ -60,9 +60,9 @@ TOLLGATE_DECL std::string ending_of(const attempt& made, const attempt_texts& te
         case attempt_end::no_tls: return std::string{texts.no_tls};
         case attempt_end::timed_out: return std::string{texts.timed_out};
         case attempt_end::broken_off: return std::string{texts.broken_off};
-        case attempt_end::bad_answer: break;
+        case attempt_end::bad_response: break;
     }
-    return std::string{texts.bad_answer};
+    return std::string{texts.bad_response};
 }
 
 TOLLGATE_DECL std::string duration_of(const attempt& made, const delivery_texts& texts) {
@@ -130,7 +130,7 @@ inline void write_attempt(html_writer& html, const page_view& view, const attemp
         web::write_moment(html, made.at, view.texts.dates);
         html.add(", {}</span>", duration_of(made, texts));
     };
-    if (made.answer.empty() && made.request.empty()) {
+    if (made.response.empty() && made.request.empty()) {
         html.add("<li><p>");
         write_line();
         html.add("</p></li>\n");
@@ -144,7 +144,7 @@ inline void write_attempt(html_writer& html, const page_view& view, const attemp
         if (!text.empty()) html.add("<div><p class=\"hint\">{}</p>\n<pre>\n{}</pre></div>\n", heading, make_readable(text));
     };
     write_part(made.request.size() >= limits::attempt_request_bytes_max ? texts.request_cut : texts.request, made.request);
-    write_part(made.answer.size() >= limits::attempt_answer_bytes_max ? texts.answer_cut : texts.answer, made.answer);
+    write_part(made.response.size() >= limits::attempt_response_bytes_max ? texts.response_cut : texts.response, made.response);
     html.add("</div></details></li>\n");
 }
 

@@ -77,7 +77,7 @@ template <class Call>
 
 template <class Call>
 [[nodiscard]] result<void> change_password(Call& call) {
-    using enum password_change_answer::outcome;
+    using enum password_change_response::outcome;
     const security_texts& texts = call.texts().security;
     auto faults = faults_of(call.form(), call.texts());
     if (!faults.empty()) return show_security(call, faults);

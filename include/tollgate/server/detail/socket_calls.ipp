@@ -110,8 +110,8 @@ TOLLGATE_DECL bool is_sending(socket_handle on) noexcept {
 }
 
 TOLLGATE_DECL bool is_broken(socket_handle one) noexcept {
-    pollfd asked{one, 0, 0};
-    return ::poll(&asked, 1, 0) > 0 && (asked.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0;
+    pollfd polled{one, 0, 0};
+    return ::poll(&polled, 1, 0) > 0 && (polled.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0;
 }
 
 TOLLGATE_DECL void close_socket(socket_handle one) noexcept {

@@ -81,16 +81,16 @@ class row_cache {
     static_assert(std::is_nothrow_copy_constructible_v<mark> && std::is_nothrow_copy_assignable_v<mark>);
 
 public:
-    using answer = result<std::optional<Value>>;
+    using found_row = result<std::optional<Value>>;
 
     /// `entries_max` is rounded up to four times a power of two; 0: every call queries.
     row_cache(const Changes& changes, std::size_t entries_max)
         : changes_{&changes},
           sets_(entries_max == 0 ? 0 : std::bit_ceil((entries_max + slots_per_set - 1) / slots_per_set)) {}
 
-    /// What `query()` (an `answer`) returns, or returned before if that is still valid. Errors are not cached.
+    /// What `query()` (a `found_row`) returns, or returned before if that is still valid. Errors are not cached.
     template <class Query>
-    [[nodiscard]] answer find(const Key& key, Query&& query);
+    [[nodiscard]] found_row find(const Key& key, Query&& query);
     /// What `find` would return now without a query; unknown if it would query.
     [[nodiscard]] lookup<Value> cached(const Key& key) const noexcept;
 
@@ -157,7 +157,7 @@ private:
 
 template <class Key, class Value, class Changes>
 template <class Query>
-auto row_cache<Key, Value, Changes>::find(const Key& key, Query&& query) -> answer {
+auto row_cache<Key, Value, Changes>::find(const Key& key, Query&& query) -> found_row {
     if (sets_.empty()) return query();
     const auto now = changes_->read();
     if (!now) return query();
@@ -165,9 +165,9 @@ auto row_cache<Key, Value, Changes>::find(const Key& key, Query&& query) -> answ
     const std::size_t hash = hash_(key);
     if (auto known = cached(hash, *now, key); !known.is_unknown()) return std::move(known).found();
     guard_of(hash).misses.fetch_add(1, std::memory_order_relaxed);
-    answer asked = query();
-    if (asked) keep(hash, *now, key, *asked);
-    return asked;
+    found_row found = query();
+    if (found) keep(hash, *now, key, *found);
+    return found;
 }
 
 template <class Key, class Value, class Changes>

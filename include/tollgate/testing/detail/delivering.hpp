@@ -43,7 +43,7 @@ struct claim_terms {
 [[nodiscard]] inline attempt_result completed(const due_delivery& sent, delivery_outcome outcome, instant at = noon) {
     attempt_result made{.lease = sent.lease, .made = {.at = at, .duration = milliseconds{20}}, .outcome = outcome};
     made.made.status = outcome == delivery_outcome::delivered ? 204 : outcome == delivery_outcome::gone ? 410 : 503;
-    made.made.answer = outcome == delivery_outcome::delivered ? "" : "not now";
+    made.made.response = outcome == delivery_outcome::delivered ? "" : "not now";
     made.retry_at = at + seconds{60};
     return made;
 }

@@ -81,15 +81,15 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         std::vector<attempt_result> ended;
         std::string bytes;
         for (int i = 0; i < 256; ++i) bytes += static_cast<char>(i);
-        while (bytes.size() < limits::attempt_answer_bytes_max) bytes += bytes;
+        while (bytes.size() < limits::attempt_response_bytes_max) bytes += bytes;
         for (const attempt_end end :
-             {answered, no_address, refused_address, no_connection, no_tls, timed_out, broken_off, bad_answer}) {
+             {answered, no_address, refused_address, no_connection, no_tls, timed_out, broken_off, bad_response}) {
             const due_delivery& sent = claimed.at(made.size() % 2);
             const auto number = static_cast<unsigned>(made.size());
             // Later ones have earlier times: the order must be that of completion.
             attempt one{.at = noon - milliseconds{number}, .duration = milliseconds{number * 2000}, .end = end};
             one.status = end == answered ? 599 : 0;
-            one.answer = bytes.substr(0, end == answered ? bytes.size() : number);
+            one.response = bytes.substr(0, end == answered ? bytes.size() : number);
             one.request = bytes.substr(number, end == answered ? bytes.size() : number);
             made.push_back({sent.lease.delivery, sample_event(account).name, sent.message_id, one});
             ended.push_back(completed(sent, retry));  // all but two of them are too late
@@ -109,7 +109,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
                    "with its time and duration, to the millisecond");
             expect(listed[i].made.end == kept.made.end && listed[i].made.status == kept.made.status,
                    "and how it ended");
-            expect(listed[i].made.answer == kept.made.answer, "and the answer, byte for byte");
+            expect(listed[i].made.response == kept.made.response, "and the answer, byte for byte");
             expect(listed[i].made.request == kept.made.request, "and the request, byte for byte");
         }
         const auto some = value_of(store.attempts_of(account, hook, 3, std::nullopt));

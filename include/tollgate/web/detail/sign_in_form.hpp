@@ -19,7 +19,7 @@ inline constexpr std::string_view password_name = "password";
 [[nodiscard]] TOLLGATE_DECL form_faults faults_of(const sign_in_attempt& typed, const sign_in_texts& texts);
 
 /// Why the sign-in failed; empty if it succeeded.
-[[nodiscard]] TOLLGATE_DECL form_faults faults_of(const sign_in_answer& answer, const sign_in_texts& texts);
+[[nodiscard]] TOLLGATE_DECL form_faults faults_of(const sign_in_response& response, const sign_in_texts& texts);
 
 /// The two fields. `login` is the submitted value; a password is never sent back.
 TOLLGATE_DECL void write_sign_in_fields(html_writer& html, std::string_view login, const form_faults& faults,
@@ -32,11 +32,11 @@ inline form_faults faults_of(const sign_in_attempt& typed, const sign_in_texts& 
     return found;
 }
 
-inline form_faults faults_of(const sign_in_answer& answer, const sign_in_texts& texts) {
+inline form_faults faults_of(const sign_in_response& response, const sign_in_texts& texts) {
     form_faults found;
-    if (answer.result == sign_in_result::refused) found.add(password_name, texts.refused);
-    if (answer.result == sign_in_result::throttled)
-        found.add(password_name, fill_in(texts.throttled, duration_text(answer.retry_after, texts.durations)));
+    if (response.result == sign_in_result::refused) found.add(password_name, texts.refused);
+    if (response.result == sign_in_result::throttled)
+        found.add(password_name, fill_in(texts.throttled, duration_text(response.retry_after, texts.durations)));
     return found;
 }
 

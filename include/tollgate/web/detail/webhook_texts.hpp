@@ -15,7 +15,7 @@ struct attempt_texts {
     std::string_view no_tls = "TLS handshake failed: the certificate may be invalid or expired";
     std::string_view timed_out = "Timed out before the response was complete";
     std::string_view broken_off = "Connection closed before the response was complete";
-    std::string_view bad_answer = "Invalid or oversized HTTP response";
+    std::string_view bad_response = "Invalid or oversized HTTP response";
 };
 
 /// The deliveries of one webhook. `{}` is a point in time unless a comment says otherwise.
@@ -76,8 +76,8 @@ struct delivery_texts {
     std::string_view seconds = "{} s";        ///< a number
     std::string_view request = "Request";
     std::string_view request_cut = "Request (truncated)";
-    std::string_view answer = "Response body";
-    std::string_view answer_cut = "Response body (truncated)";
+    std::string_view response = "Response body";
+    std::string_view response_cut = "Response body (truncated)";
 };
 
 /// The page of webhooks.

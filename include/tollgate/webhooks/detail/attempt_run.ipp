@@ -223,7 +223,7 @@ TOLLGATE_DECL void attempt_run::on_read(const std::error_code& failed, std::size
     }
     if (step == http::response_step::refused) {
         if (ended) return on_lost(std::string{parser_.refused_reason()});
-        return end_as(attempt_end::bad_answer, std::string{parser_.refused_reason()});
+        return end_as(attempt_end::bad_response, std::string{parser_.refused_reason()});
     }
     if (!ended && written_ && parser_.keep_alive() && parser_.consumed() == bytes)
         client_->keep(origin_, std::move(connection_));
@@ -251,7 +251,7 @@ TOLLGATE_DECL void attempt_run::end_as(attempt_end how, std::string why) noexcep
         made.status = parser_.status();
         try {
             made.retry_after = parser_.retry_after();
-            made.answer = parser_.body();
+            made.response = parser_.body();
         } catch (const std::exception&) {  // only the status matters
         }
     }

@@ -38,7 +38,7 @@ struct ended_attempt {
     bool unsendable = false;  ///< not tried, because the payload format refused it
     attempt_end end = attempt_end::answered;
     unsigned status = 0;
-    std::string answer{};
+    std::string response{};
     std::string request{};  ///< the beginning of what was sent
     std::string retry_after{};
     std::string why{};  ///< for the operator

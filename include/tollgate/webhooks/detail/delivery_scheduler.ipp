@@ -181,7 +181,7 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
     if (found == in_flight_.end()) return;
     in_flight_delivery& one = found->second;
     attempt made{.at = one.began, .duration = each.duration, .end = each.end, .status = each.status,
-                 .answer = std::move(each.answer), .request = std::move(each.request)};
+                 .response = std::move(each.response), .request = std::move(each.request)};
     attempt_result judged =
         judge_attempt(settings_.retry, one.sent, {std::move(made), each.retry_after}, now.wall, each.chance);
     if (each.unsendable) {

@@ -105,9 +105,9 @@ TOLLGATE_DECL void hook_client::sweep() {
 
 TOLLGATE_DECL void hook_client::tell() noexcept {
     telling_ = false;
-    ended_attempts told;
-    told.swap(ended_);
-    owner_->on_ended(std::move(told));
+    ended_attempts ended;
+    ended.swap(ended_);
+    owner_->on_ended(std::move(ended));
 }
 
 }  // namespace tollgate::webhooks

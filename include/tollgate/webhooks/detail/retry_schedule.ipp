@@ -47,9 +47,9 @@ TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const
 
     const milliseconds planned = schedule.waits[sent.attempts_made];
     milliseconds wait = detail::jittered(planned, schedule.jitter_percent, chance);
-    if (const auto asked = http::parse_retry_after(report.retry_after, now)) {
+    if (const auto requested = http::parse_retry_after(report.retry_after, now)) {
         // Never earlier than requested; and deliveries refused together are not retried together.
-        const milliseconds honored = (std::min)(*asked, schedule.retry_after_max);
+        const milliseconds honored = (std::min)(*requested, schedule.retry_after_max);
         const milliseconds earliest = (std::max)(honored, planned);
         constexpr std::uint32_t middle = 0x8000'0000U;
         wait = (std::max)(earliest, detail::jittered(earliest, schedule.jitter_percent, chance / 2 + middle));

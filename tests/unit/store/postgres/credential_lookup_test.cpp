@@ -48,7 +48,7 @@ public:
 
     result<balance> balance_of(user_id user) {
         ++asked_for_balance;
-        auto found = users_.ask("SELECT balance FROM shop_users WHERE id = $1", user);
+        auto found = users_.query("SELECT balance FROM shop_users WHERE id = $1", user);
         if (!found) return std::move(found).error();
         const auto row = found->next<decimal>();
         if (!row) return row.error();
@@ -58,7 +58,7 @@ public:
     result<std::vector<account>> accounts_of(user_id, std::string_view) { return std::vector<account>{}; }
     result<std::optional<quota>> quota_of(user_id user) {
         ++asked_for_quota;
-        auto found = users_.ask("SELECT requests, seconds FROM shop_users WHERE id = $1", user);
+        auto found = users_.query("SELECT requests, seconds FROM shop_users WHERE id = $1", user);
         if (!found) return std::move(found).error();
         const auto row = found->next<std::optional<std::int64_t>, std::optional<std::int64_t>>();
         if (!row) return row.error();

@@ -40,7 +40,7 @@ postgres_settings remembering(std::size_t entries_max = 1024) {
     settings.cached_credentials_max = entries_max;
     settings.connection_wait_max = seconds{2};
     settings.connect_wait_max = seconds{2};
-    settings.answer_wait_max = seconds{2};
+    settings.response_wait_max = seconds{2};
     return settings;
 }
 

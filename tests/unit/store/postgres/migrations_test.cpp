@@ -38,10 +38,10 @@ postgres_database open_pool(const std::string& to) {
 }
 
 std::int64_t number(postgres_database& on, postgres::statement_text text) {
-    auto asked = on.ask(text);
-    INFO((asked ? "" : asked.error().cause));
-    REQUIRE(asked);
-    return std::get<0>(*asked->only<std::int64_t>());
+    auto found = on.query(text);
+    INFO((found ? "" : found.error().cause));
+    REQUIRE(found);
+    return std::get<0>(*found->only<std::int64_t>());
 }
 
 std::int64_t version(postgres_database& on) {
@@ -174,10 +174,10 @@ TEST_CASE("waiting for a locked table is bounded by the time of a request") {
     REQUIRE(pool.migrate("things", first(1)));
     auto talk = pool.begin();
     REQUIRE(talk);
-    auto asked = pool.make_batch();
-    asked.add("BEGIN");
-    asked.add("SELECT id FROM things");
-    REQUIRE(talk->run(asked));
+    auto batch = pool.make_batch();
+    batch.add("BEGIN");
+    batch.add("SELECT id FROM things");
+    REQUIRE(talk->run(batch));
     constexpr std::array impatient{steps[0],
                                    schema_step{"SET LOCAL lock_timeout = '200ms'; ALTER TABLE things ADD b int"}};
     const auto refused = pool.migrate("things", impatient);

@@ -46,54 +46,54 @@ using address_list = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
 /// The addresses of a host name. Returns at `end` at the latest: the system's resolver has no deadline, so it runs on a thread of
 /// its own, which may go on. The number of these threads is bounded, because a resolver that hangs is called again and again.
 inline result<address_list> look_up(const std::string& host, const std::string& port, steady::time_point end) {
-    struct question {
+    struct name_lookup {
         std::string host, port;
-        addrinfo wanted{};
+        addrinfo hints{};
         std::mutex mutex;
-        std::condition_variable answered;
-        bool is_answered = false;
+        std::condition_variable resolved;
+        bool is_resolved = false;
         int failed = 0;
         address_list found{nullptr, &::freeaddrinfo};
     };
-    const auto asked = std::make_shared<question>();
-    asked->host = host;
-    asked->port = port;
-    asked->wanted.ai_family = AF_UNSPEC;
-    asked->wanted.ai_socktype = SOCK_STREAM;
-    const auto ask = [](question& about, int flags) {
-        about.wanted.ai_flags = AI_NUMERICSERV | flags;
+    const auto lookup = std::make_shared<name_lookup>();
+    lookup->host = host;
+    lookup->port = port;
+    lookup->hints.ai_family = AF_UNSPEC;
+    lookup->hints.ai_socktype = SOCK_STREAM;
+    const auto resolve = [](name_lookup& each, int flags) {
+        each.hints.ai_flags = AI_NUMERICSERV | flags;
         addrinfo* found = nullptr;
-        const int failed = ::getaddrinfo(about.host.c_str(), about.port.c_str(), &about.wanted, &found);
-        const std::lock_guard hold{about.mutex};
-        about.failed = failed;
-        about.found.reset(found);
-        about.is_answered = true;
-        about.answered.notify_all();
+        const int failed = ::getaddrinfo(each.host.c_str(), each.port.c_str(), &each.hints, &found);
+        const std::lock_guard hold{each.mutex};
+        each.failed = failed;
+        each.found.reset(found);
+        each.is_resolved = true;
+        each.resolved.notify_all();
     };
-    ask(*asked, AI_NUMERICHOST);  // an address needs no resolver
-    if (asked->failed != 0) {
+    resolve(*lookup, AI_NUMERICHOST);  // an address needs no resolver
+    if (lookup->failed != 0) {
         constexpr int threads_max = 4;
         static std::atomic<int> threads = 0;
         if (threads.fetch_add(1) >= threads_max) {
             --threads;
             return unavailable("the lookup of this name hangs");
         }
-        asked->is_answered = false;
+        lookup->is_resolved = false;
         try {
-            std::thread{[asked, ask] {
-                ask(*asked, 0);
+            std::thread{[lookup, resolve] {
+                resolve(*lookup, 0);
                 --threads;
             }}.detach();
         } catch (const std::system_error&) {
             --threads;
             return unavailable("no thread for the lookup of this name");
         }
-        std::unique_lock lock{asked->mutex};
-        if (!asked->answered.wait_until(lock, end, [&] { return asked->is_answered; }))
+        std::unique_lock lock{lookup->mutex};
+        if (!lookup->resolved.wait_until(lock, end, [&] { return lookup->is_resolved; }))
             return unavailable("no address for this name in time");
     }
-    if (asked->failed != 0) return unavailable(std::string{"no address for this name: "} + ::gai_strerror(asked->failed));
-    return std::move(asked->found);
+    if (lookup->failed != 0) return unavailable(std::string{"no address for this name: "} + ::gai_strerror(lookup->failed));
+    return std::move(lookup->found);
 }
 
 /// The code at the start of an error, such as `WRONGPASS`. The rest may quote the command, including a password
@@ -274,19 +274,19 @@ TOLLGATE_DECL result<void> connection::exchange(std::string_view commands, std::
             if (auto received = receive(end); !received) return received;
             continue;
         }
-        const std::unique_ptr<redisReply, void (*)(redisReply*)> answer{
+        const std::unique_ptr<redisReply, void (*)(redisReply*)> received{
             static_cast<redisReply*>(got), [](redisReply* gone) { freeReplyObject(gone); }};
         reply& last = replies[next++];
         last.error.clear();
         last.numbers.clear();
-        if (answer->type == REDIS_REPLY_ERROR) {
-            last.error.assign(answer->str, answer->len);
+        if (received->type == REDIS_REPLY_ERROR) {
+            last.error.assign(received->str, received->len);
             if (last.error.empty()) last.error = "an error without a message";
         }
-        if (answer->type == REDIS_REPLY_INTEGER) last.numbers.push_back(answer->integer);
-        if (answer->type == REDIS_REPLY_ARRAY)
-            for (std::size_t i = 0; i < answer->elements; ++i)
-                if (answer->element[i]->type == REDIS_REPLY_INTEGER) last.numbers.push_back(answer->element[i]->integer);
+        if (received->type == REDIS_REPLY_INTEGER) last.numbers.push_back(received->integer);
+        if (received->type == REDIS_REPLY_ARRAY)
+            for (std::size_t i = 0; i < received->elements; ++i)
+                if (received->element[i]->type == REDIS_REPLY_INTEGER) last.numbers.push_back(received->element[i]->integer);
     }
     return {};
 }
@@ -361,7 +361,7 @@ TOLLGATE_DECL result<void> connection::receive(steady::time_point end) {
 
 TOLLGATE_DECL result<std::size_t> connection::receive_raw(char* into, std::size_t size, steady::time_point end) {
     for (;;) {
-        if (auto waited = wait(POLLIN, end, "answer"); !waited) return std::move(waited).error();
+        if (auto waited = wait(POLLIN, end, "reply"); !waited) return std::move(waited).error();
         const auto got = ::recv(socket_, into, size, 0);
         if (got > 0) return static_cast<std::size_t>(got);
         if (got == 0) return failure("the server closed the connection");

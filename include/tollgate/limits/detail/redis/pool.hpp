@@ -23,7 +23,7 @@ struct pool_settings {
     /// Time limit for connecting, including TLS and AUTH.
     milliseconds connect_wait_max{200};
     /// Time limit for waiting for a connection, and again for the reply.
-    milliseconds answer_wait_max{100};
+    milliseconds response_wait_max{100};
     /// Called once when the server becomes unavailable and once when it is available again. Must return quickly and
     /// must not call the limiter.
     std::function<void(bool up, std::string_view why)> on_state{};

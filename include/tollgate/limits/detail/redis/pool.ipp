@@ -79,9 +79,9 @@ struct pool::state {
 };
 
 inline void pool::state::send(combiner::batch all) noexcept {
-    for (auto* const each : all) each->answer.emplace();
+    for (auto* const each : all) each->result.emplace();
     try {
-        auto on = shared.take(settings.answer_wait_max);
+        auto on = shared.take(settings.response_wait_max);
         if (!on) return;
         std::string why;
         bool is_available = false;
@@ -97,12 +97,12 @@ inline void pool::state::send(combiner::batch all) noexcept {
 }
 
 inline bool pool::state::exchange(connection& on, combiner::batch all, std::string& why) {
-    const auto end = steady::now() + settings.answer_wait_max;
+    const auto end = steady::now() + settings.response_wait_max;
     std::vector<const window_request*> requests;  // in the order in which they are counted
     requests.reserve(2 * all.size());
     for (const auto* const each : all) {
-        if (each->question.before != nullptr) requests.push_back(each->question.before);
-        requests.push_back(each->question.request);
+        if (each->request.before != nullptr) requests.push_back(each->request.before);
+        requests.push_back(each->request.request);
     }
     std::size_t per_command = takes_several_keys.load(std::memory_order_relaxed) ? requests.size() : 1;
     auto replies = run(on, requests, per_command, end);
@@ -118,8 +118,8 @@ inline bool pool::state::exchange(connection& on, combiner::batch all, std::stri
     }
     std::size_t at = 0;
     for (auto* const each : all) {
-        if (each->question.before != nullptr) ++at;
-        each->answer = interpret(*each->question.request, (*replies)[at / per_command], at % per_command, why);
+        if (each->request.before != nullptr) ++at;
+        each->result = interpret(*each->request.request, (*replies)[at / per_command], at % per_command, why);
         ++at;
     }
     return why.empty();

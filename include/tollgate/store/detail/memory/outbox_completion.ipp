@@ -37,7 +37,7 @@ TOLLGATE_DECL std::vector<completion> outbox::complete(std::span<const attempt_r
 
 TOLLGATE_DECL void outbox::record(const attempt_result& ended) {
     if (ended.outcome == delivery_outcome::not_attempted) return;
-    const std::size_t bytes = detail::attempt_bytes + ended.made.answer.size() + ended.made.request.size();
+    const std::size_t bytes = detail::attempt_bytes + ended.made.response.size() + ended.made.request.size();
     const bool fits = make_space(bytes);  // before the row is looked up, because this may remove it
     const std::int64_t id = ended.lease.delivery.value();
     row* const found = find(ended.lease.delivery);
@@ -46,13 +46,13 @@ TOLLGATE_DECL void outbox::record(const attempt_result& ended) {
     auto& attempts = hook_rows_.find(which.hook)->second.attempts;
     attempt kept = ended.made;
     if (!fits) {  // the attempt matters more than its texts
-        kept.answer.clear();
+        kept.response.clear();
         kept.request.clear();
     }
     which.attempts.reserve(which.attempts.size() + 1);
     attempts.emplace(++last_attempt_, attempt_row{id, std::move(kept)});
     which.attempts.push_back(last_attempt_);
-    bytes_ += detail::attempt_bytes + (fits ? ended.made.answer.size() + ended.made.request.size() : 0);
+    bytes_ += detail::attempt_bytes + (fits ? ended.made.response.size() + ended.made.request.size() : 0);
 }
 
 TOLLGATE_DECL completion outbox::complete_one(const attempt_result& ended, instant now) noexcept {
@@ -120,7 +120,7 @@ TOLLGATE_DECL void outbox::forget_attempt(row& which, std::size_t index) noexcep
     auto& attempts = hook_rows_.find(which.hook)->second.attempts;
     const auto place = which.attempts.begin() + static_cast<std::ptrdiff_t>(index);
     const auto found = attempts.find(*place);
-    bytes_ -= detail::attempt_bytes + found->second.made.answer.size() + found->second.made.request.size();
+    bytes_ -= detail::attempt_bytes + found->second.made.response.size() + found->second.made.request.size();
     attempts.erase(found);
     which.attempts.erase(place);
 }

@@ -64,7 +64,7 @@ TOLLGATE_DECL result<bool> postgres_store::create_owner_token(const new_access_t
 
 TOLLGATE_DECL result<bool> postgres_store::revoke_access_token(const digest& token) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
-        auto done = impl_->database.change("DELETE FROM tollgate_access_tokens WHERE token_digest = $1", token);
+        auto done = impl_->database.execute("DELETE FROM tollgate_access_tokens WHERE token_digest = $1", token);
         if (!done) return impl_->forget_all_after(std::move(done).error());
         impl_->changes->forget_key(impl_->access_tokens.hash_of(token));
         return done->touched() > 0;

@@ -31,7 +31,7 @@ TOLLGATE_DECL result<std::optional<application>> postgres_store::find_applicatio
     return detail::without_exceptions([&]() -> result<std::optional<application>> {
         if (client_id.size() > client_id_text::bytes_max || !postgres::is_storable(client_id))
             return std::optional<application>{};
-        auto listed = impl_->database.ask(
+        auto listed = impl_->database.query(
             "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
             "client_type, older_secret_digest, acts_for_owner, 0::bigint FROM tollgate_applications WHERE client_id = $1",
             client_id);
@@ -42,7 +42,7 @@ TOLLGATE_DECL result<std::optional<application>> postgres_store::find_applicatio
 
 TOLLGATE_DECL result<std::vector<application>> postgres_store::applications_of(user_id owner) noexcept {
     return detail::without_exceptions([&]() -> result<std::vector<application>> {
-        auto listed = impl_->database.ask(
+        auto listed = impl_->database.query(
             "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
             "client_type, older_secret_digest, acts_for_owner, "
             "(SELECT count(*) FROM tollgate_grants AS grants WHERE application_id = tollgate_applications.id) "
@@ -77,7 +77,7 @@ TOLLGATE_DECL result<bool> postgres_store::update_application(user_id owner, app
 TOLLGATE_DECL result<bool> postgres_store::add_client_secret(
     user_id owner, application_id id, const digest& secret) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
-        auto done = impl_->database.change(
+        auto done = impl_->database.execute(
             "UPDATE tollgate_applications SET older_secret_digest = secret_digest, secret_digest = $1 "
             "WHERE id = $2 AND owner_id = $3",
             secret, id, owner);
@@ -88,7 +88,7 @@ TOLLGATE_DECL result<bool> postgres_store::add_client_secret(
 
 TOLLGATE_DECL result<bool> postgres_store::remove_older_secret(user_id owner, application_id id) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
-        auto done = impl_->database.change(
+        auto done = impl_->database.execute(
             "UPDATE tollgate_applications SET older_secret_digest = NULL "
             "WHERE id = $1 AND owner_id = $2 AND older_secret_digest IS NOT NULL",
             id, owner);

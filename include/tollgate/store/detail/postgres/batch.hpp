@@ -40,8 +40,8 @@ public:
     }
 
     /// For a batch that may take longer than others. Must be called first.
-    TOLLGATE_DECL void take_up_to(milliseconds answer_wait_max);
-    [[nodiscard]] std::optional<milliseconds> answer_wait_max() const noexcept { return answer_wait_max_; }
+    TOLLGATE_DECL void take_up_to(milliseconds response_wait_max);
+    [[nodiscard]] std::optional<milliseconds> response_wait_max() const noexcept { return response_wait_max_; }
 
     struct value {
         unsigned type;
@@ -76,7 +76,7 @@ private:
     }
 
     milliseconds shift_;
-    std::optional<milliseconds> answer_wait_max_;
+    std::optional<milliseconds> response_wait_max_;
     std::size_t transaction_size_ = 0;  // 0: all
     std::vector<statement> statements_;
     std::vector<value> values_;
@@ -165,7 +165,7 @@ result<std::tuple<Columns...>> rows::only() {
 }
 
 /// The results of a batch's statements, in order. All of them succeeded and are committed.
-using answers = std::vector<rows>;
+using results = std::vector<rows>;
 
 }  // namespace tollgate::postgres
 

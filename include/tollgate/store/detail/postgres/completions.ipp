@@ -177,7 +177,7 @@ inline result<void> close_ledger(batch request, transaction& on, const completio
         std::vector<milliseconds> durations;
         std::vector<attempt_end> ends;
         std::vector<std::int64_t> statuses;
-        std::vector<raw_bytes> answers_of, requests_of;
+        std::vector<raw_bytes> responses_of, requests_of;
         for (const attempt_result& each : ended) {
             const auto of = in.deliveries.find(each.lease.delivery);
             if (of == in.deliveries.end() || each.outcome == delivery_outcome::not_attempted) continue;
@@ -187,7 +187,7 @@ inline result<void> close_ledger(batch request, transaction& on, const completio
             durations.push_back(each.made.duration);
             ends.push_back(each.made.end);
             statuses.push_back(each.made.status);
-            answers_of.push_back({each.made.answer});
+            responses_of.push_back({each.made.response});
             requests_of.push_back({each.made.request});
         }
         request.add(
@@ -195,7 +195,7 @@ inline result<void> close_ledger(batch request, transaction& on, const completio
             "SELECT delivery_id, hook_id, at, duration, ended, status, answer, request "
             "FROM unnest($1, $2, $3, $4, $5, $6, $7, $8) WITH ORDINALITY "
             "AS made (delivery_id, hook_id, at, duration, ended, status, answer, request, place) ORDER BY place",
-            deliveries, hooks, times, durations, ends, statuses, answers_of, requests_of);
+            deliveries, hooks, times, durations, ends, statuses, responses_of, requests_of);
         // The last failure of each.
         request.add(
             "DELETE FROM tollgate_attempts WHERE id = ANY (ARRAY(SELECT id FROM ("

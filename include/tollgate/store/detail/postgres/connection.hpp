@@ -27,7 +27,7 @@ struct connection_settings {
     /// Time limit for the results of one batch. The server cancels a statement after three quarters of it
     /// (statement_timeout), so that it reports the time-out itself; a connection without any response is closed. Together
     /// with the 2 s that a request may wait for a worker, it is the 5 s that most clients wait.
-    milliseconds answer_wait_max{3000};
+    milliseconds response_wait_max{3000};
     /// How long a statement waits for a lock (lock_timeout). Transactions take milliseconds, so a lock that is held for
     /// longer belongs to an operator who alters or locks a table.
     milliseconds lock_wait_max{1000};
@@ -45,7 +45,7 @@ struct notice {
 
 /// The outcome of a batch: its results, or the run_failure.
 struct run_result {
-    answers given{};
+    results given{};
     std::optional<run_failure> failed{};
 };
 
@@ -73,7 +73,7 @@ public:
     /// Whether the connection looks usable without a round trip: the peer has not closed it.
     [[nodiscard]] TOLLGATE_DECL bool is_sound() noexcept;
     /// Sets the time limit for results from now on; the server's limit stays.
-    void set_answer_wait_max(milliseconds wait_max) noexcept { settings_.answer_wait_max = wait_max; }
+    void set_response_wait_max(milliseconds wait_max) noexcept { settings_.response_wait_max = wait_max; }
 
     /// Waits for input from the server: a notification or a close. False if the connection is unusable.
     [[nodiscard]] TOLLGATE_DECL bool wait_for_notice(milliseconds wait_max, int wake_descriptor);
@@ -109,8 +109,8 @@ private:
     TOLLGATE_DECL void take_error(reception& into, const pg_result* result);
     TOLLGATE_DECL void forget_prepared(std::string_view text);
     TOLLGATE_DECL waited wait(bool to_write, steady::time_point end, int wake_descriptor = -1) noexcept;
-    /// For the answers to a batch that was sent at `began_at`: also ends when another connection has hung since.
-    TOLLGATE_DECL waited wait_for_answer(bool to_write, steady::time_point began_at, steady::time_point end,
+    /// For the results of a batch that was sent at `began_at`: also ends when another connection has hung since.
+    TOLLGATE_DECL waited wait_for_response(bool to_write, steady::time_point began_at, steady::time_point end,
                                          unsigned hung_before) noexcept;
     [[nodiscard]] unsigned hung_connections() const noexcept {
         return settings_.hung_connections ? settings_.hung_connections->load(std::memory_order_relaxed) : 0;

@@ -83,7 +83,7 @@ TOLLGATE_DECL result<void> connection::set_up() {
         "CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', false) END, "
         "set_config('tcp_keepalives_idle', '15', false), set_config('tcp_keepalives_interval', '5', false), "
         "set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '15000', false)",
-        std::to_string(settings_.answer_wait_max.count() * 3 / 4), std::to_string(settings_.answer_wait_max.count()),
+        std::to_string(settings_.response_wait_max.count() * 3 / 4), std::to_string(settings_.response_wait_max.count()),
         std::to_string(settings_.lock_wait_max.count()));
     const auto before = tollgate::detail::boot_now();
     auto response = run(request);
@@ -118,7 +118,7 @@ TOLLGATE_DECL connection::waited connection::wait(bool to_write, steady::time_po
     }
 }
 
-TOLLGATE_DECL connection::waited connection::wait_for_answer(bool to_write, steady::time_point began_at,
+TOLLGATE_DECL connection::waited connection::wait_for_response(bool to_write, steady::time_point began_at,
                                                              steady::time_point end, unsigned hung_before) noexcept {
     if (!settings_.hung_connections) return wait(to_write, end);
     constexpr milliseconds look_every{25};
@@ -135,7 +135,7 @@ TOLLGATE_DECL run_failure connection::lose(std::string_view doing, waited why) {
         settings_.hung_connections->fetch_add(1, std::memory_order_relaxed);
     run_failure made = why == waited::timed_out
                        ? run_failure{unavailable("PostgreSQL: no response within " +
-                                             std::to_string(settings_.answer_wait_max.count()) +
+                                             std::to_string(settings_.response_wait_max.count()) +
                                              " ms, here or on another connection"),
                                  aftermath::lost, true}
                        : connection_failure(handle_.get(), doing);
@@ -177,7 +177,7 @@ TOLLGATE_DECL run_result connection::run(const batch& request) {
 TOLLGATE_DECL run_result connection::exchange(const batch& request) {
     const unsigned hung_before = hung_connections();
     const auto began_at = tollgate::detail::boot_now();
-    const auto end = began_at + request.answer_wait_max().value_or(settings_.answer_wait_max);
+    const auto end = began_at + request.response_wait_max().value_or(settings_.response_wait_max);
     std::vector<command> commands;
     commands.reserve(2 * request.statements().size() + 3);
     if (!send(request, commands)) return {{}, lose(request.statements().front().text.text(), waited::failed)};
@@ -189,8 +189,8 @@ TOLLGATE_DECL run_result connection::exchange(const batch& request) {
         if (unsent < 0) return lose(into, waited::failed);
         while (PQisBusy(handle_.get()) == 0)
             if (take_result(into)) return std::move(into.made);
-        const auto ended = request.answer_wait_max() ? wait(unsent == 1, end)
-                                                   : wait_for_answer(unsent == 1, began_at, end, hung_before);
+        const auto ended = request.response_wait_max() ? wait(unsent == 1, end)
+                                                   : wait_for_response(unsent == 1, began_at, end, hung_before);
         if (ended != waited::ready) return lose(into, ended);
         if (PQconsumeInput(handle_.get()) != 1) return lose(into, waited::failed);
     }
@@ -249,8 +249,8 @@ TOLLGATE_DECL bool connection::take_result(reception& into) {
         case PGRES_TUPLES_OK:
             if (now.kind == command_kind::executes && !into.is_committed) into.made.given.push_back(std::move(owned));
             else if (now.kind == command_kind::asks_the_time)
-                if (const auto told = owned.only<std::int64_t>())
-                    clock_->observe({into.began_at, tollgate::detail::boot_now(), from_unix_milliseconds(std::get<0>(*told))});
+                if (const auto reported = owned.only<std::int64_t>())
+                    clock_->observe({into.began_at, tollgate::detail::boot_now(), from_unix_milliseconds(std::get<0>(*reported))});
             return false;
         case PGRES_PIPELINE_ABORTED:
             if (now.kind == command_kind::prepares) forget_prepared(now.text.text());
@@ -289,7 +289,7 @@ TOLLGATE_DECL void connection::forget_prepared(std::string_view text) {
 TOLLGATE_DECL result<void> connection::run_script(std::string_view text) {
     const std::string script{text};
     if (handle_ == nullptr) return unavailable("PostgreSQL: the connection is closed");
-    const auto end = tollgate::detail::boot_now() + settings_.answer_wait_max;
+    const auto end = tollgate::detail::boot_now() + settings_.response_wait_max;
     if (PQexitPipelineMode(handle_.get()) != 1 || PQsendQuery(handle_.get(), script.c_str()) != 1)
         return lose(text, waited::failed).why;
     std::optional<error> why;

@@ -44,7 +44,7 @@ struct column<delivery_state> : numbered_column<delivery_state, delivery_state::
 static_assert(static_cast<int>(delivery_state::waiting) == 0 && static_cast<int>(delivery_state::held) == 3);
 
 template <>
-struct column<attempt_end> : numbered_column<attempt_end, attempt_end::bad_answer> {};
+struct column<attempt_end> : numbered_column<attempt_end, attempt_end::bad_response> {};
 
 template <>
 struct column<message_seed> {

@@ -27,7 +27,7 @@ TOLLGATE_DECL result<void> postgres_store::create_device_code(const new_device_c
 
 TOLLGATE_DECL result<std::optional<device_code>> postgres_store::find_device_code(const digest& code) noexcept {
     return detail::without_exceptions([&]() -> result<std::optional<device_code>> {
-        auto found = impl_->database.ask(
+        auto found = impl_->database.query(
             "SELECT device_digest, application_id, client_id, scopes, requested_from, codes.created_at, expires_at, state "
             "FROM tollgate_device_codes AS codes JOIN tollgate_applications AS applications "
             "ON application_id = applications.id WHERE device_digest = $1 OR user_digest = $1",
@@ -40,7 +40,7 @@ TOLLGATE_DECL result<std::optional<device_code>> postgres_store::find_device_cod
 TOLLGATE_DECL result<bool> postgres_store::answer_device_code(const digest& user_code,
                                                               device_code_state answer) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
-        auto done = impl_->database.change(
+        auto done = impl_->database.execute(
             "UPDATE tollgate_device_codes SET state = $2 WHERE user_digest = $1 AND state = 'pending'", user_code, answer);
         if (!done) return std::move(done).error();
         return done->touched() > 0;

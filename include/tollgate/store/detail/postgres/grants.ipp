@@ -15,7 +15,7 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL result<std::optional<scope_set>> postgres_store::granted_scopes(user_id user,
                                                                               application_id application) noexcept {
     return detail::without_exceptions([&]() -> result<std::optional<scope_set>> {
-        auto found = impl_->database.ask(
+        auto found = impl_->database.query(
             "SELECT scopes FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user, application);
         if (!found) return std::move(found).error();
         return sql::read_value<scope_set>(*found);
@@ -202,7 +202,7 @@ TOLLGATE_DECL result<void> postgres_store::revoke_oauth_token(
 
 TOLLGATE_DECL result<std::optional<oauth_token>> postgres_store::find_oauth_token(const digest& token) noexcept {
     return detail::without_exceptions([&]() -> result<std::optional<oauth_token>> {
-        auto found = impl_->database.ask(
+        auto found = impl_->database.query(
             "SELECT false, user_id, application_id, client_id, scopes, tokens.created_at, expires_at "
             "FROM tollgate_access_tokens AS tokens LEFT JOIN tollgate_applications AS applications "
             "ON applications.id = application_id WHERE token_digest = $1 "
@@ -217,7 +217,7 @@ TOLLGATE_DECL result<std::optional<oauth_token>> postgres_store::find_oauth_toke
 
 TOLLGATE_DECL result<std::vector<grant>> postgres_store::grants_of(user_id user) noexcept {
     return detail::without_exceptions([&]() -> result<std::vector<grant>> {
-        auto listed = impl_->database.ask(
+        auto listed = impl_->database.query(
             "SELECT grants.id, application_id, name, website, scopes, grants.created_at, last_used_at "
             "FROM tollgate_grants AS grants JOIN tollgate_applications AS applications "
             "ON application_id = applications.id WHERE user_id = $1 ORDER BY grants.id",
@@ -246,7 +246,7 @@ TOLLGATE_DECL result<std::size_t> postgres_store::sweep_expired(instant now, std
     return detail::without_exceptions([&]() -> result<std::size_t> {
         if (rows_max == 0) return std::size_t{0};
         // Nodes that sweep at the same time take different rows.
-        auto swept = impl_->database.change(
+        auto swept = impl_->database.execute(
             "WITH codes AS (DELETE FROM tollgate_codes WHERE id = ANY (ARRAY("
             "SELECT id FROM tollgate_codes WHERE forget_at <= $1 ORDER BY forget_at LIMIT $2 FOR UPDATE SKIP LOCKED)) "
             "RETURNING id), "

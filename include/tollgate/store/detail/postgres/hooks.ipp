@@ -43,7 +43,7 @@ TOLLGATE_DECL result<hook_id> postgres_store::create_hook(
 
 TOLLGATE_DECL result<std::vector<hook>> postgres_store::hooks_of(const account_ref& account) noexcept {
     return detail::without_exceptions([&]() -> result<std::vector<hook>> {
-        auto listed = impl_->database.ask(
+        auto listed = impl_->database.query(
             "SELECT id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since "
             "FROM tollgate_hooks WHERE service = $1 AND account_id = $2 ORDER BY id",
             account.service, account.account);
@@ -56,7 +56,7 @@ TOLLGATE_DECL result<std::optional<account_ref>> postgres_store::account_of_hook
     const service_name& service, hook_id id) noexcept {
     return detail::without_exceptions([&]() -> result<std::optional<account_ref>> {
         if (!postgres::is_storable(service)) return std::optional<account_ref>{};
-        auto found = impl_->database.ask(
+        auto found = impl_->database.query(
             "SELECT account_id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id <> 0", id, service);
         if (!found) return std::move(found).error();
         return sql::read_one<account_id>(*found,
@@ -185,7 +185,7 @@ TOLLGATE_DECL result<void> postgres_store::impl::encrypt_hook_secrets() {
         return sql::encrypt_all(
             keys,
             [&](std::int64_t last) -> result<std::vector<sql::stored_secret>> {
-                auto page = database.ask(select, last, sql::unchanged_prefix(keys), sql::reencrypted_rows_max);
+                auto page = database.query(select, last, sql::unchanged_prefix(keys), sql::reencrypted_rows_max);
                 if (!page) return std::move(page).error();
                 return sql::read_all<std::int64_t, service_name, account_id, std::string>(
                     *page, [](std::int64_t row, const service_name& service, account_id account, std::string& text) {
@@ -200,7 +200,7 @@ TOLLGATE_DECL result<void> postgres_store::impl::encrypt_hook_secrets() {
                     before.push_back(each.before);
                     after.push_back(each.after);
                 }
-                auto done = database.change(update, rows, before, after);
+                auto done = database.execute(update, rows, before, after);
                 if (!done) return std::move(done).error();
                 return {};
             });

@@ -81,7 +81,7 @@ TOLLGATE_DECL void listener::listen_while_connected() {
     // A silent connection may be dead, so heartbeats are sent. Without a response for longer than rows are trusted, the
     // connection is closed; without cached rows there is more time.
     const milliseconds every = changes_ != nullptr ? heartbeat_interval : seconds{15};
-    if (changes_ != nullptr) opened->set_answer_wait_max(trusted_for);
+    if (changes_ != nullptr) opened->set_response_wait_max(trusted_for);
     while (!stops_) {
         const auto asked_at = tollgate::detail::boot_now();
         if (opened->run(lives).failed) return;
@@ -105,12 +105,12 @@ TOLLGATE_DECL void listener::take_notices(connection& from) {
     if (any_due) ++notifications_;
 }
 
-TOLLGATE_DECL void listener::take_changes(std::string_view told) noexcept {
+TOLLGATE_DECL void listener::take_changes(std::string_view payload) noexcept {
     if (changes_ == nullptr) return;
     constexpr std::string_view of_users = "users";
-    const char* next = told.data();
-    const char* const end = told.data() + told.size();
-    bool is_understood = told.starts_with(of_users);
+    const char* next = payload.data();
+    const char* const end = payload.data() + payload.size();
+    bool is_understood = payload.starts_with(of_users);
     if (is_understood) next += of_users.size();
     while (is_understood && next != end) {
         std::int64_t user = 0;

@@ -22,7 +22,7 @@ inline result<rows> run_one(connection& on, const batch& request) {
 }
 
 template <class... Values>
-result<rows> ask(connection& on, statement_text text, const Values&... values) {
+result<rows> query(connection& on, statement_text text, const Values&... values) {
     batch request{milliseconds{0}};
     request.add(text, values...);
     return run_one(on, request);
@@ -30,12 +30,12 @@ result<rows> ask(connection& on, statement_text text, const Values&... values) {
 
 /// Zero for a component, or a database, that has seen no step.
 inline result<schema_state> read_schema_state(connection& of, std::string_view component) {
-    auto response = ask(of, "SELECT to_regclass('tollgate_schema') IS NOT NULL");
+    auto response = query(of, "SELECT to_regclass('tollgate_schema') IS NOT NULL");
     if (!response) return std::move(response).error();
     const auto is_there = response->only<bool>();
     if (!is_there) return is_there.error();
     if (!std::get<0>(*is_there)) return schema_state{};
-    response = ask(of, "SELECT version, works_with FROM tollgate_schema WHERE component = $1", component);
+    response = query(of, "SELECT version, works_with FROM tollgate_schema WHERE component = $1", component);
     if (!response) return std::move(response).error();
     const auto row = response->next<std::int64_t, std::int64_t>();
     if (!row) return row.error();
@@ -55,7 +55,7 @@ inline result<void> run_steps(connection& on, std::string_view component, std::s
         if (done = on.run_script(steps[i].script.text()); !done) return done;
         if (steps[i].breaks_older) from.works_with = static_cast<std::int64_t>(i) + 1;
     }
-    auto kept = ask(on,
+    auto kept = query(on,
                     "INSERT INTO tollgate_schema (component, version, works_with) VALUES ($1, $2, $3) "
                     "ON CONFLICT (component) DO UPDATE SET version = $2, works_with = $3",
                     component, static_cast<std::int64_t>(steps.size()), from.works_with);
@@ -81,7 +81,7 @@ TOLLGATE_DECL result<void> migrate(connection& on, std::string_view component, s
     if (!found) return std::move(found).error();
     if (found->version >= newest) return judge(*found);
 
-    on.set_answer_wait_max(wait_max);
+    on.set_response_wait_max(wait_max);
     // Locked before the transaction begins: otherwise it would not see tables created while it waited. All locks end
     // with the connection.
     auto done = on.run_script(

@@ -32,8 +32,8 @@ TOLLGATE_DECL result<std::size_t> postgres_store::append_event(const event& happ
 TOLLGATE_DECL result<bool> postgres_store::append_event_to(hook_id to, const event& happened, const message_seed& seed,
                                                            instant now) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
-        auto asked = impl_->database.make_batch();
-        asked.add(
+        auto batch = impl_->database.make_batch();
+        batch.add(
             "WITH found AS (SELECT id, host_id, disabled_at IS NOT NULL AS is_disabled FROM tollgate_hooks "
             "WHERE id = $1 AND service = $2 AND account_id = $3 FOR KEY SHARE), "
             "made AS (INSERT INTO tollgate_events (service, account_id, name, data, happened_at, seed) "
@@ -43,10 +43,10 @@ TOLLGATE_DECL result<bool> postgres_store::append_event_to(hook_id to, const eve
             "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $8 FROM sent) "
             "SELECT is_disabled FROM found",
             to, happened.account.service, happened.account.account, happened.name, happened.data, happened.at, seed, now);
-        asked.add_afterthought(postgres::notify_other_nodes);
-        auto answered = impl_->database.run(asked);
-        if (!answered) return std::move(answered).error();
-        const auto row = answered->front().next<bool>();
+        batch.add_afterthought(postgres::notify_other_nodes);
+        auto results = impl_->database.run(batch);
+        if (!results) return std::move(results).error();
+        const auto row = results->front().next<bool>();
         if (!row) return row.error();
         if (!*row) return false;
         if (std::get<0>(**row)) return hook_is_disabled();
@@ -59,7 +59,7 @@ TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(const 
                                                                            std::optional<delivery_id> before,
                                                                            std::optional<delivery_state> state) noexcept {
     return detail::without_exceptions([&]() -> result<std::vector<delivery>> {
-        auto listed = impl_->database.ask(
+        auto listed = impl_->database.query(
             "SELECT deliveries.id, events.name, seed, deliveries.created_at, shown, attempts_made, "
             "CASE shown WHEN 0 THEN at END FROM tollgate_deliveries AS deliveries "
             "JOIN tollgate_events AS events ON events.id = event_id JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
@@ -93,7 +93,7 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
     const account_ref& account, hook_id of, std::size_t rows_max, std::optional<delivery_id> made_for) noexcept {
     return detail::without_exceptions([&]() -> result<std::vector<recorded_attempt>> {
         auto listed = made_for
-                          ? impl_->database.ask(
+                          ? impl_->database.query(
                                 "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request "
                                 "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
                                 "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
@@ -101,7 +101,7 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
                                 "AND deliveries.hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 "
                                 "ORDER BY attempts.id DESC LIMIT $4",
                                 of, account.service, account.account, rows_max, *made_for)
-                          : impl_->database.ask(
+                          : impl_->database.query(
                                 "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request "
                                 "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
                                 "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
@@ -115,11 +115,11 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
                                     std::int64_t, postgres::raw_bytes, postgres::raw_bytes>();
             if (!row) return std::move(row).error();
             if (!*row) return found;
-            auto& [id, event, seed, at, duration, end, status, answer, request] = **row;
+            auto& [id, event, seed, at, duration, end, status, response, request] = **row;
             found.push_back({.delivery = id,
                              .event = std::move(event),
                              .message_id = message_id_of(seed, of),
-                             .made = {at, duration, end, static_cast<unsigned>(status), std::move(answer.value),
+                             .made = {at, duration, end, static_cast<unsigned>(status), std::move(response.value),
                                       std::move(request.value)}});
         }
     });
@@ -161,12 +161,12 @@ TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, de
 TOLLGATE_DECL result<std::size_t> postgres_store::resend_given_up(const account_ref& account, hook_id of, instant since,
                                                                   std::size_t rows_max, instant now) noexcept {
     return detail::without_exceptions([&]() -> result<std::size_t> {
-        auto asked = impl_->database.make_batch();
-        asked.add(
+        auto batch = impl_->database.make_batch();
+        batch.add(
             "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
             "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE OF hosts",
             of, account.service, account.account);
-        asked.add(
+        batch.add(
             "WITH found AS (SELECT id, disabled_at IS NOT NULL AS is_disabled FROM tollgate_hooks "
             "WHERE id = $1 AND service = $2 AND account_id = $3), "
             "due AS (UPDATE tollgate_deliveries SET state = 0, at = $6, is_leased = false, lease_is_open = false, "
@@ -177,10 +177,10 @@ TOLLGATE_DECL result<std::size_t> postgres_store::resend_given_up(const account_
             "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $6 FROM due) "
             "SELECT is_disabled, (SELECT count(*) FROM due) FROM found",
             of, account.service, account.account, since, rows_max, now);
-        asked.add_afterthought(postgres::notify_other_nodes);
-        auto answered = impl_->database.run(asked);
-        if (!answered) return std::move(answered).error();
-        const auto row = answered->back().next<bool, std::int64_t>();
+        batch.add_afterthought(postgres::notify_other_nodes);
+        auto results = impl_->database.run(batch);
+        if (!results) return std::move(results).error();
+        const auto row = results->back().next<bool, std::int64_t>();
         if (!row) return row.error();
         if (!*row) return std::size_t{0};
         const auto& [is_disabled, count] = **row;
@@ -229,7 +229,7 @@ TOLLGATE_DECL result<std::size_t> postgres_store::sweep_deliveries(instant ended
     return detail::without_exceptions([&]() -> result<std::size_t> {
         if (rows_max == 0) return std::size_t{0};
         // Without a transaction first: often there is nothing to do.
-        auto response = impl_->database.ask(
+        auto response = impl_->database.query(
             "SELECT EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0), "
             "EXISTS (SELECT FROM tollgate_deliveries WHERE state <> 0 AND at < $1)",
             ended_before);

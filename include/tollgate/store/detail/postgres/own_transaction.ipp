@@ -30,8 +30,8 @@ inline bool send_within(pg_conn* connection, const batch& sent) {
     return send_plain("RELEASE SAVEPOINT tollgate") && PQpipelineSync(connection) == 1;
 }
 
-inline result<answers> receive_within(pg_conn* connection, const batch& sent) {
-    answers given;
+inline result<results> receive_within(pg_conn* connection, const batch& sent) {
+    results given;
     given.reserve(sent.statements().size());
     std::optional<error> why;
     bool was_end = false;
@@ -66,7 +66,7 @@ inline result<answers> receive_within(pg_conn* connection, const batch& sent) {
 
 /// Runs a batch within the transaction that is open on the caller's connection: one round trip, after a savepoint. An
 /// error undoes only what the batch has done, in a second round trip. Blocks as long as that connection does.
-inline result<answers> run_within(pg_conn* transaction, const batch& sent) {
+inline result<results> run_within(pg_conn* transaction, const batch& sent) {
     if (transaction == nullptr || PQtransactionStatus(transaction) != PQTRANS_INTRANS)
         return invalid("No transaction is open on this connection, or it has failed.");
     const char* const encoding = PQparameterStatus(transaction, "client_encoding");
@@ -74,7 +74,7 @@ inline result<answers> run_within(pg_conn* transaction, const batch& sent) {
         return invalid("The client_encoding of this connection is not UTF8.");
     if (PQenterPipelineMode(transaction) != 1) return invalid("This connection is busy with another command.");
     auto received = detail::send_within(transaction, sent) ? detail::receive_within(transaction, sent)
-                                                            : result<answers>{connection_failure(transaction, {}).why};
+                                                            : result<results>{connection_failure(transaction, {}).why};
     PQexitPipelineMode(transaction);
     // If this fails, the transaction can only be rolled back as a whole.
     if (!received) PQclear(PQexec(transaction, "ROLLBACK TO SAVEPOINT tollgate; RELEASE SAVEPOINT tollgate"));
@@ -90,9 +90,9 @@ TOLLGATE_DECL result<std::size_t> postgres_own_transaction::append_event(const e
         postgres::batch batch{clock_.shift()};
         postgres::append_event(batch, happened, seed, now);
         batch.add(postgres::notify_other_nodes);  // sent when the transaction commits
-        auto answers = postgres::run_within(connection_, batch);
-        if (!answers) return std::move(answers).error();
-        return postgres::appended_count(answers->front());
+        auto results = postgres::run_within(connection_, batch);
+        if (!results) return std::move(results).error();
+        return postgres::appended_count(results->front());
     });
 }
 

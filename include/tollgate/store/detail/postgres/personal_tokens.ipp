@@ -49,7 +49,7 @@ TOLLGATE_DECL result<token_id> postgres_store::create_personal_token(const new_p
 
 TOLLGATE_DECL result<std::vector<personal_token>> postgres_store::personal_tokens_of(user_id user) noexcept {
     return detail::without_exceptions([&]() -> result<std::vector<personal_token>> {
-        auto listed = impl_->database.ask(
+        auto listed = impl_->database.query(
             "SELECT id, username, description, scopes, created_at, last_used_at, expires_at, last_used_from "
             "FROM tollgate_personal_tokens "
             "WHERE user_id = $1 ORDER BY id",
@@ -62,7 +62,7 @@ TOLLGATE_DECL result<std::vector<personal_token>> postgres_store::personal_token
 TOLLGATE_DECL result<bool> postgres_store::renew_personal_token(user_id user, token_id id,
                                                                 const personal_token_renewal& renewed) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
-        auto done = impl_->database.change(
+        auto done = impl_->database.execute(
             "UPDATE tollgate_personal_tokens SET secret_digest = $1, created_at = $2, expires_at = $3 "
             "WHERE id = $4 AND user_id = $5",
             renewed.secret_digest, renewed.created_at, renewed.expires_at, id, user);
@@ -74,7 +74,7 @@ TOLLGATE_DECL result<bool> postgres_store::renew_personal_token(user_id user, to
 
 TOLLGATE_DECL result<bool> postgres_store::revoke_personal_token(token_id id) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
-        auto done = impl_->database.change("DELETE FROM tollgate_personal_tokens WHERE id = $1 RETURNING user_id", id);
+        auto done = impl_->database.execute("DELETE FROM tollgate_personal_tokens WHERE id = $1 RETURNING user_id", id);
         if (!done) return impl_->forget_all_after(std::move(done).error());
         const auto row = done->next<user_id>();
         if (!row) return impl_->forget_all_after(row.error());

@@ -24,7 +24,7 @@ TOLLGATE_DECL result<void> postgres_store::create_session(const stored_session& 
 
 TOLLGATE_DECL result<std::optional<stored_session>> postgres_store::find_session(const digest& cookie) noexcept {
     return detail::without_exceptions([&]() -> result<std::optional<stored_session>> {
-        auto found = impl_->database.ask(
+        auto found = impl_->database.query(
             "SELECT cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent "
             "FROM tollgate_sessions WHERE cookie_digest = $1",
             cookie);
@@ -36,7 +36,7 @@ TOLLGATE_DECL result<std::optional<stored_session>> postgres_store::find_session
 TOLLGATE_DECL result<void> postgres_store::touch_session(const digest& cookie, instant now) noexcept {
     return detail::without_exceptions([&]() -> result<void> {
         auto done =
-            impl_->database.change("UPDATE tollgate_sessions SET last_seen_at = $1 WHERE cookie_digest = $2", now, cookie);
+            impl_->database.execute("UPDATE tollgate_sessions SET last_seen_at = $1 WHERE cookie_digest = $2", now, cookie);
         if (!done) return std::move(done).error();
         return {};
     });
@@ -44,7 +44,7 @@ TOLLGATE_DECL result<void> postgres_store::touch_session(const digest& cookie, i
 
 TOLLGATE_DECL result<bool> postgres_store::end_session(const digest& cookie) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
-        auto done = impl_->database.change("DELETE FROM tollgate_sessions WHERE cookie_digest = $1", cookie);
+        auto done = impl_->database.execute("DELETE FROM tollgate_sessions WHERE cookie_digest = $1", cookie);
         if (!done) return std::move(done).error();
         return done->touched() > 0;
     });
@@ -52,7 +52,7 @@ TOLLGATE_DECL result<bool> postgres_store::end_session(const digest& cookie) noe
 
 TOLLGATE_DECL result<std::vector<stored_session>> postgres_store::sessions_of(user_id user) noexcept {
     return detail::without_exceptions([&]() -> result<std::vector<stored_session>> {
-        auto found = impl_->database.ask(
+        auto found = impl_->database.query(
             "SELECT cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent "
             "FROM tollgate_sessions WHERE user_id = $1 ORDER BY last_seen_at DESC",
             user);
@@ -63,7 +63,7 @@ TOLLGATE_DECL result<std::vector<stored_session>> postgres_store::sessions_of(us
 
 TOLLGATE_DECL result<void> postgres_store::end_sessions_of(user_id user, const std::optional<digest>& kept) noexcept {
     return detail::without_exceptions([&]() -> result<void> {
-        auto done = impl_->database.change(
+        auto done = impl_->database.execute(
             "DELETE FROM tollgate_sessions WHERE user_id = $1 AND cookie_digest IS DISTINCT FROM $2", user, kept);
         if (!done) return std::move(done).error();
         return {};
@@ -75,7 +75,7 @@ TOLLGATE_DECL result<std::size_t> postgres_store::sweep_sessions(
     return detail::without_exceptions([&]() -> result<std::size_t> {
         if (rows_max == 0) return std::size_t{0};
         // Nodes that sweep at the same time take different rows.
-        auto swept = impl_->database.change(
+        auto swept = impl_->database.execute(
             "WITH over AS (DELETE FROM tollgate_sessions WHERE cookie_digest = ANY (ARRAY("
             "SELECT cookie_digest FROM tollgate_sessions WHERE created_at < $1 ORDER BY created_at LIMIT $3 "
             "FOR UPDATE SKIP LOCKED)) RETURNING cookie_digest), "

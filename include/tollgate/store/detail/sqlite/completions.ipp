@@ -79,7 +79,7 @@ private:
                 on_.run("INSERT INTO tollgate_attempts (delivery, hook, began_at, duration, outcome, status, answer, request) "
                         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                         ended.lease.delivery, hook, made.at, std::int64_t{made.duration.count()}, made.end,
-                        std::int64_t{made.status}, blob_text{made.answer}, blob_text{made.request});
+                        std::int64_t{made.status}, blob_text{made.response}, blob_text{made.request});
             !done)
             return done;
         return on_.run(

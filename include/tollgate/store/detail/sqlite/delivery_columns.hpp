@@ -31,7 +31,7 @@ struct text_column {
 template <>
 struct column<attempt_end> : text_column<attempt_end, 8> {
     static constexpr texts all{"answered", "no_address", "refused_address", "no_connection",
-                               "no_tls",   "timed_out",  "broken_off",      "bad_answer"};
+                               "no_tls",   "timed_out",  "broken_off",      "bad_answer"};  // bad_response
     static std::optional<attempt_end> read(const cell& from) noexcept { return text_column::read(all, from); }
     static void write(parameter to, attempt_end value) noexcept { text_column::write(all, to, value); }
 };

@@ -75,13 +75,13 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> sqlite_store::attempts_of(co
                                  sqlite::blob_text, sqlite::blob_text>();
             if (!row) return std::move(row).error();
             if (!*row) return found;
-            auto& [id, event, message_id, at, duration, end, status, answer, request] = **row;
+            auto& [id, event, message_id, at, duration, end, status, response, request] = **row;
             found.push_back({id, std::move(event), message_id,
                              attempt{.at = at,
                                      .duration = milliseconds{duration},
                                      .end = end,
                                      .status = static_cast<unsigned>(status),
-                                     .answer = std::move(answer.bytes),
+                                     .response = std::move(response.bytes),
                                      .request = std::move(request.bytes)}});
         }
     });

@@ -58,12 +58,12 @@ TOLLGATE_DECL result<std::size_t> remove_deliveries_of_deleted(database& on, std
             if (!*row) break;
             hook = std::get<0>(**row);
         }
-        const std::size_t asked = rows_max - removed;
+        const std::size_t count = rows_max - removed;
         auto some = detail::remove_listed(
-            on, on.prepare("SELECT id, event FROM tollgate_deliveries WHERE hook = ? LIMIT ?", *hook, asked));
+            on, on.prepare("SELECT id, event FROM tollgate_deliveries WHERE hook = ? LIMIT ?", *hook, count));
         if (!some) return some;
         removed += *some;
-        if (*some == asked) break;
+        if (*some == count) break;
         if (auto done = on.run("DELETE FROM tollgate_hooks WHERE id = ?", *hook); !done) return std::move(done).error();
     }
     return removed;
