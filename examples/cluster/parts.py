@@ -1,5 +1,5 @@
 """The parts of one API on several nodes: PostgreSQL, Redis, tollgate-servers, HAProxy. Each part is one process. It is started
-with the settings that matter, stopped by its process id, and ends when its parent ends."""
+with the settings that production needs, stopped by its process id, and ends when its parent ends."""
 
 import contextlib
 import ctypes
@@ -39,54 +39,54 @@ class Part:
             self.owner = pwd.getpwnam(user)
 
     def spawn(self, command, environment=None, stdin=None):
-        """`stdin`: the text that it reads from its standard input."""
-        rights = {"user": self.owner.pw_uid, "group": self.owner.pw_gid, "extra_groups": []} if self.owner else {}
+        """Starts the process. `stdin`: the text of its standard input."""
+        identity = {"user": self.owner.pw_uid, "group": self.owner.pw_gid, "extra_groups": []} if self.owner else {}
         try:
             with open(self.log, "ab") as log:
-                made = subprocess.Popen(
+                process = subprocess.Popen(
                     [*map(str, command)], stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL,
-                    stdout=log, stderr=log, cwd="/", start_new_session=True, preexec_fn=_end_with_the_parent,
-                    env={**os.environ, **(environment or {})}, **rights)
-        except (OSError, subprocess.SubprocessError) as why:  # during an upgrade the program may be missing or busy
-            raise Failure(f"{self.name} cannot be started: {why}") from None
+                    stdout=log, stderr=log, cwd="/", start_new_session=True, preexec_fn=_stop_with_the_parent,
+                    env={**os.environ, **(environment or {})}, **identity)
+        except (OSError, subprocess.SubprocessError) as error:  # during an upgrade the program may be missing or busy
+            raise Failure(f"{self.name} cannot be started: {error}") from None
         if stdin is not None:
-            with contextlib.suppress(BrokenPipeError):  # the caller that waits for it sees that it ended
-                made.stdin.write(stdin.encode())
-                made.stdin.close()
-        return made
+            with contextlib.suppress(BrokenPipeError):  # the caller waits for the process, and sees that it ended
+                process.stdin.write(stdin.encode())
+                process.stdin.close()
+        return process
 
     def run(self, command, stdin=None):
-        """Runs a command to its end. If this process is stopped meanwhile, the command and its children are killed."""
-        made = self.spawn(command, stdin=stdin)
+        """Runs a command and waits for its end. If this process is stopped meanwhile, the command and its children are killed."""
+        process = self.spawn(command, stdin=stdin)
         try:
-            if made.wait() != 0:
-                raise Failure(f"{pathlib.Path(command[0]).name}: {self.last_words()}")
+            if process.wait() != 0:
+                raise Failure(f"{pathlib.Path(command[0]).name}: {self.last_log_line()}")
         finally:
-            if made.poll() is None:
-                os.killpg(made.pid, signal.SIGKILL)
-                made.wait()
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
 
     @property
-    def runs(self):
+    def is_running(self):
         return self.process is not None and self.process.poll() is None
 
     @property
-    def rests(self):
-        """Whether it stays down. A part that ended is started again, regardless of its exit code."""
+    def stays_down(self):
+        """Whether it is not restarted. By default a part that ended is restarted, regardless of its exit code."""
         return False
 
     def send(self, number):
-        if self.runs:
+        if self.is_running:
             self.process.send_signal(number)
 
     def kill(self):
-        """Kills it at once, without cleaning up."""
+        """Kills the process by SIGKILL."""
         self.send(signal.SIGKILL)
         self.process.wait()
 
     def stop(self, number=signal.SIGTERM, seconds=15):
-        """Stops it in order, and kills it after a time-out."""
-        if not self.runs:
+        """Stops the process by a signal, and kills it after a time-out."""
+        if not self.is_running:
             return
         self.send(number)
         self.send(signal.SIGCONT)
@@ -99,12 +99,12 @@ class Part:
         deadline = time.monotonic() + seconds
         while not ready():
             if self.process.poll() is not None:
-                raise Failure(f"{self.name} ended with {self.process.returncode}: {self.last_words()}")
+                raise Failure(f"{self.name} ended with {self.process.returncode}: {self.last_log_line()}")
             if time.monotonic() > deadline:
-                raise Failure(f"{self.name} does not respond: {self.last_words()}")
+                raise Failure(f"{self.name} does not respond: {self.last_log_line()}")
             time.sleep(0.02)
 
-    def last_words(self):
+    def last_log_line(self):
         try:
             lines = self.log.read_text(errors="replace").splitlines()
         except OSError:
@@ -120,15 +120,15 @@ class Postgres(Part):
         self.port = port
         self.programs = postgres_programs()
         self.data = folder / "postgres"
-        if self.owner and not _reaches(self.owner, folder):
+        if self.owner and not _can_enter(self.owner, folder):
             # PostgreSQL refuses to run as root, and other users cannot read root's folders.
             name = hashlib.sha256(str(folder).encode()).hexdigest()[:8]
             self.data = pathlib.Path(self.owner.pw_dir) / f"tollgate-{name}"
 
-    def make(self, password):
+    def create(self, password):
         """Creates the database for the nodes once, with a role that has no other rights."""
-        made_once = self.folder / "postgres.made"
-        if made_once.exists() and self.data.exists():
+        marker = self.folder / "postgres.made"
+        if marker.exists() and self.data.exists():
             return
         if self.data.exists():
             shutil.rmtree(self.data)  # left by an interrupted start
@@ -140,7 +140,7 @@ class Postgres(Part):
         self.run([self.programs / "postgres", "--single", "-D", self.data, "postgres"],
                  stdin=f"CREATE ROLE tollgate LOGIN PASSWORD '{password}'\n"
                       "CREATE DATABASE tollgate OWNER tollgate\n")
-        made_once.touch()
+        marker.touch()
 
     def start(self):
         expect_free(self.port)
@@ -148,27 +148,27 @@ class Postgres(Part):
                                    "-c", f"port={self.port}", "-c", "unix_socket_directories=",
                                    # Each node has 16 connections for requests, and a few that listen.
                                    "-c", "max_connections=100"])
-        self.wait_until(self.answers)
+        self.wait_until(self.is_ready)
 
-    def answers(self):
+    def is_ready(self):
         try:
             return subprocess.run([self.programs / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)],
                                   stdin=subprocess.DEVNULL).returncode == 0
-        except OSError as why:
-            raise Failure(f"{self.name} cannot be checked: {why}") from None
+        except OSError as error:
+            raise Failure(f"{self.name} cannot be checked: {error}") from None
 
     def stop(self, number=signal.SIGINT, seconds=15):
-        """SIGINT closes connections in order. SIGQUIT aborts them, and the next start recovers."""
+        """SIGINT shuts down cleanly. SIGQUIT aborts connections, and the next start recovers."""
         super().stop(number, seconds)
 
-    def family(self):
-        """Its process id and those of its connections."""
+    def pids(self):
+        """The process ids of the server and of its connections."""
         children = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
         return [self.process.pid, *map(int, children.split())]
 
 
 class Redis(Part):
-    """Counts requests. Nothing is saved: a lost window starts again."""
+    """Counts requests. Nothing is saved: windows that are lost start again."""
 
     def __init__(self, folder, port):
         super().__init__("redis", folder, "redis")
@@ -189,7 +189,7 @@ class Redis(Part):
             appendonly no
             """
         self.process = self.spawn(["redis-server", "-"], stdin=settings)
-        self.wait_until(lambda: listens(self.port))
+        self.wait_until(lambda: is_listening(self.port))
 
 
 class Node(Part):
@@ -206,19 +206,19 @@ class Node(Part):
         self.flags = []
 
     @property
-    def rests(self):
+    def stays_down(self):
         """A node that ended with exit code 0 was stopped on purpose; it stays down until the next upgrade."""
         return self.process is not None and self.process.poll() == 0
 
     def start(self):
-        if not self.runs:
-            self.process = None  # a node that cannot be started has failed; it does not stay down
+        if not self.is_running:
+            self.process = None  # a node that cannot be started is restarted later
         expect_free(self.port)
         self.process = self.spawn([self.program, "serve", "--config", self.configuration, "--data", self.data,
                                    "--listen", f"127.0.0.1:{self.port}", *self.flags], self.environment)
 
     def wait(self):
-        self.wait_until(lambda: listens(self.port))
+        self.wait_until(lambda: is_listening(self.port))
 
 
 class Proxy(Part):
@@ -235,53 +235,53 @@ class Proxy(Part):
                             "TOLLGATE_CONTROL": str(self.control), "TOLLGATE_AUTH_URL": self.url,
                             **{f"TOLLGATE_NODE_{each.number}": f"127.0.0.1:{each.port}" for each in nodes}}
 
-    def make(self):
+    def create(self):
         """Creates a self-signed certificate, and renews it before it expires."""
-        good = self.certificate.exists() and subprocess.run(
+        valid = self.certificate.exists() and subprocess.run(
             ["openssl", "x509", "-in", self.certificate, "-noout", "-checkend", str(7 * 86400)],
             capture_output=True, stdin=subprocess.DEVNULL).returncode == 0
-        if good:
+        if valid:
             return
-        done = subprocess.run(
+        result = subprocess.run(
             ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "90",
              "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
              "-keyout", "-", "-out", "-"], capture_output=True, stdin=subprocess.DEVNULL)
-        if done.returncode != 0:
-            raise Failure(f"openssl: {done.stderr.decode(errors='replace')}")
-        write_private(self.certificate, done.stdout.decode())
+        if result.returncode != 0:
+            raise Failure(f"openssl: {result.stderr.decode(errors='replace')}")
+        write_private(self.certificate, result.stdout.decode())
 
     def start(self):
         expect_free(self.port)
         self.control.unlink(missing_ok=True)
         self.process = self.spawn(["haproxy", "-db", "-f", HERE / "haproxy.cfg"], self.environment)
-        self.wait_until(lambda: listens(self.port) and self.control.exists())
+        self.wait_until(lambda: is_listening(self.port) and self.control.exists())
 
-    def tell(self, command):
-        """Sends a command to its control socket and returns the answer."""
+    def send_command(self, command):
+        """Sends a command to the control socket, and returns the response."""
         try:
-            with socket.socket(socket.AF_UNIX) as to:
-                to.settimeout(START_SECONDS)
-                to.connect(str(self.control))
-                to.sendall(command.encode() + b"\n")
-                return b"".join(iter(lambda: to.recv(65536), b"")).decode()
-        except OSError as why:
-            raise Failure(f"{self.name} does not respond on its control socket: {why}") from None
+            with socket.socket(socket.AF_UNIX) as connection:
+                connection.settimeout(START_SECONDS)
+                connection.connect(str(self.control))
+                connection.sendall(command.encode() + b"\n")
+                return b"".join(iter(lambda: connection.recv(65536), b"")).decode()
+        except OSError as error:
+            raise Failure(f"{self.name} does not respond on its control socket: {error}") from None
 
     def is_up(self, node):
         return self.state_of(node) == "UP"
 
     def state_of(self, node):
         """UP, DOWN, DRAIN, or another state of HAProxy."""
-        rows = [row.split(",") for row in self.tell("show stat").splitlines()]
+        rows = [row.split(",") for row in self.send_command("show stat").splitlines()]
         if not rows or "status" not in rows[0]:
             raise Failure(f"{self.name} does not report the state of its nodes")  # it is stopping
         status = rows[0].index("status")
         return next((row[status] for row in rows if len(row) > status and row[:2] == ["nodes", node.name]), None)
 
     def admit(self, node):
-        """Ends the drain: the node gets requests as soon as it answers."""
+        """Ends the drain: the node gets requests as soon as it responds to health checks."""
         with contextlib.suppress(Failure):  # a stopped HAProxy has no drains
-            self.tell(f"set server nodes/{node.name} state ready")
+            self.send_command(f"set server nodes/{node.name} state ready")
 
     def stop(self, number=signal.SIGTERM, seconds=15):
         super().stop(number, seconds)
@@ -293,12 +293,12 @@ class Cluster:
 
     def __init__(self, program, folder, port=8443, first_port=18081, settings=None):
         self.folder = folder
-        make_folder(folder)
-        inner = free_ports(NODES + 2) if first_port == 0 else range(first_port, first_port + NODES + 2)
-        port = port or next(each for each in free_ports(NODES + 3) if each not in inner)
-        self.nodes = [Node(program, folder, number + 1, inner[number]) for number in range(NODES)]
-        self.postgres = Postgres(folder, inner[NODES])
-        self.redis = Redis(folder, inner[NODES + 1])
+        create_folder(folder)
+        ports = free_ports(NODES + 2) if first_port == 0 else range(first_port, first_port + NODES + 2)
+        port = port or next(each for each in free_ports(NODES + 3) if each not in ports)
+        self.nodes = [Node(program, folder, number + 1, ports[number]) for number in range(NODES)]
+        self.postgres = Postgres(folder, ports[NODES])
+        self.redis = Redis(folder, ports[NODES + 1])
         self.proxy = Proxy(folder, port, self.nodes)
         self.parts = [self.postgres, self.redis, *self.nodes, self.proxy]
         self.url = self.proxy.url
@@ -317,25 +317,25 @@ class Cluster:
         self.proxy.wait_until(lambda: all(map(self.proxy.is_up, self.nodes)))
 
     def stop(self):
-        """Stops the proxy first, and last what the others depend on."""
+        """Stops the proxy first, and the stores last."""
         self.proxy.stop()
         for node in self.nodes:
             node.send(signal.SIGTERM)
         for part in (*self.nodes, self.redis, self.postgres):
             part.stop()
 
-    def start_again(self, part):
+    def restart(self, part):
         """Starts a part that ended."""
         part.start()
         if part in self.nodes:
             self.proxy.admit(part)
 
-    def renew(self, node):
+    def upgrade(self, node):
         """Stops a node and starts it again, as for an upgrade. No request fails, because HAProxy drains the node first.
         The drain ends even if the start fails."""
-        self.proxy.tell(f"set server nodes/{node.name} state drain")
+        self.proxy.send_command(f"set server nodes/{node.name} state drain")
         try:
-            time.sleep(0.2)  # requests on their way arrive; the node answers them before it stops
+            time.sleep(0.2)  # the node responds to requests in flight before it stops
             node.stop()
             node.start()
             node.wait()
@@ -347,14 +347,14 @@ class Cluster:
         secret = self.folder / "secrets.json"
         if not secret.exists():
             write_private(secret, json.dumps({name: secrets.token_hex(16) for name in ("postgres", "redis")}))
-        known = json.loads(secret.read_text())
-        self.postgres.make(known["postgres"])
-        self.redis.start(known["redis"])
-        self.proxy.make()
+        passwords = json.loads(secret.read_text())
+        self.postgres.create(passwords["postgres"])
+        self.redis.start(passwords["redis"])
+        self.proxy.create()
         write_private(self.nodes[0].configuration, json.dumps({
             "store": f"postgres:host=127.0.0.1 port={self.postgres.port} dbname=tollgate user=tollgate "
-                     f"password={known['postgres']}",
-            "limits": f"redis://:{known['redis']}@127.0.0.1:{self.redis.port}/0",
+                     f"password={passwords['postgres']}",
+            "limits": f"redis://:{passwords['redis']}@127.0.0.1:{self.redis.port}/0",
             "plain": True,  # HAProxy handles TLS
             "trusted-proxy": ["127.0.0.1/32"],
             "base-url": f"{self.url}/v1",
@@ -367,14 +367,14 @@ def write_private(path, text):
         file.write(text)
 
 
-def make_folder(folder):
-    """Other users may pass through it to their own folders. All files in it are readable by their owner only."""
+def create_folder(folder):
+    """Creates a folder that other users can pass through. Its files are readable by their owner only."""
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o711)
     os.umask(0o077)
 
 
-def listens(port):
+def is_listening(port):
     try:
         socket.create_connection(("127.0.0.1", port), 1).close()
         return True
@@ -387,8 +387,8 @@ def expect_free(port):
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as all parts do
         try:
             probe.bind(("127.0.0.1", port))
-        except OSError as why:
-            raise Failure(f"port {port}: {why.strerror}") from None
+        except OSError as error:
+            raise Failure(f"port {port}: {error.strerror}") from None
 
 
 def free_ports(count):
@@ -409,19 +409,19 @@ def postgres_programs():
     found = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: int(path.split("/")[4]))
     if found:
         return pathlib.Path(found[-1])
-    elsewhere = shutil.which("initdb")
-    if not elsewhere:
+    initdb = shutil.which("initdb")
+    if not initdb:
         raise Failure("no initdb: install PostgreSQL (Debian: postgresql)")
-    return pathlib.Path(elsewhere).resolve().parent
+    return pathlib.Path(initdb).resolve().parent
 
 
-def _reaches(owner, folder):
+def _can_enter(owner, folder):
     """Whether this user can enter the folder and all folders above it."""
     return subprocess.run(["test", "-x", str(folder)], user=owner.pw_uid, group=owner.pw_gid, extra_groups=[],
                           cwd="/").returncode == 0
 
 
-def _end_with_the_parent():
+def _stop_with_the_parent():
     """Sends SIGINT when the parent dies, even by kill -9 (PR_SET_PDEATHSIG is 1). For PostgreSQL, SIGTERM would wait for all
     clients; SIGINT is its fast shutdown, and the other programs stop on it too."""
     ctypes.CDLL(None).prctl(1, signal.SIGINT)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Starts a cluster, prints curl lines that work as pasted, and restarts failed parts until it is stopped."""
+"""Starts a cluster, prints curl lines to paste, and restarts failed parts until it is stopped."""
 
 import argparse
 import json
@@ -34,11 +34,11 @@ def main():
         cluster = parts.Cluster(options.program, options.data.resolve(), options.port, options.first_port, {"demo": True})
         cluster.start()
         show(cluster)
-        look_after(cluster, upgrades)
+        supervise(cluster, upgrades)
     except StopSignal:
         pass
-    except parts.Failure as why:
-        sys.exit(f"{why}\n" + ("(Choose other ports with --port and --first-port.)" if str(why).startswith("port ") else ""))
+    except parts.Failure as error:
+        sys.exit(f"{error}\n" + ("(Choose other ports with --port and --first-port.)" if str(error).startswith("port ") else ""))
     finally:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)  # already stopping
@@ -65,8 +65,8 @@ def _stop(*_):
 
 def show(cluster):
     demo = json.loads((cluster.nodes[0].data / "demo.json").read_text())
-    for what, command in curl_lines({"api": f"{cluster.url}/v1", "auth": cluster.url, "demo": demo}):
-        print(f"# {what}\n{command}\n")
+    for title, command in curl_lines({"api": f"{cluster.url}/v1", "auth": cluster.url, "demo": demo}):
+        print(f"# {title}\n{command}\n")
     print(f"# For a browser: {cluster.url}/ (sign in as {demo['login']}, {demo['password']})\n")
     for part in cluster.parts:
         print(f"# {part.name:9} 127.0.0.1:{part.port:<6} process {part.process.pid:<8} log {part.log}")
@@ -84,7 +84,7 @@ kill {cluster.nodes[1].process.pid}
 kill -USR1 {os.getpid()}
 
 # Show the state of the nodes in HAProxy
-{nodes_line(cluster.proxy)}
+{state_command(cluster.proxy)}
 
 # Run an administrative command
 {quote(node.program)} user quota --config {quote(node.configuration)} --user 1 --per-day 5000
@@ -96,47 +96,47 @@ def quote(path):
     return shlex.quote(str(path))
 
 
-def nodes_line(proxy):
+def state_command(proxy):
     program = ("import socket, sys; to = socket.socket(socket.AF_UNIX); to.connect(sys.argv[1]); "
                "to.sendall(b'show stat\\n'); "
                "[print(row.split(',')[1], row.split(',')[17]) for row in to.makefile() if row.startswith('nodes,node')]")
     return f'python3 -c "{program}" {quote(proxy.control)}'
 
 
-def look_after(cluster, upgrades):
+def supervise(cluster, upgrades):
     """Restarts parts that ended, as a service manager does. Nodes that were stopped on purpose stay down."""
     due = {}
     while True:
         time.sleep(0.1)
         if upgrades:
             upgrades.clear()
-            renew(cluster)
+            upgrade(cluster)
         for part in cluster.parts:
-            if part.runs or part.rests:
+            if part.is_running or part.stays_down:
                 continue
             now = time.monotonic()
             if due.setdefault(part, now + PAUSE_SECONDS) <= now:
                 del due[part]
-                had_ended = f" ended with {part.process.returncode}; it" if part.process else ""
+                ended = f" ended with {part.process.returncode}; it" if part.process else ""
                 try:
-                    cluster.start_again(part)
-                    print(f"# {part.name}{had_ended} is process {part.process.pid} now", flush=True)
-                except parts.Failure as why:
-                    print(f"# {why}", flush=True)
+                    cluster.restart(part)
+                    print(f"# {part.name}{ended} is process {part.process.pid} now", flush=True)
+                except parts.Failure as error:
+                    print(f"# {error}", flush=True)
 
 
-def renew(cluster):
+def upgrade(cluster):
     """Stops at the first node that does not start: the others keep running."""
     try:
         for part in (cluster.postgres, cluster.redis, cluster.proxy):
-            if not part.runs:
+            if not part.is_running:
                 part.start()
                 print(f"# {part.name} is process {part.process.pid} now", flush=True)
         for node in cluster.nodes:
-            cluster.renew(node)
+            cluster.upgrade(node)
             print(f"# {node.name} is process {node.process.pid} now", flush=True)
-    except parts.Failure as why:
-        print(f"# {why}", flush=True)
+    except parts.Failure as error:
+        print(f"# {error}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Starts the cluster on free ports, runs the curl lines that it prints, kills parts, upgrades, fails an upgrade, and stops it."""
+"""Starts the cluster on free ports, runs the printed commands, kills parts, upgrades with and without success, and stops it."""
 
 import os
 import pathlib
@@ -21,7 +21,7 @@ def main():
         program = pathlib.Path(folder) / "tollgate-server"  # a link that the test can remove
         program.symlink_to(pathlib.Path(sys.argv[1]).resolve())
         pathlib.Path(folder).chmod(0o711)  # like a home folder: PostgreSQL runs as another user
-        expect_clear_words(program, folder)
+        check_port_in_use(program, folder)
         check(program, folder)
         check(program, folder)  # with the data of the first start
 
@@ -32,7 +32,7 @@ def start(program, folder, *flags):
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def expect_clear_words(program, folder):
+def check_port_in_use(program, folder):
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         process = start(program, folder, "--first-port", "0", "--port", str(port))
@@ -45,71 +45,71 @@ def check(program, folder):
     process = start(program, folder, "--first-port", "0", "--port", "0")
     lines = queue.Queue()
     threading.Thread(target=lambda: [lines.put(line) for line in process.stdout] + [lines.put("")], daemon=True).start()
-    told = []
+    output = []
 
     def wait_for(text):
         while True:
             line = lines.get(timeout=SECONDS)
             if not line:
-                sys.exit(f"no {text!r} in {told}: {process.stderr.read()}")
-            told.append(line)
+                sys.exit(f"no {text!r} in {output}: {process.stderr.read()}")
+            output.append(line)
             if text in line:
                 return line
 
     try:
         wait_for("Press Ctrl-C to stop everything.")
-        pids = [int(pid) for pid in re.findall(r" process (\d+) ", "".join(told))]
-        answers = [paste(line) for line in told if line.startswith("curl ")]
+        pids = [int(pid) for pid in re.findall(r" process (\d+) ", "".join(output))]
+        responses = [run_printed(line) for line in output if line.startswith("curl ")]
         for expected in ('"balance":1234.56', '"admin":true', '{"id":', "hooks.example.com"):
-            if not any(expected in answer for answer in answers):
-                sys.exit(f"no {expected} in {answers}")
-        states = next(line for line in told if line.startswith("python3 -c"))
-        if paste(states).count(" UP\n") != 3:
+            if not any(expected in response for response in responses):
+                sys.exit(f"no {expected} in {responses}")
+        state_command = next(line for line in output if line.startswith("python3 -c"))
+        if run_printed(state_command).count(" UP\n") != 3:
             sys.exit("HAProxy does not show three nodes")
-        administer = next(line for line in told if " user quota " in line)
-        if '"per_day":5000' not in paste(administer).replace(" ", ""):
-            sys.exit("the administrative command does not answer")
-        balance = next(line for line in told if line.startswith("curl "))
+        administrative_command = next(line for line in output if " user quota " in line)
+        if '"per_day":5000' not in run_printed(administrative_command).replace(" ", ""):
+            sys.exit("the administrative command does not print the quota")
+        balance_request = next(line for line in output if line.startswith("curl "))
 
-        paste(next(line for line in told if line.startswith("kill -9 ")))
+        run_printed(next(line for line in output if line.startswith("kill -9 ")))
         for _ in range(20):
-            paste(balance)
+            run_printed(balance_request)
         pids.append(int(wait_for("ended with -9").split()[-2]))
-        # An immediate shutdown of PostgreSQL ends with exit code 0; it is a failure all the same.
-        postgres = next(int(re.search(r" process (\d+) ", line)[1]) for line in told if line.startswith("# postgres "))
+        # An immediate shutdown of PostgreSQL ends with exit code 0; it is a failure nevertheless.
+        postgres = next(int(re.search(r" process (\d+) ", line)[1]) for line in output if line.startswith("# postgres "))
         os.kill(postgres, signal.SIGQUIT)
         pids.append(int(wait_for("postgres ended with").split()[-2]))
         deadline = time.monotonic() + SECONDS
-        while run(balance).returncode != 0:  # nodes answer 503 until they are connected again
+        while run(balance_request).returncode != 0:  # nodes respond with 503 until they are connected again
             if time.monotonic() > deadline:
                 sys.exit("the nodes do not recover from a restart of PostgreSQL")
             time.sleep(0.1)
         process.send_signal(signal.SIGUSR1)
         for number in (1, 2, 3):
             pids.append(int(wait_for(f"# node{number} is process").split()[-2]))
-            paste(balance)
+            run_printed(balance_request)
 
         # An upgrade that fails because the program is missing: the node is started again later.
-        installed = program.readlink()
+        target = program.readlink()
         program.unlink()
         process.send_signal(signal.SIGUSR1)
         wait_for("cannot be started")
-        paste(balance)
-        if "DRAIN" in paste(states):
+        run_printed(balance_request)
+        if "DRAIN" in run_printed(state_command):
             sys.exit("an upgrade that failed leaves a node drained")
-        program.symlink_to(installed)
+        program.symlink_to(target)
         pids.append(int(wait_for("is process").split()[-2]))
         deadline = time.monotonic() + SECONDS
-        while paste(states).count(" UP\n") != 3:
+        while run_printed(state_command).count(" UP\n") != 3:
             if time.monotonic() > deadline:
-                sys.exit(f"after an upgrade that failed: {paste(states)}")
+                sys.exit(f"after an upgrade that failed: {run_printed(state_command)}")
             time.sleep(0.1)
         process.send_signal(signal.SIGTERM)
         if process.wait(SECONDS) != 0:
             sys.exit(f"ended with {process.returncode}: {process.stderr.read()}")
-        left = [pid for pid in pids if pathlib.Path(f"/proc/{pid}").exists()]
-        if left:
-            sys.exit(f"still there: {left}")
+        remaining = [pid for pid in pids if pathlib.Path(f"/proc/{pid}").exists()]
+        if remaining:
+            sys.exit(f"still running: {remaining}")
     finally:
         process.kill()
         process.wait()
@@ -122,12 +122,12 @@ def run(line):
     return subprocess.run(words, capture_output=True, text=True, timeout=SECONDS)
 
 
-def paste(line):
+def run_printed(line):
     """Runs a printed line and returns its output."""
-    done = run(line)
-    if done.returncode != 0:
-        sys.exit(f"{line}ended with {done.returncode}: {done.stdout}{done.stderr}")
-    return done.stdout
+    result = run(line)
+    if result.returncode != 0:
+        sys.exit(f"{line}ended with {result.returncode}: {result.stdout}{result.stderr}")
+    return result.stdout
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Starts `tollgate-server serve --demo` with the arguments given, and prints curl lines made from its ready line."""
+"""Starts `tollgate-server serve --demo` with further arguments, and prints curl lines with the values of its ready line."""
 
 import json
 import shlex
@@ -26,15 +26,15 @@ def main():
     server = subprocess.Popen([sys.argv[1], "serve", "--demo", *sys.argv[2:]], stdout=subprocess.PIPE, text=True,
                               process_group=0)
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda told, _: server.send_signal(told))
+        signal.signal(number, lambda number, _: server.send_signal(number))
     signal.signal(signal.SIGHUP, lambda *_: server.terminate())  # without the terminal, no user could stop it
     for line in server.stdout:
         print(line, end="", flush=True)
         if not line.startswith('{"ready"'):  # for example with --help
             continue
         ready = json.loads(line)
-        for what, command in curl_lines(ready):
-            print(f"\n# {what}\n{command}")
+        for title, command in curl_lines(ready):
+            print(f"\n# {title}\n{command}")
         print(f"\n# In a browser: account settings at {ready['auth']}/ (sign in as {ready['demo']['login']}, "
               f"{ready['demo']['password']}), and documentation at {ready['auth']}/docs/")
         print("# Ctrl-C stops the server.", flush=True)

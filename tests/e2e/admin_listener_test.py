@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What an operator reads on the admin listener: health, readiness, metrics, and what Prometheus and the dashboard make of them."""
+"""The admin listener: health, readiness and metrics, and that Prometheus and the dashboard can use them."""
 
 import contextlib
 import json
@@ -8,11 +8,10 @@ import pathlib
 import re
 import subprocess
 import threading
-import time
 import urllib.parse
 import urllib.request
 
-from harness import PLENTY, Case, Connection, Redis, Server, encode, main, run_command, temporary_directory
+from harness import HIGH_LIMITS, Case, Connection, Redis, Server, encode, main, run_command, temporary_directory
 from receiver import Receiver
 from webhooks_test import emit
 
@@ -21,20 +20,20 @@ REFERENCE = ROOT / "examples" / "reference_server"
 
 
 @contextlib.contextmanager
-def admin_server(*flags, limits=PLENTY, **settings):
+def admin_server(*flags, limits=HIGH_LIMITS, **settings):
     with Server("--admin-listen", "127.0.0.1:0", *limits, *flags, **settings) as server:
         host, _, port = server.ready["admin"].rpartition(":")
         server.admin = (host, int(port))
         yield server
 
 
-def ask(server, path, method="GET"):
+def request(server, path, method="GET"):
     with Connection(server.admin, None) as connection:
-        return connection.ask(method, path)
+        return connection.request(method, path)
 
 
 def report(server):
-    return ask(server, "/metrics").body.decode()
+    return request(server, "/metrics").body.decode()
 
 
 def families(server):
@@ -80,35 +79,35 @@ def prometheus(*targets):
 class AdminListener(Case):
     def test_paths_and_methods(self):
         with admin_server(store="memory:") as server:
-            self.assertEqual(200, ask(server, "/healthz").status)
-            self.eventually(lambda: ask(server, "/readyz").status == 200)
-            self.assertEqual({"ready": True}, json.loads(ask(server, "/readyz").body))
-            self.assertEqual(404, ask(server, "/v1/testservice/get").status, "the API is not served here")
-            self.assertEqual(404, ask(server, "/").status)
-            self.assertEqual(405, ask(server, "/metrics", "POST").status)
+            self.assertEqual(200, request(server, "/healthz").status)
+            self.eventually(lambda: request(server, "/readyz").status == 200)
+            self.assertEqual({"ready": True}, json.loads(request(server, "/readyz").body))
+            self.assertEqual(404, request(server, "/v1/testservice/get").status, "the API is not served here")
+            self.assertEqual(404, request(server, "/").status)
+            self.assertEqual(405, request(server, "/metrics", "POST").status)
             for path in ("/metrics", "/healthz", "/readyz"):
-                self.assertEqual(404, server.ask("GET", path).status, "nor are these where the API is")
+                self.assertEqual(404, server.request("GET", path).status, "the API's listener does not serve these")
 
     def test_off_by_default(self):
         with Server(store="memory:") as server:
             self.assertNotIn("admin", server.ready)
-        for wrong in ("", "localhost", "127.0.0.1", "127.0.0.1:x", "unix:"):
-            done = run_command("serve", "--admin-listen", wrong)
-            self.assertEqual((2, True), (done.returncode, "--admin-listen" in done.stderr), done.stderr)
+        for invalid in ("", "localhost", "127.0.0.1", "127.0.0.1:x", "unix:"):
+            result = run_command("serve", "--admin-listen", invalid)
+            self.assertEqual((2, True), (result.returncode, "--admin-listen" in result.stderr), result.stderr)
 
     def test_an_address_in_use(self):
         with admin_server(store="memory:") as server:
-            done = run_command("serve", "--store", "memory:", "--plain", "--listen", "127.0.0.1:0",
-                               "--admin-listen", server.ready["admin"], "--data", str(server.data))
-            self.assertEqual((1, True), (done.returncode, "--admin-listen" in done.stderr), done.stderr)
+            result = run_command("serve", "--store", "memory:", "--plain", "--listen", "127.0.0.1:0",
+                                 "--admin-listen", server.ready["admin"], "--data", str(server.data))
+            self.assertEqual((1, True), (result.returncode, "--admin-listen" in result.stderr), result.stderr)
 
     def test_what_is_counted(self):
         with admin_server("--demo") as server:
-            for _ in range(3):  # the first records the token's use, so that the second reads it once more
-                server.ask("GET", "/v1/user/balance", token=server.demo_token)
-            server.ask("GET", "/v1/user/balance")
-            server.ask("GET", "/nowhere")
-            server.ask("GET", "/en/user/sign_in/")
+            for _ in range(3):  # the first records the use of the token, so that the second reads the token again
+                server.request("GET", "/v1/user/balance", token=server.demo_token)
+            server.request("GET", "/v1/user/balance")
+            server.request("GET", "/nowhere")
+            server.request("GET", "/en/user/sign_in/")
             with server.connect() as connection:
                 connection.send(b"nonsense\r\n\r\n")
                 connection.read()
@@ -132,12 +131,12 @@ class AdminListener(Case):
 
     def test_who_is_affected(self):
         def affected():
-            """Without those that were slow, which any request is on a busy machine."""
+            """The samples without those of slow requests: on a busy machine any request may be slow."""
             return {line: value for line, value in samples(server).items()
                     if line.startswith("tollgate_affected") and 'kind="slow"' not in line}
 
         def balance(**credentials):
-            return server.ask("GET", "/v1/user/balance", **credentials).status
+            return server.request("GET", "/v1/user/balance", **credentials).status
 
         with admin_server("--demo", limits=["--anonymous-limit", "1/day"]) as server:
             user = server.run("user", "list")["users"][0]["id"]
@@ -147,7 +146,7 @@ class AdminListener(Case):
             for _ in range(3):
                 self.assertEqual(429, balance(token=server.demo_token))
             self.assertEqual(429, balance())
-            # Nothing else of them is named.
+            # The metrics name the user's id and the network, and nothing else.
             limited = {f'tollgate_affected_requests{{kind="limited",user="{user}"}}': 3,
                        'tollgate_affected_requests{kind="limited",network="127.0.0.0/24"}': 1}
             self.assertEqual(limited, affected())
@@ -157,49 +156,49 @@ class AdminListener(Case):
             (server.data / "tollgate.db").rename(server.data / "moved.db")
             hook = {"event": "site.created", "target_url": "https://example.com/"}
             path = f"/v1/sitesmaker/{server.demo['sitesmaker_account']}/hooks"
-            self.assertEqual(503, server.ask("POST", path, body=hook, token=server.demo_token).status)
+            self.assertEqual(503, server.request("POST", path, body=hook, token=server.demo_token).status)
             self.assertEqual({**limited, f'tollgate_affected_requests{{kind="failed",user="{user}"}}': 1}, affected())
 
-    def test_readiness_says_what_fails(self):
+    def test_readiness_names_what_fails(self):
         with admin_server(store="memory:", environment={}) as server:
-            self.eventually(lambda: ask(server, "/readyz").status == 200)
+            self.eventually(lambda: request(server, "/readyz").status == 200)
         with admin_server("--limits", "redis://127.0.0.1:1/0", store="memory:") as server:
-            self.eventually(lambda: ask(server, "/readyz").status == 503)
-            self.eventually(lambda: json.loads(ask(server, "/readyz").body) == {"ready": False, "failing": ["limits"]})
-            self.assertEqual(200, ask(server, "/healthz").status)
+            self.eventually(lambda: request(server, "/readyz").status == 503)
+            self.eventually(lambda: json.loads(request(server, "/readyz").body) == {"ready": False, "failing": ["limits"]})
+            self.assertEqual(200, request(server, "/healthz").status)
             self.assertEqual(0, samples(server)['tollgate_backend_up{backend="limits"}'])
             self.assertIn("not ready: limits", server.log_after("not ready: limits"))
-            self.assertEqual(200, server.ask("GET", "/v1/testservice/get").status, "the node counts limits by itself meanwhile")
+            self.assertEqual(200, server.request("GET", "/v1/testservice/get").status, "without Redis the node counts limits by itself")
 
 
 class Prometheus(Case):
-    """`promtool` is of Debian's package `prometheus`."""
+    """`promtool` is in Debian's package `prometheus`."""
 
     def promtool(self, *arguments, stdin=None):
-        done = subprocess.run(["promtool", *map(str, arguments)], input=stdin, capture_output=True, timeout=60)
-        self.assertEqual(0, done.returncode, done.stdout.decode() + done.stderr.decode())
-        return done.stdout.decode() + done.stderr.decode()
+        result = subprocess.run(["promtool", *map(str, arguments)], input=stdin, capture_output=True, timeout=60)
+        self.assertEqual(0, result.returncode, result.stdout.decode() + result.stderr.decode())
+        return result.stdout.decode() + result.stderr.decode()
 
     def test_metrics_are_well_formed(self):
         with admin_server("--demo") as server:
-            server.ask("GET", "/v1/user/balance", token=server.demo_token)
-            server.ask("GET", "/v1/sitesmaker/accounts", token=server.demo_token)
-            self.assertEqual("", self.promtool("check", "metrics", stdin=ask(server, "/metrics").body))
+            server.request("GET", "/v1/user/balance", token=server.demo_token)
+            server.request("GET", "/v1/sitesmaker/accounts", token=server.demo_token)
+            self.assertEqual("", self.promtool("check", "metrics", stdin=request(server, "/metrics").body))
 
     def test_rules_and_dashboard_name_existing_metrics(self):
         self.promtool("check", "rules", REFERENCE / "alerts.yml")
         self.promtool("test", "rules", REFERENCE / "alerts_test.yml")
         with admin_server("--demo", "--limits", "redis://127.0.0.1:1/0") as server:
-            server.ask("GET", "/v1/user/balance", token=server.demo_token)
-            there = families(server) | {re.match("[a-z_]+", line)[0] for line in samples(server)}
+            server.request("GET", "/v1/user/balance", token=server.demo_token)
+            existing = families(server) | {re.match("[a-z_]+", line)[0] for line in samples(server)}
         dashboard = json.loads((REFERENCE / "dashboard.json").read_text())
         expressions = [target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", [])]
         self.assertGreater(len(expressions), 10)
         expressions += re.findall(r"expr: (.*)", (REFERENCE / "alerts.yml").read_text())
         for expression in expressions:
             for name in re.findall(r"\b(?:tollgate|process)_[a-z_]+\b", expression):
-                self.assertIn(name, there, f"in {expression}")
-            # Prometheus parses each expression as one of a rule.
+                self.assertIn(name, existing, f"in {expression}")
+            # promtool parses the expression as part of a rule.
             rule = {"groups": [{"name": "x", "rules": [{"record": "x:y", "expr": expression.replace("$__rate_interval", "5m")}]}]}
             self.promtool("check", "rules", self.write_json(rule))
 
@@ -210,7 +209,7 @@ class Prometheus(Case):
             self.assertEqual(families(server), documented)
 
     def test_each_query_of_the_dashboard_gives_data(self):
-        """Grafana's variables have the values that it would give them."""
+        """With the values that Grafana gives to its variables."""
         panels = {f'{panel["title"]} {target["refId"]}':
                   target["expr"].replace("$job", ".*").replace("$__rate_interval", "30s")
                   for panel in json.loads((REFERENCE / "dashboard.json").read_text())["panels"] for target in panel["targets"]}
@@ -223,8 +222,8 @@ class Prometheus(Case):
             limited = server.add_user("limited")
             limited_token, _ = server.add_token(limited)
             server.run("user", "quota", "--user", str(limited), "--per-day", "1")
-            self.assertEqual(201, server.ask("POST", hooks, token=server.demo_token,
-                                             body={"event": "site.created", "target_url": receiver.url()}).status)
+            self.assertEqual(201, server.request("POST", hooks, token=server.demo_token,
+                                                 body={"event": "site.created", "target_url": receiver.url()}).status)
 
             def load():
                 """Requests of all kinds."""
@@ -232,7 +231,7 @@ class Prometheus(Case):
                                             ("GET", "/v1/user/balance", None), ("GET", "/nowhere", None),
                                             ("GET", "/v1/user/balance", limited_token),
                                             ("GET", "/en/user/sign_in/", None), ("BREW", "/v1/user/balance", server.demo_token)):
-                    server.ask(method, path, token=token)
+                    server.request(method, path, token=token)
                 with server.connect() as connection:
                     connection.send(b"nonsense\r\n\r\n")
                     connection.read()
@@ -246,12 +245,12 @@ class Prometheus(Case):
                 missing[:] = [name for name in panels if not has_data(name)]
                 return not missing
 
-            # Nothing has failed yet: that is 0 %, not unknown.
-            self.eventually(lambda: server.ask("GET", "/v1/user/balance", token=server.demo_token) and has_data("Share of 5xx A"))
+            # Nothing has failed yet: the share is 0 %, not missing.
+            self.eventually(lambda: server.request("GET", "/v1/user/balance", token=server.demo_token) and has_data("Share of 5xx A"))
             self.assertEqual([({}, 0)], query(panels["Share of 5xx A"]))
 
             missing = []
-            with server.connect() as slow:  # whose body comes when Prometheus has seen enough of all others
+            with server.connect() as slow:  # its body is sent once Prometheus has data for all other panels
                 body = b"{}"
                 slow.send(encode("POST", hooks, {"Authorization": server.demo_token, "Content-Type": "application/json",
                                                  "Content-Length": str(len(body))}))

@@ -1,4 +1,4 @@
-"""An OAuth application, as others would write it with Python's standard library, for tests of OAuth."""
+"""An OAuth application that uses only Python's standard library, for tests of OAuth."""
 
 import base64
 import hashlib
@@ -10,43 +10,43 @@ from harness import basic
 from visitor import Visitor, query_of
 
 AUTHORIZE = "/en/user/oauth/"
-FASTER = "/en/itemplatform/oauth/"
+ITEMPLATFORM_AUTHORIZE = "/en/itemplatform/oauth/"
 TOKEN = "/user/oauth_token/"
 REVOKE = "/user/oauth_revoke/"
-BACK = "https://app.example/back"
+REDIRECT_URL = "https://app.example/back"
 LOOPBACK = "http://127.0.0.1:49152/back"
 
 
-def form_of(pairs):
+def encode_form(pairs):
     """A form's body; `pairs` is a dict or a list of pairs."""
     return urllib.parse.urlencode(pairs).encode()
 
 
 class Application:
-    def __init__(self, server, owner, name="Acme", website="https://app.example", redirect_url=BACK):
+    def __init__(self, server, owner, name="Acme", website="https://app.example", redirect_url=REDIRECT_URL):
         self.server = server
         flags = ["--redirect-url", redirect_url] if redirect_url else []
-        made = server.run("app", "register", "--user", owner, "--name", name, "--website", website, *flags)
-        self.id, self.secret, self.name = made["client_id"], made["client_secret"], name
+        created = server.run("app", "register", "--user", owner, "--name", name, "--website", website, *flags)
+        self.id, self.secret, self.name = created["client_id"], created["client_secret"], name
 
-    def request(self, scope="user:balance", path=AUTHORIZE, **more):
-        """The URL to which a browser is sent. None omits a parameter."""
-        asked = {"client_id": self.id, "response_type": "code", "scope": scope, **more}
-        return path + "?" + urllib.parse.urlencode({name: value for name, value in asked.items() if value is not None})
+    def authorization_url(self, scope="user:balance", path=AUTHORIZE, **more):
+        """The URL to which the application sends the browser. None omits a parameter."""
+        parameters = {"client_id": self.id, "response_type": "code", "scope": scope, **more}
+        return path + "?" + urllib.parse.urlencode({name: value for name, value in parameters.items() if value is not None})
 
-    def ask(self, visitor, scope="user:balance", **more):
-        """The page that the browser shows there."""
-        return visitor.get(self.request(scope, **more))
+    def consent_page(self, visitor, scope="user:balance", **more):
+        """The page at the authorization URL."""
+        return visitor.get(self.authorization_url(scope, **more))
 
     def decide(self, visitor, decision="allow", scope="user:balance", values=None, **more):
-        """The URL to which the browser is redirected after the user has pressed that button."""
-        page = self.ask(visitor, scope, **more)
+        """Presses a button of the consent page, and returns the URL of the redirect."""
+        page = self.consent_page(visitor, scope, **more)
         form = page.form_with("decision")
         return visitor.submit(form, values, button=("decision", decision), follow=False).location
 
     def code(self, visitor, scope="user:balance", **more):
-        """A code, with or without a consent page."""
-        page = self.ask(visitor, scope, **more)
+        """A code. Gives consent if the consent page is shown."""
+        page = self.consent_page(visitor, scope, **more)
         if page.status == 200:
             page = visitor.submit(page.form_with("decision"), button=("decision", "allow"), follow=False)
         return query_of(page.location)["code"]
@@ -58,8 +58,8 @@ class Application:
         else:
             own = {"client_id": self.id, "client_secret": secret or self.secret}
             sent = {**own, **sent} if isinstance(sent, dict) else [*own.items(), *sent]
-        body = json.dumps(sent).encode() if as_json else form_of(sent)
-        return self.server.ask("POST", path, fields, body)
+        body = json.dumps(sent).encode() if as_json else encode_form(sent)
+        return self.server.request("POST", path, fields, body)
 
     def exchange(self, code, **more):
         options = {name: more.pop(name) for name in ("with_basic", "fields", "as_json", "secret") if name in more}
@@ -71,9 +71,9 @@ class Application:
 
     def tokens(self, visitor, scope="user:balance", **more):
         """The token response, as an object."""
-        answer = self.exchange(self.code(visitor, scope, **more))
-        assert answer.status == 200, answer
-        return answer.json()
+        response = self.exchange(self.code(visitor, scope, **more))
+        assert response.status == 200, response
+        return response.json()
 
 
 class PublicClient(Application):
@@ -81,18 +81,18 @@ class PublicClient(Application):
 
     def __init__(self, server, owner, redirect_url="http://127.0.0.1/back"):
         flags = ["--redirect-url", redirect_url] if redirect_url else []
-        made = server.run("app", "register", "--user", owner, "--name", "Pocket", "--website", "https://app.example",
-                          "--public", *flags)
-        assert list(made) == ["client_id"], made
-        self.server, self.id, self.name = server, made["client_id"], "Pocket"
+        created = server.run("app", "register", "--user", owner, "--name", "Pocket", "--website", "https://app.example",
+                             "--public", *flags)
+        assert list(created) == ["client_id"], created
+        self.server, self.id, self.name = server, created["client_id"], "Pocket"
         self.verifier = secrets.token_urlsafe(32)
         digest = hashlib.sha256(self.verifier.encode()).digest()
         self.pkce = {"code_challenge": base64.urlsafe_b64encode(digest).rstrip(b"=").decode(),
                      "code_challenge_method": "S256"}
 
     def post(self, path, sent):
-        return self.server.ask("POST", path, {"Content-Type": "application/x-www-form-urlencoded"},
-                               form_of({"client_id": self.id, **sent}))
+        return self.server.request("POST", path, {"Content-Type": "application/x-www-form-urlencoded"},
+                                   encode_form({"client_id": self.id, **sent}))
 
     def tokens(self, visitor, scope="user:balance"):
         code = self.code(visitor, scope, redirect_uri=LOOPBACK, **self.pkce)
@@ -100,7 +100,7 @@ class PublicClient(Application):
 
 
 def call(server, access_token, path="/v1/user/balance"):
-    return server.ask("GET", path, token=f"Bearer {access_token}")
+    return server.request("GET", path, token=f"Bearer {access_token}")
 
 
 __all__ = [name for name in dir() if not name.startswith("_")]

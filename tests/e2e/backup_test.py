@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Backup and restore as docs/operating.md describes them: afterwards old tokens, sessions and webhooks work as before."""
+"""Backup and restore as docs/operating.md describes them: tokens, sessions and webhooks work after the restore."""
 
 import subprocess
 
-from harness import PLENTY, Case, Database, Server, main, run_command, temporary_directory
+from harness import HIGH_LIMITS, Case, Database, Server, main, run_command, temporary_directory
 from receiver import Receiver
 from visitor import signed_in
 from webhooks_test import signature_of
 
-FLAGS = ["--demo", *PLENTY, "--allow-private-targets"]
+FLAGS = ["--demo", *HIGH_LIMITS, "--allow-private-targets"]
 TOKENS = "/en/user/settings/tokens/"
 
 
@@ -17,33 +17,33 @@ def run(*words):
 
 
 class Backup(Case):
-    def lose_and_restore(self, data, store, back_up, destroy, restore):
+    def check_restore(self, data, store, back_up, destroy, restore):
         with Receiver() as receiver:
             with Server(*FLAGS, data=data, store=store) as server:
                 account = server.demo["sitesmaker_account"]
-                made = server.ask("POST", f"/v1/sitesmaker/{account}/hooks", token=server.demo_token,
-                                  body={"event": "site.created", "target_url": receiver.url()})
-                secret = made.get("X-Hook-Secret")
+                created = server.request("POST", f"/v1/sitesmaker/{account}/hooks", token=server.demo_token,
+                                         body={"event": "site.created", "target_url": receiver.url()})
+                secret = created.get("X-Hook-Secret")
                 token, _ = server.add_token(server.add_user("ann", balance="12.50"))
                 visitor = signed_in(server, "ann", "a password")
                 back_up()
-                late, _ = server.add_token(1)
-                self.assertEqual(200, server.ask("GET", "/v1/user/balance", token=late).status)
+                token_after_backup, _ = server.add_token(1)
+                self.assertEqual(200, server.request("GET", "/v1/user/balance", token=token_after_backup).status)
             destroy()
-            self.assertEqual(1, run_command("check", *server.store_flags).returncode, "it is gone")
+            self.assertEqual(1, run_command("check", *server.store_flags).returncode, "the store is deleted")
             restore()
             self.assertEqual("", run_command("check", *server.store_flags).stderr)
 
-            with Server(*FLAGS, data=data, store=store) as again:
-                self.assertEqual(12.5, again.ask("GET", "/v1/user/balance", token=token).json()["balance"])
-                self.assertEqual(200, again.ask("GET", "/v1/user/balance", token=server.demo_token).status)
-                self.assertEqual(401, again.ask("GET", "/v1/user/balance", token=late).status)
-                visitor.server, visitor.site = again, again.ready["auth"]
+            with Server(*FLAGS, data=data, store=store) as restored:
+                self.assertEqual(12.5, restored.request("GET", "/v1/user/balance", token=token).json()["balance"])
+                self.assertEqual(200, restored.request("GET", "/v1/user/balance", token=server.demo_token).status)
+                self.assertEqual(401, restored.request("GET", "/v1/user/balance", token=token_after_backup).status)
+                visitor.server, visitor.site = restored, restored.ready["auth"]
                 self.assertEqual(200, visitor.get(TOKENS, follow=False).status, "still signed in")
-                self.assertEqual({"deliveries": 1}, again.run("event", "emit", "--service", "sitesmaker", "--account", account,
-                                                              "--event", "site.created", "--payload", "{}"))
-                (got,) = receiver.wait(1)
-                self.assertEqual(signature_of(secret, got), got.fields["webhook-signature"])
+                self.assertEqual({"deliveries": 1}, restored.run("event", "emit", "--service", "sitesmaker", "--account", account,
+                                                                 "--event", "site.created", "--payload", "{}"))
+                (request,) = receiver.wait(1)
+                self.assertEqual(signature_of(secret, request), request.fields["webhook-signature"])
 
     def test_sqlite(self):
         with temporary_directory() as directory:
@@ -54,22 +54,22 @@ class Backup(Case):
                 for each in data.glob("tollgate.db*"):
                     each.unlink()
 
-            self.lose_and_restore(data, f"sqlite:{database}",
-                                  lambda: run("sqlite3", database, f".backup {copy}"), destroy,
-                                  lambda: run("install", "-m", "600", copy, database))
+            self.check_restore(data, f"sqlite:{database}",
+                               lambda: run("sqlite3", database, f".backup {copy}"), destroy,
+                               lambda: run("install", "-m", "600", copy, database))
 
     def test_postgres(self):
         database = Database.shared()
         with temporary_directory() as directory:
             store = database.store(directory)
             schema = store.split("search_path=")[1].split()[0]
-            where = ["-h", database.directory, "-p", database.port, "-U", "postgres", "-d", database.name]
+            database_flags = ["-h", database.directory, "-p", database.port, "-U", "postgres", "-d", database.name]
             dump = directory / "dump"
-            self.lose_and_restore(directory / "data", store,
-                                  lambda: run("pg_dump", *where, "--format=custom", f"--schema={schema}", f"--file={dump}"),
-                                  lambda: database.psql(f"DROP SCHEMA {schema} CASCADE; CREATE SCHEMA {schema}"),
-                                  lambda: (database.psql(f"DROP SCHEMA {schema} CASCADE"),
-                                           run("pg_restore", *where, "--exit-on-error", "--no-owner", dump)))
+            self.check_restore(directory / "data", store,
+                               lambda: run("pg_dump", *database_flags, "--format=custom", f"--schema={schema}", f"--file={dump}"),
+                               lambda: database.psql(f"DROP SCHEMA {schema} CASCADE; CREATE SCHEMA {schema}"),
+                               lambda: (database.psql(f"DROP SCHEMA {schema} CASCADE"),
+                                        run("pg_restore", *database_flags, "--exit-on-error", "--no-owner", dump)))
 
 
 if __name__ == "__main__":

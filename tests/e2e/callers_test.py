@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""contract.md, items 9 to 17: who is calling, and what they may do."""
+"""contract.md, items 9 to 17: credentials and scopes."""
 
 import base64
 
-from harness import PLENTY, Case, Server, basic, main, over_every_transport
+from harness import HIGH_LIMITS, Case, Server, basic, main, over_every_transport
 
 
 def raw_basic(pair):
@@ -13,14 +13,14 @@ def raw_basic(pair):
 @over_every_transport
 class Credentials:
     def balance(self, authorization):
-        return self.server.ask("GET", "/v1/user/balance", token=authorization)
+        return self.server.request("GET", "/v1/user/balance", token=authorization)
 
-    def assert_unauthorized(self, answer, sent_bad_ones=True):
-        self.assert_error(answer, 401)
-        challenges = ", ".join(answer.all("WWW-Authenticate"))
+    def assert_unauthorized(self, response, sent_invalid=True):
+        self.assert_error(response, 401)
+        challenges = ", ".join(response.all("WWW-Authenticate"))
         self.assertIn("Basic ", challenges)
         self.assertIn("Bearer ", challenges)
-        self.assertEqual(sent_bad_ones, 'error="invalid_token"' in challenges, challenges)
+        self.assertEqual(sent_invalid, 'error="invalid_token"' in challenges, challenges)
 
     def test_9_the_scheme_is_case_insensitive_but_not_the_token(self):
         username, secret = self.server.demo["token_username"], self.server.demo["token_secret"]
@@ -57,39 +57,39 @@ class Credentials:
     def test_11_two_authorization_fields_are_refused(self):
         good = ("Authorization", self.server.demo_token)
         for fields in ([good, good], [good, ("authorization", "Bearer x")], [("Authorization", "x"), good]):
-            answer = self.server.ask("GET", "/v1/user/balance", fields)
-            self.assert_error(answer, 400, "Authorization")
+            response = self.server.request("GET", "/v1/user/balance", fields)
+            self.assert_error(response, 400, "Authorization")
 
     def test_11_a_token_in_the_query_is_ignored(self):
         secret = self.server.demo["token_secret"]
         for query in (f"access_token={secret}", f"token={secret}"):
-            self.assert_unauthorized(self.server.ask("GET", "/v1/user/balance?" + query), sent_bad_ones=False)
+            self.assert_unauthorized(self.server.request("GET", "/v1/user/balance?" + query), sent_invalid=False)
 
     def test_12_a_personal_token_is_not_a_bearer_token(self):
         self.assert_unauthorized(self.balance("Bearer " + self.server.demo["token_secret"]))
         self.assert_unauthorized(self.balance("Bearer " + self.server.demo_token.split()[1]))
 
     def test_14_the_demonstration_paths(self):
-        def assert_strings(answer):
-            told = self.assert_json(answer)
-            self.assertTrue(told and all(isinstance(each, str) for each in told), told)
+        def assert_strings(response):
+            lines = self.assert_json(response)
+            self.assertTrue(lines and all(isinstance(each, str) for each in lines), lines)
 
         for token in (None, self.server.demo_token):
-            assert_strings(self.server.ask("GET", "/v1/testservice/get", token=token))
-            assert_strings(self.server.ask("POST", "/v1/testservice/post", token=token))
-            assert_strings(self.server.ask("POST", "/v1/testservice/post", body={"a": 1}, token=token))
-        self.assert_unauthorized(self.server.ask("GET", "/v1/testservice/auth"), sent_bad_ones=False)
-        for path in ("auth", "get"):  # credentials that are sent must be good, even where none are needed
-            self.assert_unauthorized(self.server.ask("GET", "/v1/testservice/" + path, token="Bearer x"))
-        assert_strings(self.server.ask("GET", "/v1/testservice/auth", token=self.server.demo_token))
+            assert_strings(self.server.request("GET", "/v1/testservice/get", token=token))
+            assert_strings(self.server.request("POST", "/v1/testservice/post", token=token))
+            assert_strings(self.server.request("POST", "/v1/testservice/post", body={"a": 1}, token=token))
+        self.assert_unauthorized(self.server.request("GET", "/v1/testservice/auth"), sent_invalid=False)
+        for path in ("auth", "get"):  # credentials that are sent must be valid, even where none are needed
+            self.assert_unauthorized(self.server.request("GET", "/v1/testservice/" + path, token="Bearer x"))
+        assert_strings(self.server.request("GET", "/v1/testservice/auth", token=self.server.demo_token))
 
     def test_the_order_of_refusals(self):
-        """Agent, caller, limit, route, credentials, scope, body, endpoint: the cheapest first."""
-        self.assert_error(self.server.ask("GET", "/v1/nowhere", {"User-Agent": ""}, token="Bearer x"), 403,
+        """Agent, caller, limit, route, credentials, scope, body, endpoint: the cheapest check first."""
+        self.assert_error(self.server.request("GET", "/v1/nowhere", {"User-Agent": ""}, token="Bearer x"), 403,
                           "User-Agent")
-        self.assert_error(self.server.ask("GET", "/v1/nowhere", token="Bearer x"), 404)
-        self.assert_error(self.server.ask("PUT", "/v1/user/balance", token="Bearer x"), 405)
-        self.assert_error(self.server.ask("POST", "/v1/sitesmaker/1/hooks", {"Content-Type": "text/plain"}, b"x"), 401)
+        self.assert_error(self.server.request("GET", "/v1/nowhere", token="Bearer x"), 404)
+        self.assert_error(self.server.request("PUT", "/v1/user/balance", token="Bearer x"), 405)
+        self.assert_error(self.server.request("POST", "/v1/sitesmaker/1/hooks", {"Content-Type": "text/plain"}, b"x"), 401)
 
 
 class Scopes(Case):
@@ -97,15 +97,15 @@ class Scopes(Case):
 
     @classmethod
     def setUpClass(cls):
-        cls.server = Server(*PLENTY)
+        cls.server = Server(*HIGH_LIMITS)
         cls.addClassCleanup(cls.server.stop)
         cls.user = cls.server.add_user("scopes")
         cls.site = cls.server.add_account(cls.user, "sitesmaker")
         cls.shop = cls.server.add_account(cls.user, "itemplatform")
 
-    def assert_insufficient(self, answer, scope):
-        self.assert_error(answer, 403)
-        challenge = ", ".join(answer.all("WWW-Authenticate"))
+    def assert_insufficient(self, response, scope):
+        self.assert_error(response, 403)
+        challenge = ", ".join(response.all("WWW-Authenticate"))
         self.assertIn("Bearer ", challenge)
         self.assertIn('error="insufficient_scope"', challenge)
         self.assertIn(f'scope="{scope}"', challenge)
@@ -117,38 +117,38 @@ class Scopes(Case):
                  f"/v1/itemplatform/{self.shop}/hooks": "itemplatform:read"}
         for scopes in ("user:balance", "sitesmaker:read", "sitesmaker", "itemplatform:read", "itemplatform",
                        "sitesmaker user:balance"):
-            held = set(scopes.split())
-            held |= {scope + ":read" for scope in held if ":" not in scope}
+            permitted = set(scopes.split())
+            permitted |= {scope + ":read" for scope in permitted if ":" not in scope}
             token, _ = self.server.add_token(self.user, scopes)
             for path, scope in paths.items():
                 with self.subTest(scopes=scopes, path=path):
-                    answer = self.server.ask("GET", path, token=token)
-                    if scope in held:
-                        self.assert_json(answer)
+                    response = self.server.request("GET", path, token=token)
+                    if scope in permitted:
+                        self.assert_json(response)
                     else:
-                        self.assert_insufficient(answer, scope)
-            self.assert_json(self.server.ask("GET", "/v1/testservice/auth", token=token))
+                        self.assert_insufficient(response, scope)
+            self.assert_json(self.server.request("GET", "/v1/testservice/auth", token=token))
 
     def test_reading_is_enough_for_hooks(self):
         token, _ = self.server.add_token(self.user, "sitesmaker:read")
         hook = {"event": "site.created", "target_url": "https://example.com/"}
-        made = self.server.ask("POST", f"/v1/sitesmaker/{self.site}/hooks", body=hook, token=token)
-        number = self.assert_json(made, 201)["id"]
-        self.assertEqual(204, self.server.ask("DELETE", f"/v1/sitesmaker/hooks/{number}", token=token).status)
-        self.assert_insufficient(self.server.ask("POST", f"/v1/itemplatform/{self.shop}/hooks", body=hook, token=token),
+        created = self.server.request("POST", f"/v1/sitesmaker/{self.site}/hooks", body=hook, token=token)
+        number = self.assert_json(created, 201)["id"]
+        self.assertEqual(204, self.server.request("DELETE", f"/v1/sitesmaker/hooks/{number}", token=token).status)
+        self.assert_insufficient(self.server.request("POST", f"/v1/itemplatform/{self.shop}/hooks", body=hook, token=token),
                                  "itemplatform:read")
-        self.assert_insufficient(self.server.ask("DELETE", "/v1/itemplatform/hooks/1", token=token),
+        self.assert_insufficient(self.server.request("DELETE", "/v1/itemplatform/hooks/1", token=token),
                                  "itemplatform:read")
 
 
 class Revocation(Case):
     def test_a_revoked_token_is_refused_from_the_next_request_on(self):
-        with Server(*PLENTY) as server, server.connect() as connection:
+        with Server(*HIGH_LIMITS) as server, server.connect() as connection:
             token, number = server.add_token(server.add_user("revoked"))
             for _ in range(3):
-                self.assert_json(connection.ask("GET", "/v1/user/balance", {"Authorization": token}))
+                self.assert_json(connection.request("GET", "/v1/user/balance", {"Authorization": token}))
             self.assertEqual({"id": number}, server.run("token", "revoke", "--id", number))
-            self.assert_error(connection.ask("GET", "/v1/user/balance", {"Authorization": token}), 401)
+            self.assert_error(connection.request("GET", "/v1/user/balance", {"Authorization": token}), 401)
 
 
 if __name__ == "__main__":

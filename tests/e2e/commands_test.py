@@ -24,18 +24,18 @@ COMMANDS = [each.split() for each in NEEDED]
 
 
 class Usage(Case):
-    def assert_refused(self, done, code, *mentions):
-        self.assertEqual(code, done.returncode, done)
-        self.assertEqual("", done.stdout, "a failure prints nothing that could be taken for a result")
-        self.assertRegex(done.stderr, r"\A[^\n]+\n\Z", "one line")
+    def assert_refused(self, result, code, *mentions):
+        self.assertEqual(code, result.returncode, result)
+        self.assertEqual("", result.stdout, "a failure prints nothing to standard output")
+        self.assertRegex(result.stderr, r"\A[^\n]+\n\Z", "one line")
         for each in mentions:
-            self.assertIn(each, done.stderr)
+            self.assertIn(each, result.stderr)
 
     def test_every_command_has_help(self):
         for command in [[], ["user"], ["account"], ["token"], ["app"], ["hook"], ["delivery"], ["event"], ["audit"], *COMMANDS]:
-            done = run_command(*command, "--help")
-            self.assertEqual((0, ""), (done.returncode, done.stderr), command)
-            self.assertIn("--help", done.stdout)
+            result = run_command(*command, "--help")
+            self.assertEqual((0, ""), (result.returncode, result.stderr), command)
+            self.assertIn("--help", result.stdout)
         text = run_command("serve", "--help").stdout
         for flag in ("data", "store", "limits", "listen", "tls-cert", "tls-key",
                      "tls-ticket-keys", "plain", "threads", "base-url",
@@ -100,7 +100,7 @@ class Usage(Case):
             refused("--plain", "--tls-ticket-keys", "a", mentions="--tls-ticket-keys")
             refused("extra", mentions="extra")
             refused("--log", "x\ny\x1b[2J", mentions="--log")
-            self.assertFalse((data / "d").exists(), "nothing was made")
+            self.assertFalse((data / "d").exists(), "nothing was created")
 
     def test_invalid_commands(self):
         with temporary_directory() as data:
@@ -143,28 +143,28 @@ class Usage(Case):
             refused(*add, "--store", "memory:", mentions="--store")
             refused(*add, "--listen", "127.0.0.1:0", mentions="--listen")
             refused("user", "remove", mentions="user: 'remove'")
-            self.assertFalse((data / "d").exists(), "nothing was made")
+            self.assertFalse((data / "d").exists(), "nothing was created")
         self.assert_refused(run_command(), 2, "serve", "user")
         self.assert_refused(run_command("user"), 2, "add", "quota")
         self.assert_refused(run_command("nonsense\n"), 2, "'nonsense\\x0a'", "serve")
         self.assert_refused(run_command("nonsense", "--help-me"), 2, "'nonsense'")
 
     def test_flags_without_a_value(self):
-        """Another flag is not a value, and neither is an empty text after `=`: the error names the flag without a value."""
+        """Neither another flag nor an empty text after `=` is a value: the error names the flag without a value."""
         with temporary_directory() as data:
             def refused(*words, flag):
                 with self.subTest(words=words):
-                    done = run_command(*words, stdin="a password\n", cwd=data)
-                    self.assert_refused(done, 2)
-                    self.assertRegex(done.stderr, rf"\A(?:\S+: )?{flag}: ")
+                    result = run_command(*words, stdin="a password\n", cwd=data)
+                    self.assert_refused(result, 2)
+                    self.assertRegex(result.stderr, rf"\A(?:\S+: )?{flag}: ")
 
             for command in COMMANDS:
-                told = re.findall(r"^  (?:-\w,)?(--[a-z-]+)(.*)", run_command(*command, "--help").stdout, re.M)
-                names = {name for name, _ in told} - {"--help"}
+                options = re.findall(r"^  (?:-\w,)?(--[a-z-]+)(.*)", run_command(*command, "--help").stdout, re.M)
+                names = {name for name, _ in options} - {"--help"}
                 self.assertGreaterEqual(names, {"--data", "--config", *NEEDED[" ".join(command)]})
-                toggles = {"--plain", "--demo", "--allow-private-targets", "--admin", "--password-stdin", "--dry-run", "--public",
-                           "--resource-server"} & names
-                for flag in sorted(names - toggles):
+                switches = {"--plain", "--demo", "--allow-private-targets", "--admin", "--password-stdin", "--dry-run", "--public",
+                            "--resource-server"} & names
+                for flag in sorted(names - switches):
                     refused(*command, flag, "--data", "d", flag=flag)
                     refused(*command, flag, "--admin", flag=flag)
                     refused(*command, flag, "--", flag=flag)
@@ -177,13 +177,13 @@ class Usage(Case):
             refused("serve", "--data", "--demo", flag="--data")
             refused("serve", "--log", "--\x1b[2J", flag="--log")
             refused("event", "emit", "--data", "{}", "--data", "--demo", flag="--data")
-            self.assertEqual([], list(data.iterdir()), "nothing was made")
+            self.assertEqual([], list(data.iterdir()), "nothing was created")
             # A value may begin with one dash, and contain two later.
-            made = run_command("user", "add", "--login=ann--b", "--balance", "-3.50", "--password-stdin", "--data", "-d",
-                               stdin="a password\n", cwd=data)
-            self.assertEqual((0, '{"id": 1}\n', ""), (made.returncode, made.stdout, made.stderr))
+            created = run_command("user", "add", "--login=ann--b", "--balance", "-3.50", "--password-stdin", "--data", "-d",
+                                  stdin="a password\n", cwd=data)
+            self.assertEqual((0, '{"id": 1}\n', ""), (created.returncode, created.stdout, created.stderr))
 
-    def test_what_fails_at_run_time(self):
+    def test_run_time_failures(self):
         with temporary_directory() as data:
             def failed(*words, mentions, store=()):
                 with self.subTest(words=words):
@@ -199,7 +199,7 @@ class Usage(Case):
             failed("account", "add", "--user", "7", "--service", "sitesmaker", "--name", "x", mentions="7")
             failed("token", "create", "--user", "7", "--description", "x", "--scopes", "user:balance", mentions="7")
             failed("token", "revoke", "--id", "7", mentions="7")
-            (data / "file").write_text("no database, but long enough for a header, as SQLite looks at 100 bytes" * 10)
+            (data / "file").write_text("not a database, but longer than the header of 100 bytes that SQLite reads" * 10)
             failed("token", "revoke", "--id", "7", mentions="file", store=("--store", f"sqlite:{data / 'file'}"))
             failed("token", "revoke", "--id", "7", mentions="nowhere",
                    store=("--store", f"sqlite:{data / 'nowhere' / 'x.db'}"))
@@ -225,20 +225,20 @@ class Usage(Case):
                     ("app", "register", "--user", "1", "--name", "x", "--website", "https://x.example"),
                     ("event", "emit", "--service", "sitesmaker", "--account", "1", "--event", "site.published", "--payload", "1"))
         with temporary_directory() as data:
-            places = [(("--data", data / "nowhere"), str(data / "nowhere")),
-                      (("--store", f"sqlite:{data}/nowhere.db"), str(data / "nowhere"))]
+            missing = [(("--data", data / "nowhere"), str(data / "nowhere")),
+                       (("--store", f"sqlite:{data}/nowhere.db"), str(data / "nowhere"))]
             if on_postgres:
                 empty = flags_for(data / "nowhere")
-                places = [(empty, "no tables of a store")]
+                missing = [(empty, "no tables of a store")]
             for words in commands:
-                for flags, mentions in places:
+                for flags, mentions in missing:
                     with self.subTest(words=words, flags=flags):
-                        done = run_command(*words, *flags, stdin="a password\n")
-                        self.assert_refused(done, 1, mentions)
+                        result = run_command(*words, *flags, stdin="a password\n")
+                        self.assert_refused(result, 1, mentions)
                         if words[0] != "check":
-                            self.assertIn("--store", done.stderr)
-                            self.assertIn(harness.postgres.name if on_postgres else "nowhere", done.stderr)
-            self.assertEqual([], list(data.iterdir()), "nothing was made")
+                            self.assertIn("--store", result.stderr)
+                            self.assertIn(harness.postgres.name if on_postgres else "nowhere", result.stderr)
+            self.assertEqual([], list(data.iterdir()), "nothing was created")
             if on_postgres:
                 self.assertEqual("0", harness.postgres.query(
                     empty[-1], "SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace"))
@@ -249,21 +249,21 @@ class Usage(Case):
             shared.mkdir()
             for number, (mode, warned) in enumerate(((0o755, True), (0o710, True), (0o700, False))):
                 shared.chmod(mode)
-                done = run_command("user", "add", "--login", f"user{number}", "--password-stdin", "--data", shared,
-                                   stdin="a password\n")
-                self.assertEqual(0, done.returncode, done)
-                self.assertEqual(warned, "warning: --data: other users can access" in done.stderr, done.stderr)
-                self.assertEqual(warned, done.stderr != "")
+                result = run_command("user", "add", "--login", f"user{number}", "--password-stdin", "--data", shared,
+                                     stdin="a password\n")
+                self.assertEqual(0, result.returncode, result)
+                self.assertEqual(warned, "warning: --data: other users can access" in result.stderr, result.stderr)
+                self.assertEqual(warned, result.stderr != "")
 
 
 class Administration(Case):
     def test_each_prints_one_object(self):
         with temporary_directory() as data:
             def run(*words, stdin=""):
-                done = run_command(*words, *flags_for(data / "a" / "b"), stdin=stdin)
-                self.assertEqual((0, ""), (done.returncode, done.stderr), words)
-                self.assertRegex(done.stdout, r"\A\{.*\}\n\Z")
-                return json.loads(done.stdout)
+                result = run_command(*words, *flags_for(data / "a" / "b"), stdin=stdin)
+                self.assertEqual((0, ""), (result.returncode, result.stderr), words)
+                self.assertRegex(result.stdout, r"\A\{.*\}\n\Z")
+                return json.loads(result.stdout)
 
             self.assertEqual({"id": 1},
                              run("user", "add", "--login", "ann@example.com", "--password-stdin", stdin="secret text\n"))
@@ -282,10 +282,10 @@ class Administration(Case):
             self.assertRegex(token["secret"], r"^[A-Za-z0-9_]{43,}$")
             self.assertEqual({"id": token["id"]}, run("token", "revoke", "--id", str(token["id"])))
             if on_postgres:
-                self.assertFalse((data / "a").exists(), "nothing needs a directory")
+                self.assertFalse((data / "a").exists(), "no data directory is needed")
                 return
             for path in (data / "a" / "b", *(data / "a" / "b").iterdir()):
-                self.assertEqual(0, path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO), f"{path} is its owner's alone")
+                self.assertEqual(0, path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO), f"only the owner can access {path}")
             stored = b"".join(path.read_bytes() for path in (data / "a" / "b").iterdir())
             self.assertNotIn(token["secret"].encode(), stored)
             self.assertNotIn(b"secret\n", stored)
@@ -303,27 +303,27 @@ class Configuration(Case):
                 "threads": 1, "log": "json", "demo": True, "max-body-bytes": 2048, "header-timeout": "5s",
                 "trusted-proxy": ["10.0.0.0/8"]}))
             with Server("--config", config, "--anonymous-limit", "8/hour", data=data / "kept") as server:
-                self.assertEqual("8", server.ask("GET", "/v1/testservice/get").get("X-RateLimit-Limit"))
+                self.assertEqual("8", server.request("GET", "/v1/testservice/get").get("X-RateLimit-Limit"))
                 self.assertEqual("9",
-                                 server.ask("GET", "/v1/user/balance",
-                                            token=server.demo_token).get("X-RateLimit-Limit"))
-                self.assert_error(server.ask("POST", "/v1/testservice/post", body={"x": "x" * 2048}), 413)
+                                 server.request("GET", "/v1/user/balance",
+                                                token=server.demo_token).get("X-RateLimit-Limit"))
+                self.assert_error(server.request("POST", "/v1/testservice/post", body={"x": "x" * 2048}), 413)
                 server.signal(15)
                 self.assertEqual(0, server.wait())
                 json.loads(server.errors.splitlines()[0])
-            done = run_command("user", "add", "--login", "x", "--password-stdin", "--config", config, stdin="password\n")
-            self.assertEqual({"id": 2}, json.loads(done.stdout),
-                             "in the store that the file names, beside the demo user")
+            result = run_command("user", "add", "--login", "x", "--password-stdin", "--config", config, stdin="password\n")
+            self.assertEqual({"id": 2}, json.loads(result.stdout),
+                             "in the store of the configuration file, after the demo user")
 
     def test_a_repeatable_key_may_have_one_value_without_an_array(self):
         with temporary_directory() as data:
             config = data / "tollgate.json"
             config.write_text(json.dumps({"listen": "1.2.3.4:1", "trusted-proxy": "127.0.0.0/8"}))
             with Server("--config", config, store="memory:") as server:
-                told = [server.ask("GET", "/v1/testservice/get", {"X-Forwarded-For": f"192.0.2.{n}"}) for n in (1, 2)]
-                self.assertEqual(["59", "59"], [answer.get("X-RateLimit-Remaining") for answer in told])
+                responses = [server.request("GET", "/v1/testservice/get", {"X-Forwarded-For": f"192.0.2.{n}"}) for n in (1, 2)]
+                self.assertEqual(["59", "59"], [response.get("X-RateLimit-Remaining") for response in responses])
 
-    def test_errors_name_what_is_wrong(self):
+    def test_errors_name_the_invalid_setting(self):
         with temporary_directory() as data:
             config = data / "c.json"
             for text, mentions in (
@@ -342,10 +342,10 @@ class Configuration(Case):
                 config.write_text(text)
                 for command in (["serve"], ["token", "revoke", "--id", "1"]):
                     with self.subTest(text=text, command=command):
-                        done = run_command(*command, "--config", config, "--data", data / "d")
-                        self.assertEqual((2, ""), (done.returncode, done.stdout), done)
-                        self.assertRegex(done.stderr, r"\A[^\n]+\n\Z")
-                        self.assertIn(mentions, done.stderr)
+                        result = run_command(*command, "--config", config, "--data", data / "d")
+                        self.assertEqual((2, ""), (result.returncode, result.stdout), result)
+                        self.assertRegex(result.stderr, r"\A[^\n]+\n\Z")
+                        self.assertIn(mentions, result.stderr)
             self.assertFalse((data / "d").exists())
             os.truncate(config, 2 << 20)
             self.assertEqual(2, run_command("serve", "--config", config).returncode)

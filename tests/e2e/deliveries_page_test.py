@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""contract.md, items 40 to 44, as the owner of a webhook sees them: the outcome of each delivery, sending one again, and
-enabling a disabled webhook."""
+"""contract.md, items 40 to 44, on the pages: the outcome of each delivery, sending one again, and enabling a disabled
+webhook."""
 
 import json
 import time
@@ -14,28 +14,28 @@ WEBHOOKS = "/en/user/settings/webhooks/"
 HOSTILE = b"<script>alert(1)</script>\x1b[31m\xff"
 
 
-class Answers:
-    """A receiver that responds with the given statuses, and then with 200."""
+class Responder:
+    """Handles the requests of a receiver: responds with `status` and `body`, which tests change."""
 
     def __init__(self):
         self.status, self.body = 200, b"ok"
 
-    def __call__(self, request, to):
-        to.sendall(b"HTTP/1.1 %d Status\r\nContent-Length: %d\r\n\r\n%s" % (self.status, len(self.body), self.body))
+    def __call__(self, request, connection):
+        connection.sendall(b"HTTP/1.1 %d Status\r\nContent-Length: %d\r\n\r\n%s" % (self.status, len(self.body), self.body))
 
 
 class Deliveries(Case):
     def setUp(self):
-        self.answers = Answers()
-        self.receiver = self.enterContext(Receiver(self.answers))
-        # One retry, far in the future: earlier attempts are sent by hand.
+        self.responder = Responder()
+        self.receiver = self.enterContext(Receiver(self.responder))
+        # The only retry is an hour away: tests start earlier attempts themselves.
         self.server = self.enterContext(Server("--demo", "--allow-private-targets", "--webhook-retry", "1h"))
         self.visitor = signed_in(self.server)
         page = self.visitor.get(WEBHOOKS + f"?account=sitesmaker/{self.server.demo['sitesmaker_account']}")
-        made = self.visitor.submit(page.form_with("target_url"), {
+        created = self.visitor.submit(page.form_with("target_url"), {
             "event": "site.published",
             "target_url": self.receiver.url("/in?a=b&c")})
-        self.assertEqual(200, made.status, made)
+        self.assertEqual(200, created.status, created)
 
     def enterContext(self, context):  # unittest has it from Python 3.11 on
         entered = context.__enter__()
@@ -43,14 +43,14 @@ class Deliveries(Case):
         return entered
 
     def emit(self, event="site.published"):
-        done = run_command("event", "emit", "--service", "sitesmaker", "--account",
-                           self.server.demo["sitesmaker_account"], "--event", event, "--data", "{}",
-                           *self.server.store_flags)
-        self.assertEqual(0, done.returncode, done)
-        return done.stdout
+        result = run_command("event", "emit", "--service", "sitesmaker", "--account",
+                             self.server.demo["sitesmaker_account"], "--event", event, "--data", "{}",
+                             *self.server.store_flags)
+        self.assertEqual(0, result.returncode, result)
+        return result.stdout
 
-    def place(self):
-        """The URL of the hook's deliveries in the list."""
+    def deliveries_url(self):
+        """The URL of the hook's deliveries, from the list of webhooks."""
         page = self.visitor.get(WEBHOOKS)
         link, = [each for each in page.all("a") if each.text.startswith("Deliveries")]
         return urllib.parse.urljoin(page.url, link.get("href"))
@@ -58,7 +58,7 @@ class Deliveries(Case):
     def wait_for(self, text):
         deadline = time.monotonic() + DEADLINE_SECONDS
         while True:
-            page = self.visitor.get(self.place())
+            page = self.visitor.get(self.deliveries_url())
             seen = page.text.replace("All Delivered Failed Pending Held", "")  # the filter
             if text in seen or time.monotonic() > deadline:
                 self.assertIn(text, seen)
@@ -66,8 +66,8 @@ class Deliveries(Case):
             time.sleep(0.05)
 
     def test_a_failed_delivery_is_viewed_and_sent_again(self):
-        self.assertIn("No deliveries yet", self.visitor.get(self.place()).text)
-        self.answers.status, self.answers.body = 500, HOSTILE
+        self.assertIn("No deliveries yet", self.visitor.get(self.deliveries_url()).text)
+        self.responder.status, self.responder.body = 500, HOSTILE
         self.emit()
         page = self.wait_for("HTTP status 500")
         self.assertIn("Failing", page.text)
@@ -75,41 +75,41 @@ class Deliveries(Case):
         self.assertNotIn("<script", page.body)
         self.assertNotIn("\x1b", page.body)
         self.assertRegex(page.text, r"\d ms")
-        self.assertEqual(404, signed_out_status(self, page.url))
+        self.assertEqual(404, status_for_another_user(self, page.url))
 
-        self.answers.status, self.answers.body = 204, b""
+        self.responder.status, self.responder.body = 204, b""
         sent = self.visitor.submit(page.form_with("delivery", action="send_again"), {})
         self.assertIn("queued again", sent.text)
-        # A page reads the webhook, its deliveries and their attempts one after the other.
+        # A page reads the webhook, its deliveries and their attempts in separate queries.
         self.wait_for("HTTP status 204")
-        done = self.wait_for("Active")
-        self.assertIn("Delivered", done.text)
-        self.assertIn("HTTP status 500", done.text, "the history stays")
+        result = self.wait_for("Active")
+        self.assertIn("Delivered", result.text)
+        self.assertIn("HTTP status 500", result.text, "the history stays")
         first, second = self.receiver.wait(2)
         self.assertEqual(first.id, second.id, "a delivery sent again is the same one")
-        self.assertIn(first.id, done.text)
+        self.assertIn(first.id, result.text)
 
-    def test_a_gone_receiver_gets_nothing_until_its_webhook_is_enabled(self):
-        self.answers.status = 410
+    def test_a_webhook_disabled_by_410_sends_nothing_until_it_is_enabled(self):
+        self.responder.status = 410
         self.emit()
         page = self.wait_for("Disabled")
         self.assertIn("the URL responded with status 410", page.text)
-        self.assertFalse([each for each in page.forms if each.named("delivery")], "nothing to send while it is disabled")
+        self.assertFalse([each for each in page.forms if each.named("delivery")], "no delivery can be sent while the webhook is disabled")
         self.assertIn('"deliveries": 0', self.emit())
         self.assertIn("Enable webhook", self.visitor.get(WEBHOOKS).text)
 
-        self.answers.status = 200
+        self.responder.status = 200
         enabled = self.visitor.submit(page.form_with("hook", action="enable"), {})
         self.assertIn("The webhook was enabled.", enabled.text)
         self.assertIn("Active", enabled.text)
         self.assertIn('"deliveries": 1', self.emit())
         self.wait_for("Delivered")
-        self.assertEqual(2, len(self.receiver.seen))
+        self.assertEqual(2, len(self.receiver.requests))
 
-    def test_an_outdated_page_explains_why_nothing_was_sent(self):
+    def test_an_outdated_page_explains_why_nothing_is_sent(self):
         self.emit()
         page = self.wait_for("Delivered")
-        self.answers.status = 410
+        self.responder.status = 410
         self.emit()
         self.wait_for("Disabled")
         refused = self.visitor.submit(page.form_with("delivery", action="send_again"), {})
@@ -118,8 +118,8 @@ class Deliveries(Case):
         self.assertTrue(refused.title.startswith("Error: "), refused.title)
 
 
-    def test_a_test_event_shows_what_arrives(self):
-        page = self.visitor.get(self.place())
+    def test_a_test_event_shows_request_and_response(self):
+        page = self.visitor.get(self.deliveries_url())
         sent = self.visitor.submit(page.form_with("hook", action="test"), {})
         self.assertIn("was queued", sent.text)
         page = self.wait_for("HTTP status 200")
@@ -129,40 +129,40 @@ class Deliveries(Case):
         for text in (arrived.id, "webhook-signature: v1,", '"type":"ping"'):
             self.assertIn(text, page.text.replace('": ', '":'))
 
-    def test_an_edited_webhook_sends_elsewhere(self):
-        with Receiver(Answers()) as other:
+    def test_an_edited_webhook_sends_to_the_new_url(self):
+        with Receiver(Responder()) as other:
             page = self.visitor.get(WEBHOOKS)
             link, = [each for each in page.all("a") if each.text.startswith("Edit")]
             page = self.visitor.get(urllib.parse.urljoin(page.url, link.get("href")))
             form = page.form_with("target_url", action="edit")
             self.assertEqual(422, self.visitor.submit(form, {"target_url": "nowhere"}).status)
-            done = self.visitor.submit(form, {"target_url": other.url("/new"), "event": "site.deleted"})
-            self.assertIn("The changes were saved.", done.text)
+            result = self.visitor.submit(form, {"target_url": other.url("/new"), "event": "site.deleted"})
+            self.assertIn("The changes were saved.", result.text)
             self.assertIn('"deliveries": 0', self.emit())
             self.assertIn('"deliveries": 1', self.emit("site.deleted"))
             arrived, = other.wait(1)
             self.assertEqual("site.deleted", json.loads(arrived.body)["type"])
-            self.assertEqual([], self.receiver.seen)
+            self.assertEqual([], self.receiver.requests)
 
-    def test_all_that_failed_is_found_and_sent_again(self):
-        self.answers.status = 500
+    def test_failed_deliveries_are_listed_and_sent_again(self):
+        self.responder.status = 500
         for _ in range(3):
             self.emit()
         self.wait_for("HTTP status 500")
         self.receiver.wait(3)
-        # The last response is stored a moment after it arrived.
-        self.eventually(lambda: self.visitor.get(self.place() + "&state=pending").body.count('"state care">Retrying') == 3)
-        self.assertIn("There are no deliveries with this result.", self.visitor.get(self.place() + "&state=failed").text)
-        page = self.visitor.get(self.place())
+        # A response is stored a moment after it arrives.
+        self.eventually(lambda: self.visitor.get(self.deliveries_url() + "&state=pending").body.count('"state care">Retrying') == 3)
+        self.assertIn("There are no deliveries with this result.", self.visitor.get(self.deliveries_url() + "&state=failed").text)
+        page = self.visitor.get(self.deliveries_url())
         self.assertIn("Retrying, next attempt at", page.text)
-        done = self.visitor.submit(page.form_with("since", action="resend_failed"), {"since": "day"})
-        self.assertIn("No delivery failed in that time.", done.text)
+        result = self.visitor.submit(page.form_with("since", action="resend_failed"), {"since": "day"})
+        self.assertIn("No delivery failed in that time.", result.text)
 
 
-def signed_out_status(case, url):
-    """The response to another user who is signed in."""
-    case.server.add_user("somebody-else")
-    return signed_in(case.server, "somebody-else", "a password").get(url).status
+def status_for_another_user(case, url):
+    """The status of the response to another user, who is signed in."""
+    case.server.add_user("other-user")
+    return signed_in(case.server, "other-user", "a password").get(url).status
 
 
 if __name__ == "__main__":

@@ -1,28 +1,28 @@
 #!/usr/bin/env python3
-"""What was acknowledged is there after kill -9; writers of several processes never lose a write."""
+"""Acknowledged writes survive kill -9, and concurrent writes of several processes are not lost."""
 
 import resource
 import signal
 import threading
 
-from harness import PLENTY, Case, Server, main, temporary_directory
+from harness import HIGH_LIMITS, Case, Server, main, temporary_directory
 
 
 class KillNine(Case):
     def test_acknowledged_hooks_survive_and_ids_are_not_used_again(self):
         with temporary_directory() as data:
             acknowledged, deleted, token, account = {}, set(), None, None
-            for turn in range(4):
-                server = Server("--demo", *PLENTY, data=data)
+            for round_number in range(4):
+                server = Server("--demo", *HIGH_LIMITS, data=data)
                 token, account = server.demo_token, server.demo["sitesmaker_account"]
                 path = f"/v1/sitesmaker/{account}/hooks"
-                here = {hook["id"]: hook["url"] for hook in server.ask("GET", path, token=token).json()}
+                listed = {hook["id"]: hook["url"] for hook in server.request("GET", path, token=token).json()}
                 for number, url in acknowledged.items():
-                    self.assertEqual(url, here.get(number), f"hook {number} is lost")
+                    self.assertEqual(url, listed.get(number), f"hook {number} is lost")
                 for number in deleted:
-                    self.assertNotIn(number, here, f"hook {number} is back")
-                for number in list(here):  # make room
-                    self.assertEqual(204, server.ask("DELETE", f"/v1/sitesmaker/hooks/{number}", token=token).status)
+                    self.assertNotIn(number, listed, f"deleted hook {number} is listed")
+                for number in list(listed):  # hooks per account are limited
+                    self.assertEqual(204, server.request("DELETE", f"/v1/sitesmaker/hooks/{number}", token=token).status)
                     acknowledged.pop(number, None)
                     deleted.add(number)
                 stop = threading.Event()
@@ -32,22 +32,22 @@ class KillNine(Case):
                         for n in range(20):
                             if stop.is_set():
                                 return
-                            url = f"https://example.com/{turn}/{event}/{n}"
+                            url = f"https://example.com/{round_number}/{event}/{n}"
                             try:
-                                answer = connection.ask("POST", path, {"Authorization": token},
-                                                        {"event": event, "target_url": url})
+                                response = connection.request("POST", path, {"Authorization": token},
+                                                              {"event": event, "target_url": url})
                             except OSError:
                                 return
-                            if answer is None:
+                            if response is None:
                                 return
-                            self.assertEqual(201, answer.status, answer)
-                            acknowledged[answer.json()["id"]] = url
+                            self.assertEqual(201, response.status, response)
+                            acknowledged[response.json()["id"]] = url
 
                 events = ("site.created", "site.published", "site.deleted")
                 writers = [threading.Thread(target=write, args=(event,)) for event in events]
                 for writer in writers:
                     writer.start()
-                while len(acknowledged) < 5 + 8 * turn:
+                while len(acknowledged) < 5 + 8 * round_number:
                     pass
                 server.signal(signal.SIGKILL)
                 stop.set()
@@ -61,29 +61,29 @@ class KillNine(Case):
 
 class FullDisk(Case):
     def test_reads_work_on_a_full_disk_and_writes_when_there_is_space_again(self):
-        with Server("--demo", *PLENTY) as server:
+        with Server("--demo", *HIGH_LIMITS) as server:
             path = f"/v1/sitesmaker/{server.demo['sitesmaker_account']}/hooks"
             hook = {"event": "site.created", "target_url": "https://example.com/"}
-            # No file may grow: to the program this is the same as a full disk, and it does not require root.
+            # No file may grow: for the program this is the same as a full disk, and the test does not require root.
             before = resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (1, resource.RLIM_INFINITY))
             for _ in range(3):
-                self.assert_error(server.ask("POST", path, body=hook, token=server.demo_token), 503)
-            self.assertEqual([], self.assert_json(server.ask("GET", path, token=server.demo_token)))
-            self.assert_json(server.ask("GET", "/v1/user/balance", token=server.demo_token))
+                self.assert_error(server.request("POST", path, body=hook, token=server.demo_token), 503)
+            self.assertEqual([], self.assert_json(server.request("GET", path, token=server.demo_token)))
+            self.assert_json(server.request("GET", "/v1/user/balance", token=server.demo_token))
             resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, before)
-            made = self.assert_json(server.ask("POST", path, body=hook, token=server.demo_token), 201)["id"]
-            listed = self.assert_json(server.ask("GET", path, token=server.demo_token))
-            self.assertEqual([made], [each["id"] for each in listed])
+            created = self.assert_json(server.request("POST", path, body=hook, token=server.demo_token), 201)["id"]
+            listed = self.assert_json(server.request("GET", path, token=server.demo_token))
+            self.assertEqual([created], [each["id"] for each in listed])
 
 
-class Beside(Case):
+class ParallelCommands(Case):
     def test_commands_in_parallel_with_a_server_that_writes(self):
-        with Server("--demo", *PLENTY) as server:
-            done = []
+        with Server("--demo", *HIGH_LIMITS) as server:
+            added = []
 
             def administer(name):
                 user = server.add_user(name)
-                done.append((user, server.add_account(user, "sitesmaker"), server.add_token(user)[0]))
+                added.append((user, server.add_account(user, "sitesmaker"), server.add_token(user)[0]))
 
             threads = [threading.Thread(target=administer, args=(f"user{n}",)) for n in range(4)]
             for thread in threads:
@@ -91,16 +91,16 @@ class Beside(Case):
             path = f"/v1/sitesmaker/{server.demo['sitesmaker_account']}/hooks"
             with server.connect() as connection:
                 for n in range(20):
-                    answer = connection.ask("POST", path, {"Authorization": server.demo_token},
-                                            {"event": "site.created", "target_url": "https://example.com/"})
-                    self.assert_json(answer, 201)
+                    response = connection.request("POST", path, {"Authorization": server.demo_token},
+                                                  {"event": "site.created", "target_url": "https://example.com/"})
+                    self.assert_json(response, 201)
             for thread in threads:
                 thread.join()
-            self.assertEqual(4, len({user for user, _, _ in done}))
-            self.assertEqual(4, len({account for _, account, _ in done}))
-            for user, account, token in done:
-                self.assertEqual(user, self.assert_json(server.ask("GET", "/v1/user/balance", token=token))["id"])
-                (listed,) = self.assert_json(server.ask("GET", "/v1/sitesmaker/accounts", token=token))
+            self.assertEqual(4, len({user for user, _, _ in added}))
+            self.assertEqual(4, len({account for _, account, _ in added}))
+            for user, account, token in added:
+                self.assertEqual(user, self.assert_json(server.request("GET", "/v1/user/balance", token=token))["id"])
+                (listed,) = self.assert_json(server.request("GET", "/v1/sitesmaker/accounts", token=token))
                 self.assertEqual(account, listed["id"])
 
     def test_commands_before_the_first_start_and_after_the_end(self):
@@ -110,7 +110,7 @@ class Beside(Case):
                 user = server.add_user("between")
                 token, _ = server.add_token(user)
             with Server(data=data) as server:
-                self.assertEqual(user, self.assert_json(server.ask("GET", "/v1/user/balance", token=token))["id"])
+                self.assertEqual(user, self.assert_json(server.request("GET", "/v1/user/balance", token=token))["id"])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`event emit`: with a running server, while it is down, and with invalid arguments."""
+"""`event emit`: while the server runs, while it is down, and with invalid arguments."""
 
 import json
 import threading
@@ -9,36 +9,36 @@ from receiver import Receiver
 
 
 class Events(Case):
-    def listen(self, server, receiver, event="site.published"):
-        """A hook of the demo user's account."""
-        answer = server.ask("POST", f"/v1/sitesmaker/{server.demo['sitesmaker_account']}/hooks",
-                            token=server.demo_token,
-                            body={"type": "webhook", "event": event, "target_url": receiver.url()})
-        self.assertEqual(201, answer.status, answer)
-        return answer.json()["id"]
+    def create_hook(self, server, receiver, event="site.published"):
+        """Creates a hook of the demo user's account, and returns its id."""
+        response = server.request("POST", f"/v1/sitesmaker/{server.demo['sitesmaker_account']}/hooks",
+                                  token=server.demo_token,
+                                  body={"type": "webhook", "event": event, "target_url": receiver.url()})
+        self.assertEqual(201, response.status, response)
+        return response.json()["id"]
 
     def emit(self, store, account, data, event="site.published"):
-        done = run_command("event", "emit", "--service", "sitesmaker", "--account", account, "--event", event, "--payload",
-                           data, *store)
-        self.assertEqual((0, ""), (done.returncode, done.stderr))
-        self.assertRegex(done.stdout, r'\A\{"deliveries": \d+\}\n\Z')
-        return json.loads(done.stdout)["deliveries"]
+        result = run_command("event", "emit", "--service", "sitesmaker", "--account", account, "--event", event, "--payload",
+                             data, *store)
+        self.assertEqual((0, ""), (result.returncode, result.stderr))
+        self.assertRegex(result.stdout, r'\A\{"deliveries": \d+\}\n\Z')
+        return json.loads(result.stdout)["deliveries"]
 
-    def test_beside_a_running_server(self):
+    def test_while_the_server_runs(self):
         with Receiver() as receiver, Server("--demo", "--allow-private-targets") as server:
             account = server.demo["sitesmaker_account"]
-            self.assertEqual(0, self.emit(server.store_flags, account, "{}"), "nobody listens")
-            self.listen(server, receiver)
-            self.listen(server, receiver)
-            self.listen(server, receiver, "site.created")
+            self.assertEqual(0, self.emit(server.store_flags, account, "{}"), "there is no hook yet")
+            self.create_hook(server, receiver)
+            self.create_hook(server, receiver)
+            self.create_hook(server, receiver, "site.created")
             self.assertEqual(2, self.emit(server.store_flags, account, '{"version": 7, "name": "Zo\u00eb"}'))
-            seen = receiver.wait(2)
-            self.assertEqual(2, len(seen))
-            self.assertEqual(2, len({each.id for each in seen}), "each hook has a message of its own")
-            for each in seen:
-                told = json.loads(each.body)
+            requests = receiver.wait(2)
+            self.assertEqual(2, len(requests))
+            self.assertEqual(2, len({each.id for each in requests}), "each hook gets a separate message")
+            for each in requests:
+                message = json.loads(each.body)
                 self.assertEqual(("site.published", "sitesmaker", account, {"version": 7, "name": "Zo\u00eb"}),
-                                 (told["type"], told["service"], told["account"], told["data"]))
+                                 (message["type"], message["service"], message["account"], message["data"]))
             self.assertEqual(0, self.emit(server.store_flags, account, "1", "site.deleted"))
             self.assertEqual(1, self.emit(server.store_flags, account, "[null]", "site.created"))
             self.assertEqual([None], json.loads(receiver.wait(3)[2].body)["data"])
@@ -49,29 +49,29 @@ class Events(Case):
                                      ("itemplatform", server.demo["sitesmaker_account"])):
                 with self.subTest(service=service, account=account):
                     event = {"sitesmaker": "site.published", "itemplatform": "item.created"}[service]
-                    done = run_command("event", "emit", "--service", service, "--account", account, "--event", event,
-                                       "--data", "{}", *server.store_flags)
-                    self.assertEqual((1, ""), (done.returncode, done.stdout))
-                    self.assertRegex(done.stderr, rf"\A[^\n]*there is no account {account} at {service}\.\n\Z")
+                    result = run_command("event", "emit", "--service", service, "--account", account, "--event", event,
+                                         "--data", "{}", *server.store_flags)
+                    self.assertEqual((1, ""), (result.returncode, result.stdout))
+                    self.assertRegex(result.stderr, rf"\A[^\n]*there is no account {account} at {service}\.\n\Z")
 
     def test_while_the_server_is_down(self):
         with temporary_directory() as data, Receiver() as receiver:
             with Server("--demo", "--allow-private-targets", data=data) as server:
                 account = server.demo["sitesmaker_account"]
-                self.listen(server, receiver)
+                self.create_hook(server, receiver)
                 flags = server.store_flags
             for number in range(3):
                 self.assertEqual(1, self.emit(flags, account, str(number)))
-            self.assertEqual([], receiver.seen)
+            self.assertEqual([], receiver.requests)
             with Server("--allow-private-targets", data=data):
-                seen = receiver.wait(3)
-                self.assertEqual({0, 1, 2}, {json.loads(each.body)["data"] for each in seen})
-                self.assertEqual(3, len({each.id for each in seen}))
+                requests = receiver.wait(3)
+                self.assertEqual({0, 1, 2}, {json.loads(each.body)["data"] for each in requests})
+                self.assertEqual(3, len({each.id for each in requests}))
 
     def test_many_at_once(self):
         with Receiver() as receiver, Server("--demo", "--allow-private-targets") as server:
             account = server.demo["sitesmaker_account"]
-            self.listen(server, receiver)
+            self.create_hook(server, receiver)
             counts = []
             threads = [threading.Thread(target=lambda: counts.append(self.emit(server.store_flags, account, "{}")))
                        for _ in range(8)]
@@ -86,10 +86,10 @@ class Events(Case):
         with temporary_directory() as data:
             def refused(*flags, mentions):
                 with self.subTest(flags=[each[:40] for each in flags]):
-                    done = run_command("event", "emit", *flags, "--store", f"sqlite:{data}/d.db")
-                    self.assertEqual((2, ""), (done.returncode, done.stdout), done)
-                    self.assertRegex(done.stderr, r"\A[^\n]+\n\Z", "one line")
-                    self.assertIn(mentions, done.stderr)
+                    result = run_command("event", "emit", *flags, "--store", f"sqlite:{data}/d.db")
+                    self.assertEqual((2, ""), (result.returncode, result.stdout), result)
+                    self.assertRegex(result.stderr, r"\A[^\n]+\n\Z", "one line")
+                    self.assertIn(mentions, result.stderr)
 
             good = {"--service": "sitesmaker", "--account": "1", "--event": "site.published", "--data": "{}"}
             for flag, values in {
@@ -106,23 +106,23 @@ class Events(Case):
             words = [word for each in good.items() for word in each]
             for values in (["x", "y"], ["x", "{}", "y"], ["{}", "1"]):
                 refused(*words[:-2], *[word for each in values for word in ("--data", each)], mentions="--data")
-            done = run_command("event", "emit", *words, "--store", "memory:")
-            self.assertEqual(2, done.returncode, done)
-            self.assertIn("--store", done.stderr)
-            self.assertEqual([], list(data.iterdir()), "nothing was made")
+            result = run_command("event", "emit", *words, "--store", "memory:")
+            self.assertEqual(2, result.returncode, result)
+            self.assertIn("--store", result.stderr)
+            self.assertEqual([], list(data.iterdir()), "nothing was created")
 
     def test_payload_is_one_flag_and_data_another(self):
         with temporary_directory() as data:
             with Server("--demo", data=data, store=f"sqlite:{data}/tollgate.db") as server:
                 account = server.demo["sitesmaker_account"]
             words = ["event", "emit", "--service", "sitesmaker", "--account", account, "--event", "site.published"]
-            done = run_command(*words, "--payload", "{}", "--data", data)
-            self.assertEqual((0, '{"deliveries": 0}\n', ""), (done.returncode, done.stdout, done.stderr))
+            result = run_command(*words, "--payload", "{}", "--data", data)
+            self.assertEqual((0, '{"deliveries": 0}\n', ""), (result.returncode, result.stdout, result.stderr))
             for flags, mentions in ((["--payload", "{"], "--payload"), (["--payload", "{}", "--data", data, "--data", data], "--data"),
                                     (["--data", data], "--data"), ([], "--payload")):
-                done = run_command(*words, *flags, "--store", f"sqlite:{data}/tollgate.db")
-                self.assertEqual((2, ""), (done.returncode, done.stdout), done)
-                self.assertIn(mentions, done.stderr)
+                result = run_command(*words, *flags, "--store", f"sqlite:{data}/tollgate.db")
+                self.assertEqual((2, ""), (result.returncode, result.stdout), result)
+                self.assertIn(mentions, result.stderr)
 
     def test_json_as_data_is_deprecated(self):
         with temporary_directory() as data, Receiver() as receiver:
@@ -130,10 +130,10 @@ class Events(Case):
                 account = server.demo["sitesmaker_account"]
             for flags in (["--data", data, "--data", "{}"], ["--data", "{}", "--data", data],
                           ["--data", "{}", "--store", f"sqlite:{data}/tollgate.db"]):
-                done = run_command("event", "emit", "--service", "sitesmaker", "--account", account, "--event",
-                                   "site.published", *flags)
-                self.assertEqual((0, '{"deliveries": 0}\n', ""), (done.returncode, done.stdout, done.stderr))
-            self.assertEqual([], receiver.seen)
+                result = run_command("event", "emit", "--service", "sitesmaker", "--account", account, "--event",
+                                     "site.published", *flags)
+                self.assertEqual((0, '{"deliveries": 0}\n', ""), (result.returncode, result.stdout, result.stderr))
+            self.assertEqual([], receiver.requests)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What clients of examples/cluster get from HAProxy when a node closes a connection instead of answering."""
+"""The responses of HAProxy in examples/cluster when a node closes a connection instead of responding."""
 
 import contextlib
 import os
@@ -16,13 +16,13 @@ from servers import free_port
 CONFIGURATION = pathlib.Path(__file__).resolve().parents[2] / "examples/cluster/haproxy.cfg"
 
 
-class DyingNode:
-    """Answers GET, and closes the connection when anything else has arrived."""
+class ClosingNode:
+    """Responds to GET, and closes the connection after any other request."""
 
     def __init__(self):
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.address = "127.0.0.1:%d" % self.listener.getsockname()[1]
-        self.cut_off = 0
+        self.closed = 0
         threading.Thread(target=self._accept, daemon=True).start()
 
     def _accept(self):
@@ -39,7 +39,7 @@ class DyingNode:
                         length = int(field.split(b":")[1])
                 incoming.read(length)
                 if not line.startswith(b"GET"):
-                    self.cut_off += 1
+                    self.closed += 1
                     return
                 client.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
@@ -47,10 +47,10 @@ class DyingNode:
         self.listener.close()
 
 
-class CutOff(Case):
+class ClosedConnections(Case):
     def setUp(self):
         directory = self.enterContext(temporary_directory())
-        self.node = DyingNode()
+        self.node = ClosingNode()
         self.addCleanup(self.node.close)
         certificate, _ = make_certificate(directory, "localhost")
         (directory / "both.pem").write_bytes(certificate.read_bytes() + certificate.with_suffix(".key").read_bytes())
@@ -61,9 +61,9 @@ class CutOff(Case):
                                       env={**os.environ, **{f"TOLLGATE_{name}": str(value) for name, value in names.items()}})
         self.addCleanup(self.proxy.wait)
         self.addCleanup(self.proxy.terminate)
-        self.eventually(self.accepts)
+        self.eventually(self.is_listening)
 
-    def accepts(self):
+    def is_listening(self):
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port)):
             return True
         return False
@@ -73,22 +73,22 @@ class CutOff(Case):
         tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
         return self.enterContext(Connection(("127.0.0.1", self.port), tls))
 
-    def test_a_write_that_a_node_cuts_off_ends_as_a_json_502(self):
+    def test_a_write_without_a_response_gets_a_json_502(self):
         client = self.connect()
-        for round in range(5):
+        for round_number in range(5):
             for method in ("GET", "POST", "GET", "DELETE", "GET", "PUT"):
-                with self.subTest(method=method, round=round):
-                    answer = client.ask(method, "/v1/x", body={} if method == "POST" else None)
-                    self.assertIsNotNone(answer, "a silent close")
+                with self.subTest(method=method, round_number=round_number):
+                    response = client.request(method, "/v1/x", body={} if method == "POST" else None)
+                    self.assertIsNotNone(response, "closed without a response")
                     if method == "GET":
-                        self.assertEqual(200, answer.status)
+                        self.assertEqual(200, response.status)
                         continue
                     self.assertEqual((502, "application/json", "1"),
-                                     (answer.status, answer.get("Content-Type"), answer.get("Retry-After")))
-                    self.assertIn("may have been executed", answer.json()["message"])
-                if answer is None:
+                                     (response.status, response.get("Content-Type"), response.get("Retry-After")))
+                    self.assertIn("may have been executed", response.json()["message"])
+                if response is None:
                     client = self.connect()
-        self.assertEqual(15, self.node.cut_off, "no write is sent twice")
+        self.assertEqual(15, self.node.closed, "no write is sent twice")
 
 
 if __name__ == "__main__":

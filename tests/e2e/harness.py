@@ -1,6 +1,6 @@
-"""Starts the real tollgate-server and sends it bytes: the base of every *_test.py here.
+"""Starts the real tollgate-server and sends requests to it: the base of every *_test.py in this directory.
 
-Each test file is a program: `some_test.py path/to/tollgate-server [unittest's own arguments]`. With the environment's
+Each test file is a program: `some_test.py path/to/tollgate-server [arguments of unittest]`. With the environment variable
 TOLLGATE_E2E_STORE=postgres its servers use a database of the test run's PostgreSQL, with one schema for each data
 directory.
 """
@@ -26,12 +26,12 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import stall_guard  # noqa: E402
 from servers import Database, Postgres, Redis  # noqa: E402, F401
 
-DEADLINE_SECONDS = 60  # generous: sanitizers and a busy machine are slow, and a passing test never waits for it
+DEADLINE_SECONDS = 60  # generous: sanitizers and busy machines are slow, and a test that passes never waits for it
 ALL_SCOPES = "user:balance,sitesmaker:read,sitesmaker,itemplatform:read,itemplatform"
-PLENTY = ["--anonymous-limit", "1000000/day", "--user-limit", "1000000/day"]
+HIGH_LIMITS = ["--anonymous-limit", "1000000/day", "--user-limit", "1000000/day"]
 
 program = None  # the path of tollgate-server, set by main()
-postgres = None  # where servers keep things unless a test says otherwise; None: in a SQLite file
+postgres = None  # the default store of servers; None: a SQLite file
 on_postgres = os.environ.get("TOLLGATE_E2E_STORE") == "postgres"
 
 
@@ -46,9 +46,9 @@ def main():
 
 
 def is_sanitized():
-    """Whether the server is built with a sanitizer, which needs more memory, and must be the first library loaded."""
-    built = pathlib.Path(program).read_bytes()
-    return b"__asan_init" in built or b"__tsan_init" in built
+    """Whether the server is built with a sanitizer, which needs more memory and must be the first library loaded."""
+    binary = pathlib.Path(program).read_bytes()
+    return b"__asan_init" in binary or b"__tsan_init" in binary
 
 
 def basic(username, secret, scheme="Basic"):
@@ -60,7 +60,7 @@ class Response:
     def __init__(self, status, reason, fields, body):
         self.status = status
         self.reason = reason
-        self.fields = fields  # (name, value) as they came
+        self.fields = fields  # (name, value) as received
         self.body = body
 
     def all(self, name):
@@ -77,7 +77,7 @@ class Response:
 
 
 class Connection:
-    """One connection. `send` takes bytes as they go on the wire; `read` gives one response."""
+    """One connection. `send` sends bytes unchanged; `read` returns one response."""
 
     def __init__(self, address, tls=None, source=None):
         raw = socket.create_connection(address, DEADLINE_SECONDS, source_address=source)
@@ -101,13 +101,12 @@ class Connection:
 
     def read(self, method="GET"):
         """The next response; None if the connection ended instead."""
-        stand_in = _OneReader(self.incoming)
-        answer = http.client.HTTPResponse(stand_in, method=method)
+        response = http.client.HTTPResponse(_SocketOf(self.incoming), method=method)
         try:
-            answer.begin()
+            response.begin()
         except (http.client.BadStatusLine, ConnectionResetError):
             return None
-        return Response(answer.status, answer.reason, answer.getheaders(), answer.read())
+        return Response(response.status, response.reason, response.getheaders(), response.read())
 
     def ended(self):
         """Whether the server closed the connection and sent nothing more."""
@@ -116,12 +115,12 @@ class Connection:
         except (ConnectionResetError, ssl.SSLError):
             return True
 
-    def ask(self, method, path, fields=(), body=None):
+    def request(self, method, path, fields=(), body=None):
         self.send(encode(method, path, fields, body))
         return self.read(method)
 
 
-class _OneReader:
+class _SocketOf:
     """Passed to HTTPResponse as a socket: it must not close the stream from which later responses are read."""
 
     def __init__(self, stream):
@@ -143,8 +142,8 @@ class _Uncloseable:
 
 
 def encode(method, path, fields=(), body=None):
-    """A request as bytes. `fields` is a dict or a list of pairs; Host and User-Agent are added unless they are
-    given; a value of None omits one. A body that is not bytes is sent as JSON."""
+    """A request as bytes. `fields` is a dict or a list of pairs. Host and User-Agent are added unless `fields` has them;
+    the value None omits a field. A body that is not bytes is sent as JSON."""
     pairs = list(fields.items()) if isinstance(fields, dict) else list(fields)
     names = {name.lower() for name, _ in pairs}
     if body is not None and not isinstance(body, bytes):
@@ -165,19 +164,19 @@ def encode(method, path, fields=(), body=None):
 
 
 def run_command(*arguments, stdin="", cwd=None):
-    """Runs tollgate-server to its end."""
+    """Runs a command of tollgate-server, and waits for its end."""
     return subprocess.run([program, *map(str, arguments)], input=stdin, text=True, capture_output=True,
                           timeout=DEADLINE_SECONDS, cwd=cwd)
 
 
 def flags_for(data, store=None):
-    """The flags that name a data directory and its store."""
+    """The flags for a data directory and its store."""
     store = store or (postgres and postgres.store(data))
     return ["--data", str(data)] + (["--store", store] if store else [])
 
 
 class Server:
-    """A running `tollgate-server serve`. Failures show its standard error."""
+    """A running `tollgate-server serve`. Messages of failures contain its standard error."""
 
     def __init__(self, *flags, data=None, store=None, tls=False, trusted=True, listen="127.0.0.1:0",
                  environment=None):
@@ -200,7 +199,7 @@ class Server:
             self.process.wait()
             self.reader.join()
             raise AssertionError(f"no ready line from {command}: {self.errors.decode(errors='replace')}") from None
-        # With --base-url the ready line has addresses of other machines; those tests choose the port.
+        # With --base-url the ready line has public addresses; those tests choose the port.
         authority = self.ready["auth"].split("://")[1] if listen.endswith(":0") else listen
         host, _, port = authority.rpartition(":")
         self.address = (host.strip("[]"), int(port))
@@ -217,11 +216,11 @@ class Server:
             self.errors += line
 
     def _ready_line(self):
-        holder = []
-        reader = threading.Thread(target=lambda: holder.append(self.process.stdout.readline()), daemon=True)
+        lines = []
+        reader = threading.Thread(target=lambda: lines.append(self.process.stdout.readline()), daemon=True)
         reader.start()
         reader.join(DEADLINE_SECONDS)
-        return holder[0]
+        return lines[0]
 
     @property
     def demo(self):
@@ -234,22 +233,22 @@ class Server:
     def connect(self, source=None):
         return Connection(self.address, self.tls, source)
 
-    def ask(self, method, path, fields=(), body=None, token=None):
-        """One request on a separate connection. `token`: the value of Authorization."""
+    def request(self, method, path, fields=(), body=None, token=None):
+        """Sends a request on a separate connection, and returns the response. `token`: the value of Authorization."""
         if token is not None:
             fields = [*(fields.items() if isinstance(fields, dict) else fields), ("Authorization", token)]
         with self.connect() as connection:
-            answer = connection.ask(method, path, fields, body)
-            if answer is None:
-                raise AssertionError(f"no answer to {method} {path}: {self.errors.decode(errors='replace')}")
-            return answer
+            response = connection.request(method, path, fields, body)
+            if response is None:
+                raise AssertionError(f"no response to {method} {path}: {self.errors.decode(errors='replace')}")
+            return response
 
     def run(self, *arguments, stdin=""):
-        """An administrative command on this server's store: the object that it prints."""
-        done = run_command(*arguments, *self.store_flags, stdin=stdin)
-        if done.returncode != 0:
-            raise AssertionError(f"{arguments} ended with {done.returncode}: {done.stderr}")
-        return json.loads(done.stdout)
+        """Runs an administrative command on this server's store, and returns the object that it prints."""
+        result = run_command(*arguments, *self.store_flags, stdin=stdin)
+        if result.returncode != 0:
+            raise AssertionError(f"{arguments} ended with {result.returncode}: {result.stderr}")
+        return json.loads(result.stdout)
 
     def add_user(self, login, balance="0", currency="EUR"):
         return self.run("user", "add", "--login", login, "--password-stdin", "--balance", balance, "--currency",
@@ -261,9 +260,9 @@ class Server:
                         *(["--admin"] if admin else []))["id"]
 
     def add_token(self, user, scopes=ALL_SCOPES):
-        """The value of an Authorization field, and the token's id."""
-        made = self.run("token", "create", "--user", user, "--description", "e2e", "--scopes", scopes)
-        return basic(made["username"], made["secret"]), made["id"]
+        """Creates a token. Returns the value of the Authorization field, and the token's id."""
+        created = self.run("token", "create", "--user", user, "--description", "e2e", "--scopes", scopes)
+        return basic(created["username"], created["secret"]), created["id"]
 
     def signal(self, number):
         self.process.send_signal(number)
@@ -274,7 +273,7 @@ class Server:
         return code
 
     def stop(self):
-        """Stops it as an operator would, and removes its data."""
+        """Stops the server by SIGTERM, and removes its data."""
         if self.process.poll() is None:
             self.signal(signal.SIGTERM)
             try:
@@ -286,12 +285,12 @@ class Server:
         self.process.stderr.close()
         if self.own_directory:
             shutil.rmtree(self.data, ignore_errors=True)
-        if b"Sanitizer" in self.errors or b"runtime error: " in self.errors:  # what is found at the end fails no request
+        if b"Sanitizer" in self.errors or b"runtime error: " in self.errors:  # the last findings of a sanitizer fail no request
             raise AssertionError(self.errors.decode(errors="replace"))
         return self.process.returncode
 
     def log_after(self, text):
-        """Standard error, once it holds `text`: the log is written a moment after the response."""
+        """Standard error, once it contains `text`: the log is written a moment after the response."""
         deadline = time.monotonic() + DEADLINE_SECONDS
         while text.encode() not in self.errors and time.monotonic() < deadline:
             time.sleep(0.005)
@@ -316,52 +315,52 @@ def temporary_directory():
 class Case(unittest.TestCase):
     maxDiff = None
 
-    def eventually(self, holds, seconds=DEADLINE_SECONDS):
-        """Waits until `holds()` is true."""
+    def eventually(self, condition, seconds=DEADLINE_SECONDS):
+        """Waits until `condition()` is true."""
         deadline = time.monotonic() + seconds
-        while not holds():
+        while not condition():
             self.assertLess(time.monotonic(), deadline, f"not within {seconds} s")
             time.sleep(0.02)
 
-    def assert_limit_fields(self, answer):
+    def assert_limit_fields(self, response):
         for name in ("X-RateLimit-Limit", "X-RateLimit-Remaining"):
-            self.assertEqual(1, len(answer.all(name)), f"{name} in {answer}")
-            self.assertRegex(answer.get(name), r"^(0|[1-9][0-9]*)$")
-        resets = answer.all("X-RateLimit-Reset")
-        if answer.get("X-RateLimit-Remaining") == "0":
-            self.assertEqual(1, len(resets), answer)
+            self.assertEqual(1, len(response.all(name)), f"{name} in {response}")
+            self.assertRegex(response.get(name), r"^(0|[1-9][0-9]*)$")
+        resets = response.all("X-RateLimit-Reset")
+        if response.get("X-RateLimit-Remaining") == "0":
+            self.assertEqual(1, len(resets), response)
             self.assertRegex(resets[0], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
         else:
-            self.assertEqual([], resets, answer)
+            self.assertEqual([], resets, response)
 
-    def assert_error(self, answer, status, mentions=""):
-        """The Error object with this status, and the fields that every response has."""
-        self.assertIsNotNone(answer, "the connection ended without an answer")
-        self.assertEqual(status, answer.status, answer)
-        self.assertEqual("application/json", answer.get("Content-Type"), answer)
-        error = answer.json()
-        self.assertEqual({"message", "documentation_url"}, set(error), answer)
+    def assert_error(self, response, status, mentions=""):
+        """The response has this status, the Error object and the fields that every response has."""
+        self.assertIsNotNone(response, "the connection ended without a response")
+        self.assertEqual(status, response.status, response)
+        self.assertEqual("application/json", response.get("Content-Type"), response)
+        error = response.json()
+        self.assertEqual({"message", "documentation_url"}, set(error), response)
         self.assertIsInstance(error["message"], str)
         self.assertNotEqual("", error["message"])
         self.assertIn(mentions, error["message"])
         self.assertRegex(error["documentation_url"], r"^https?://.+/docs/.*$")
-        self.assert_limit_fields(answer)
+        self.assert_limit_fields(response)
 
-    def assert_json(self, answer, status=200):
-        self.assertEqual(status, answer.status, answer)
-        self.assertEqual("application/json", answer.get("Content-Type"), answer)
-        self.assert_limit_fields(answer)
-        return answer.json()
+    def assert_json(self, response, status=200):
+        self.assertEqual(status, response.status, response)
+        self.assertEqual("application/json", response.get("Content-Type"), response)
+        self.assert_limit_fields(response)
+        return response.json()
 
 
 def over_every_transport(case):
-    """Runs a Case over TLS and plain, on SQLite (or PostgreSQL, see above) and in memory: it gets a demo server with
-    plenty of quota as `server`."""
+    """Runs a Case with plain HTTP and with TLS, on SQLite (or PostgreSQL, see above) and in memory. `server` is a demo
+    server with high limits."""
     namespace = sys.modules[case.__module__].__dict__
     for transport in ("plain", "tls"):
         for store in ("postgres",) if on_postgres else ("sqlite", "memory"):
-            def start(cls, tls=transport == "tls", kept=store):
-                cls.server = Server("--demo", *PLENTY, store="memory:" if kept == "memory" else None, tls=tls)
+            def start(cls, tls=transport == "tls", store=store):
+                cls.server = Server("--demo", *HIGH_LIMITS, store="memory:" if store == "memory" else None, tls=tls)
                 cls.addClassCleanup(cls.server.stop)
 
             name = f"{case.__name__}_{transport}_{store}"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""contract.md, items 1 to 6: the agent rule and the rate limits."""
+"""contract.md, items 1 to 6: the User-Agent field and the rate limits."""
 
 import datetime
 import time
@@ -14,7 +14,7 @@ def seconds_from_now(reset):
     return at.timestamp() - time.time()
 
 
-class Agents(Case):
+class UserAgents(Case):
     """Item 1."""
 
     def test_missing_empty_and_blank_agents_are_refused_on_every_path(self):
@@ -24,32 +24,32 @@ class Agents(Case):
                 for agent in (None, "", " ", " \t "):
                     for token in (None, server.demo_token):
                         with self.subTest(path=path, agent=agent, token=token is not None):
-                            answer = server.ask("GET", path, {"User-Agent": agent}, token=token)
-                            self.assert_error(answer, 403, "User-Agent")
+                            response = server.request("GET", path, {"User-Agent": agent}, token=token)
+                            self.assert_error(response, 403, "User-Agent")
                             left -= 1
-                            self.assertEqual(str(left), answer.get("X-RateLimit-Remaining"),
+                            self.assertEqual(str(left), response.get("X-RateLimit-Remaining"),
                                              "counted against the address")
-            self.assert_json(server.ask("GET", "/v1/testservice/get", {"User-Agent": "x"}))
+            self.assert_json(server.request("GET", "/v1/testservice/get", {"User-Agent": "x"}))
 
-    def test_where_the_window_is_empty_it_is_a_429(self):
+    def test_without_quota_the_status_is_429(self):
         with Server("--anonymous-limit", "2/hour", store="memory:") as server:
             for status in (403, 403, 429, 429):
-                self.assert_error(server.ask("GET", "/v1/testservice/get", {"User-Agent": None}), status)
+                self.assert_error(server.request("GET", "/v1/testservice/get", {"User-Agent": None}), status)
 
 
 class AnonymousWindow(Case):
     """Item 2."""
 
-    def test_sixty_and_no_more(self):
+    def test_sixty_requests_and_no_more(self):
         with Server(store="memory:") as server, server.connect() as connection:
             for number in range(1, 61):
-                answer = connection.ask("GET", "/v1/testservice/get")
-                self.assert_json(answer)
-                self.assertEqual("60", answer.get("X-RateLimit-Limit"))
-                self.assertEqual(str(60 - number), answer.get("X-RateLimit-Remaining"))
-                self.assertEqual(number == 60, answer.get("X-RateLimit-Reset") is not None)
+                response = connection.request("GET", "/v1/testservice/get")
+                self.assert_json(response)
+                self.assertEqual("60", response.get("X-RateLimit-Limit"))
+                self.assertEqual(str(60 - number), response.get("X-RateLimit-Remaining"))
+                self.assertEqual(number == 60, response.get("X-RateLimit-Reset") is not None)
             for _ in range(3):
-                refused = connection.ask("GET", "/v1/testservice/get")
+                refused = connection.request("GET", "/v1/testservice/get")
                 self.assert_error(refused, 429, "rate limit exceeded")
                 self.assertEqual("0", refused.get("X-RateLimit-Remaining"))
                 wait = seconds_from_now(refused.get("X-RateLimit-Reset"))
@@ -58,35 +58,35 @@ class AnonymousWindow(Case):
 
     def test_after_the_reset_the_window_is_full_again(self):
         with Server("--anonymous-limit", "3/second", store="memory:") as server, server.connect() as connection:
-            answer = None
-            for _ in range(50):  # until a whole window was used up within its second, however slow this machine is
-                answer = connection.ask("GET", "/v1/testservice/get")
-                if answer.status == 429:
+            response = None
+            for _ in range(50):  # until a window is exhausted within its second, even on a slow machine
+                response = connection.request("GET", "/v1/testservice/get")
+                if response.status == 429:
                     break
-            self.assert_error(answer, 429)
-            self.assertEqual("1", answer.get("Retry-After"))
+            self.assert_error(response, 429)
+            self.assertEqual("1", response.get("Retry-After"))
             time.sleep(1.05)
-            answer = connection.ask("GET", "/v1/testservice/get")
-            self.assert_json(answer)
-            self.assertEqual("2", answer.get("X-RateLimit-Remaining"))
+            response = connection.request("GET", "/v1/testservice/get")
+            self.assert_json(response)
+            self.assertEqual("2", response.get("X-RateLimit-Remaining"))
 
-    def test_a_refused_request_is_not_counted_and_every_kind_of_answer_is(self):
+    def test_every_kind_of_response_is_counted_and_a_429_is_not(self):
         with Server("--anonymous-limit", "6/hour", store="memory:") as server:
             left = []
             for method, path in (("GET", "/v1/testservice/get"), ("GET", "/nowhere"), ("GET", "/v1/user/balance"),
                                  ("DELETE", "/v1/testservice/get"), ("HEAD", "/v1/testservice/get"),
                                  ("OPTIONS", "/v1/testservice/get")):
-                left.append(server.ask(method, path).get("X-RateLimit-Remaining"))
+                left.append(server.request(method, path).get("X-RateLimit-Remaining"))
             self.assertEqual(["5", "4", "3", "2", "1", "0"], left)
-            self.assert_error(server.ask("GET", "/nowhere"), 429)
+            self.assert_error(server.request("GET", "/nowhere"), 429)
 
-    def test_malformed_http_carries_the_fields_and_is_not_counted(self):
+    def test_malformed_http_gets_the_fields_and_is_not_counted(self):
         with Server("--anonymous-limit", "5/hour", store="memory:") as server:
             for _ in range(10):
                 with server.connect() as connection:
                     connection.send(b"GET  / HTTP/1.1\r\n\r\n")
                     self.assert_error(connection.read(), 400)
-            self.assertEqual("4", server.ask("GET", "/v1/testservice/get").get("X-RateLimit-Remaining"))
+            self.assertEqual("4", server.request("GET", "/v1/testservice/get").get("X-RateLimit-Remaining"))
 
 
 class UserWindow(Case):
@@ -104,38 +104,38 @@ class UserWindow(Case):
         with self.server.connect() as connection:
             for number in range(1, 1001):
                 token = first if number % 2 else second
-                answer = connection.ask("GET", "/v1/user/balance", {"Authorization": token})
+                response = connection.request("GET", "/v1/user/balance", {"Authorization": token})
                 if number in (1, 2, 999, 1000):
-                    self.assert_json(answer)
-                    self.assertEqual("1000", answer.get("X-RateLimit-Limit"))
-                    self.assertEqual(str(1000 - number), answer.get("X-RateLimit-Remaining"))
+                    self.assert_json(response)
+                    self.assertEqual("1000", response.get("X-RateLimit-Limit"))
+                    self.assertEqual(str(1000 - number), response.get("X-RateLimit-Remaining"))
             for token in (first, second):
-                refused = connection.ask("GET", "/v1/user/balance", {"Authorization": token})
+                refused = connection.request("GET", "/v1/user/balance", {"Authorization": token})
                 self.assert_error(refused, 429)
                 self.assertTrue(86_000 < seconds_from_now(refused.get("X-RateLimit-Reset")) <= 86_401)
 
             self.assertEqual({"id": user, "per_day": 5000},
                              self.server.run("user", "quota", "--user", user, "--per-day", 5000))
-            answer = connection.ask("GET", "/v1/user/balance", {"Authorization": second})
-            self.assert_json(answer)
-            self.assertEqual(("5000", "3999"), (answer.get("X-RateLimit-Limit"), answer.get("X-RateLimit-Remaining")))
+            response = connection.request("GET", "/v1/user/balance", {"Authorization": second})
+            self.assert_json(response)
+            self.assertEqual(("5000", "3999"), (response.get("X-RateLimit-Limit"), response.get("X-RateLimit-Remaining")))
 
             self.server.run("user", "quota", "--user", user, "--per-day", 10)
-            self.assert_error(connection.ask("GET", "/v1/user/balance", {"Authorization": first}), 429)
+            self.assert_error(connection.request("GET", "/v1/user/balance", {"Authorization": first}), 429)
 
-    def test_a_bad_token_drains_the_address_and_leaves_its_owner_alone(self):
+    def test_an_invalid_token_counts_for_the_address_and_not_for_its_owner(self):
         user = self.server.add_user("owner")
-        made = self.server.run("token", "create", "--user", user, "--description", "x", "--scopes", "user:balance")
-        good = basic(made["username"], made["secret"])
-        guess = basic(made["username"], made["secret"][:-1] + ("a" if made["secret"][-1] != "a" else "b"))
-        before = int(self.server.ask("GET", "/v1/user/balance", token=good).get("X-RateLimit-Remaining"))
-        answer = self.server.ask("GET", "/v1/user/balance", token=guess)
-        while answer.status == 401:
-            self.assertEqual("40", answer.get("X-RateLimit-Limit"), "the address' window")
-            answer = self.server.ask("GET", "/v1/user/balance", token=guess)
-        self.assert_error(answer, 429)
-        self.assert_error(self.server.ask("GET", "/v1/testservice/get"), 429)
-        after = self.server.ask("GET", "/v1/user/balance", token=good)
+        created = self.server.run("token", "create", "--user", user, "--description", "x", "--scopes", "user:balance")
+        good = basic(created["username"], created["secret"])
+        guess = basic(created["username"], created["secret"][:-1] + ("a" if created["secret"][-1] != "a" else "b"))
+        before = int(self.server.request("GET", "/v1/user/balance", token=good).get("X-RateLimit-Remaining"))
+        response = self.server.request("GET", "/v1/user/balance", token=guess)
+        while response.status == 401:
+            self.assertEqual("40", response.get("X-RateLimit-Limit"), "the window of the address")
+            response = self.server.request("GET", "/v1/user/balance", token=guess)
+        self.assert_error(response, 429)
+        self.assert_error(self.server.request("GET", "/v1/testservice/get"), 429)
+        after = self.server.request("GET", "/v1/user/balance", token=good)
         self.assert_json(after)
         self.assertEqual(str(before - 1), after.get("X-RateLimit-Remaining"))
 
@@ -144,7 +144,7 @@ class Proxies(Case):
     """Item 5."""
 
     def remaining(self, server, fields):
-        return int(server.ask("GET", "/v1/testservice/get", fields).get("X-RateLimit-Remaining"))
+        return int(server.request("GET", "/v1/testservice/get", fields).get("X-RateLimit-Remaining"))
 
     def test_fields_of_untrusted_peers_are_ignored(self):
         for flags in ([], ["--trusted-proxy", "10.0.0.0/8", "--trusted-proxy", "2001:db8::/32"]):
@@ -157,10 +157,10 @@ class Proxies(Case):
         with Server("--trusted-proxy", "127.0.0.0/8", "--trusted-proxy", "2001:db8:1::/48", store="memory:") as server:
             self.assertEqual(59, self.remaining(server, {"X-Forwarded-For": "203.0.113.7"}))
             self.assertEqual(58, self.remaining(server, {"X-Forwarded-For": "198.51.100.1, 203.0.113.7"}),
-                             "left of it anybody writes")
+                             "any client can write addresses to the left")
             self.assertEqual(57, self.remaining(server, {"X-Forwarded-For": "203.0.113.7, 2001:db8:1::5, 127.0.0.9"}))
             self.assertEqual(56, self.remaining(server, {"X-Forwarded-For": "::ffff:203.0.113.7"}),
-                             "one host, two spellings")
+                             "the same address in another notation")
             self.assertEqual(59, self.remaining(server, {"X-Forwarded-For": "203.0.113.8"}))
             self.assertEqual(59, self.remaining(server, {}), "the proxy itself")
 
@@ -179,7 +179,7 @@ class Proxies(Case):
 class ManyAddresses(Case):
     """Item 6."""
 
-    def test_a_flood_of_addresses_stays_bounded_and_locks_no_one_out(self):
+    def test_many_addresses_use_bounded_memory_and_lock_no_one_out(self):
         def resident_kilobytes(pid):
             with open(f"/proc/{pid}/status") as status:
                 return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
@@ -200,8 +200,8 @@ class ManyAddresses(Case):
             before = resident_kilobytes(server.process.pid)
             flood(addresses)
             self.assertLess(resident_kilobytes(server.process.pid) - before, 64 * 1024)
-            self.assert_json(server.ask("GET", "/v1/user/balance", token=server.demo_token))
-            self.assert_json(server.ask("GET", "/v1/testservice/get", {"X-Forwarded-For": "12.0.0.1"}))
+            self.assert_json(server.request("GET", "/v1/user/balance", token=server.demo_token))
+            self.assert_json(server.request("GET", "/v1/testservice/get", {"X-Forwarded-For": "12.0.0.1"}))
 
 
 if __name__ == "__main__":

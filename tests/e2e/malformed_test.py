@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""contract.md's last section: HTTP/1.1 that must be refused, over real sockets, plain and TLS. Each is sent whole, byte
-by byte, and followed by a second request that must not be answered."""
+"""contract.md's last section: malformed HTTP/1.1 that must be refused, over real sockets, plain and TLS. Each request is
+sent whole, byte by byte, and followed by a second request that must get no response."""
 
 import time
 
-from harness import PLENTY, Case, Server, main
+from harness import HIGH_LIMITS, Case, Server, main
 
 FIELDS = b"Host: localhost\r\nUser-Agent: e2e\r\n"
-FOLLOWER = b"GET /v1/testservice/get HTTP/1.1\r\n" + FIELDS + b"\r\n"
+NEXT_REQUEST = b"GET /v1/testservice/get HTTP/1.1\r\n" + FIELDS + b"\r\n"
 PATH = b"/v1/testservice/post"
 
 
@@ -88,12 +88,12 @@ REFUSED = {
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(range(64)),
         b"\x00\x00\r\n\r\n", b"\r\r\nGET / HTTP/1.1\r\n\r\n"],
 }
-ALSO_RIGHT = {"request line": 505, "transfer-encoding": 501}
+OTHER_STATUSES = {"request line": 505, "transfer-encoding": 501}
 LARGE = [
     (414, line(b"GET /" + b"x" * 9000 + b" HTTP/1.1")), (414, b"GET /" + b"x" * 100_000),
     (431, request(b"X: " + b"x" * 17_000 + b"\r\n")),
     (431, request(b"X: x\r\n" * 101)), (431, b"GET / HTTP/1.1\r\nHost: a\r\nX: " + b"x" * 100_000),
-    (501, b"G" * 100_000),  # longer than any method there is: RFC 9112 section 3
+    (501, b"G" * 100_000),  # longer than any known method: RFC 9112 section 3
 ]
 
 
@@ -103,7 +103,7 @@ class Malformed(Case):
 
     @classmethod
     def setUpClass(cls):
-        cls.server = Server(*PLENTY, "--header-timeout", "20s", store="memory:", tls=cls.TLS)
+        cls.server = Server(*HIGH_LIMITS, "--header-timeout", "20s", store="memory:", tls=cls.TLS)
         cls.addClassCleanup(cls.server.stop)
 
     def assert_refused(self, sent, statuses, pieces):
@@ -113,22 +113,22 @@ class Malformed(Case):
                 for piece in pieces:
                     connection.send(piece)
             except OSError:
-                pass  # refused before the last byte: the answer is waiting all the same
-            answer = connection.read()
-            self.assertIsNotNone(answer, sent[:200])
-            self.assertIn(answer.status, statuses, sent[:200])
-            self.assert_error(answer, answer.status)
-            self.assertEqual("close", answer.get("Connection"))
-            self.assertTrue(connection.ended(), "a second answer, or an open connection")
-            self.assertLess(time.monotonic() - started, 10, "at once, not after a time-out")
+                pass  # refused before the last byte; the response can be read nevertheless
+            response = connection.read()
+            self.assertIsNotNone(response, sent[:200])
+            self.assertIn(response.status, statuses, sent[:200])
+            self.assert_error(response, response.status)
+            self.assertEqual("close", response.get("Connection"))
+            self.assertTrue(connection.ended(), "a second response, or an open connection")
+            self.assertLess(time.monotonic() - started, 10, "immediately, not after a time-out")
 
     def test_refused_whole_byte_by_byte_and_with_a_second_request(self):
         for kind, samples in REFUSED.items():
             for sent in samples:
                 with self.subTest(kind=kind, sent=sent[:120]):
-                    statuses = (400, ALSO_RIGHT.get(kind))
+                    statuses = (400, OTHER_STATUSES.get(kind))
                     self.assert_refused(sent, statuses, [sent])
-                    self.assert_refused(sent, statuses, [sent + FOLLOWER])
+                    self.assert_refused(sent, statuses, [sent + NEXT_REQUEST])
                     if self.BYTE_BY_BYTE and len(sent) < 500:
                         self.assert_refused(sent, statuses, [bytes([byte]) for byte in sent])
 
@@ -138,8 +138,8 @@ class Malformed(Case):
                 self.assert_refused(sent, (status,), [sent])
                 self.assert_refused(sent, (status,), [sent[i:i + 1000] for i in range(0, len(sent), 1000)])
 
-    def test_a_body_is_never_taken_for_a_request(self):
-        body = FOLLOWER * 3
+    def test_a_body_is_never_parsed_as_a_request(self):
+        body = NEXT_REQUEST * 3
         cases = [(b"GET /v1/testservice/get HTTP/1.1", b"", 200), (b"DELETE /v1/sitesmaker/hooks/1 HTTP/1.1", b"", 401),
                  (b"HEAD /v1/nowhere HTTP/1.1", b"", 404),
                  (b"POST /v1/nowhere HTTP/1.1", b"", 404), (b"POST /v1/sitesmaker/1/hooks HTTP/1.1", b"", 401),
@@ -147,15 +147,15 @@ class Malformed(Case):
                  (b"POST /v1/testservice/post HTTP/1.1",
                   b"Content-Type: application/json\r\nContent-Encoding: gzip\r\n", 415),
                  (b"PUT /v1/testservice/get HTTP/1.1", b"", 405), (b"BREW /v1/testservice/get HTTP/1.1", b"", 501)]
-        for line_, fields, status in cases:
+        for request_line, fields, status in cases:
             framings = ((b"Content-Length: %d\r\n" % len(body), body),
                         (b"Transfer-Encoding: chunked\r\n", b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)))
             for framing, sent in framings:
-                with self.subTest(line=line_, framing=framing), self.server.connect() as connection:
-                    connection.send(request(fields + framing, sent, line_) + FOLLOWER)
-                    first = connection.read(line_.split()[0].decode())
+                with self.subTest(line=request_line, framing=framing), self.server.connect() as connection:
+                    connection.send(request(fields + framing, sent, request_line) + NEXT_REQUEST)
+                    first = connection.read(request_line.split()[0].decode())
                     self.assertEqual(status, first.status)
-                    second = connection.read()  # the follower, or the connection's end
+                    second = connection.read()  # the response to the next request, or None
                     if second is not None:
                         self.assertEqual(200, second.status)
                         connection.socket.settimeout(0.2)
@@ -166,8 +166,8 @@ class Malformed(Case):
     def test_a_body_without_an_agent_or_too_large_is_not_a_request(self):
         json_type = b"Content-Type: application/json\r\n"
         without_agent = b"POST " + PATH + b" HTTP/1.1\r\nHost: x\r\n" + json_type
-        too_large = (FOLLOWER * 1000)[:70_000]
-        for sent, status in ((without_agent + b"Content-Length: %d\r\n\r\n" % len(FOLLOWER) + FOLLOWER, 403),
+        too_large = (NEXT_REQUEST * 1000)[:70_000]
+        for sent, status in ((without_agent + b"Content-Length: %d\r\n\r\n" % len(NEXT_REQUEST) + NEXT_REQUEST, 403),
                              (request(json_type + b"Content-Length: 70000\r\n", too_large), 413),
                              (request(json_type + b"Transfer-Encoding: chunked\r\n",
                                       b"%x\r\n%b\r\n0\r\n\r\n" % (70_000, too_large)), 413)):
@@ -178,7 +178,7 @@ class Malformed(Case):
                     pass
                 self.assert_error(connection.read(), status)
                 second = connection.read()
-                self.assertTrue(second is None or second.status == 404, "an answer to what was a body")
+                self.assertTrue(second is None or second.status == 404, "a response to part of a body")
 
     def test_unusual_but_valid_requests(self):
         for sent in (request(b"Content-Type: application/json\r\nContent-Length: 2\r\n", b"{}"),
@@ -191,14 +191,14 @@ class Malformed(Case):
                     for piece in pieces:
                         connection.send(piece)
                     self.assertEqual(200, connection.read().status)
-                    connection.send(FOLLOWER)
+                    connection.send(NEXT_REQUEST)
                     self.assertEqual(200, connection.read().status)
 
     def test_trailers_never_change_the_request(self):
         sent = coded(b"Transfer-Encoding: chunked\r\n",
                      b"2\r\n{}\r\n0\r\nAuthorization: Basic x\r\nHost: other\r\nContent-Length: 500\r\n\r\n")
         with self.server.connect() as connection:
-            connection.send(sent + FOLLOWER)
+            connection.send(sent + NEXT_REQUEST)
             self.assertEqual([200, 200], [connection.read().status for _ in range(2)])
 
     def test_expect_100_continue(self):
@@ -213,16 +213,16 @@ class Malformed(Case):
             connection.send(request(b"Content-Length: 2\r\nExpect: the impossible\r\n", b"{}"))
             self.assert_error(connection.read(), 417)
 
-    def test_no_field_that_we_set_can_be_split(self):
+    def test_response_fields_cannot_be_split(self):
         for path in ("/v1/%0d%0aX-Injected:%201", "/%0d%0a%0d%0aHTTP/1.1%20200%20OK", "/docs%0d%0aX:1"):
-            answer = self.server.ask("GET", path)
-            self.assertEqual(404, answer.status)
-            self.assertFalse({name.lower() for name, _ in answer.fields} & {"x", "x-injected"})
+            response = self.server.request("GET", path)
+            self.assertEqual(404, response.status)
+            self.assertFalse({name.lower() for name, _ in response.fields} & {"x", "x-injected"})
 
 
 class MalformedOverTls(Malformed):
     TLS = True
-    BYTE_BY_BYTE = False  # a record a byte says nothing new of the parser, and takes long
+    BYTE_BY_BYTE = False  # one TLS record for each byte takes long, and tests nothing else of the parser
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Other kinds of clients: public clients, devices, resource servers, and applications that act for their owner."""
+"""Other kinds of OAuth clients: public clients, devices, resource servers, and applications that act for their owner."""
 
 import secrets
 
@@ -8,17 +8,17 @@ from harness import Case, Server, main, run_command
 from visitor import Visitor, query_of, signed_in
 
 
-class WithServer(Case):
+class ServerCase(Case):
     @classmethod
     def setUpClass(cls):
         cls.server = cls.enterClassContext(Server("--demo"))
         cls.visitor = signed_in(cls.server)
 
-    def refused(self, answer, status, error):
-        self.assertEqual((status, error), (answer.status, answer.json()["error"]))
+    def assert_refused(self, response, status, error):
+        self.assertEqual((status, error), (response.status, response.json()["error"]))
 
 
-class Public(WithServer):
+class Public(ServerCase):
     def setUp(self):
         self.app = PublicClient(self.server, 1)
 
@@ -26,14 +26,14 @@ class Public(WithServer):
         tokens = self.app.tokens(self.visitor)
         self.assertEqual({"access_token", "expires_in", "token_type", "scope", "refresh_token"}, set(tokens))
         self.assertEqual(200, call(self.server, tokens["access_token"]).status)
-        self.assertEqual(200, self.app.ask(self.visitor, redirect_uri=LOOPBACK, **self.app.pkce).status, "asked again")
-        refused = self.app.ask(self.visitor, redirect_uri=LOOPBACK)
+        self.assertEqual(200, self.app.consent_page(self.visitor, redirect_uri=LOOPBACK, **self.app.pkce).status, "the consent page")
+        refused = self.app.consent_page(self.visitor, redirect_uri=LOOPBACK)
         self.assertEqual("invalid_request", query_of(refused.location)["error"])
         code = self.app.code(self.visitor, redirect_uri=LOOPBACK, **self.app.pkce)
-        self.refused(self.app.exchange(code, redirect_uri=LOOPBACK), 400, "invalid_grant")
-        self.refused(self.app.post(TOKEN, {"grant_type": "authorization_code", "code": code, "client_secret": "x",
-                                           "redirect_uri": LOOPBACK, "code_verifier": self.app.verifier}),
-                     401, "invalid_client")
+        self.assert_refused(self.app.exchange(code, redirect_uri=LOOPBACK), 400, "invalid_grant")
+        self.assert_refused(self.app.post(TOKEN, {"grant_type": "authorization_code", "code": code, "client_secret": "x",
+                                                  "redirect_uri": LOOPBACK, "code_verifier": self.app.verifier}),
+                            401, "invalid_client")
 
     def test_refresh_tokens_are_replaced_and_reuse_revokes_the_grant(self):
         first = self.app.tokens(self.visitor)
@@ -43,8 +43,8 @@ class Public(WithServer):
         self.assertEqual(second["refresh_token"], again["refresh_token"])
         third = self.app.refresh(second["refresh_token"]).json()
         self.assertNotEqual(second["refresh_token"], third["refresh_token"])
-        self.refused(self.app.refresh(first["refresh_token"]), 400, "invalid_grant")
-        self.refused(self.app.refresh(third["refresh_token"]), 400, "invalid_grant")
+        self.assert_refused(self.app.refresh(first["refresh_token"]), 400, "invalid_grant")
+        self.assert_refused(self.app.refresh(third["refresh_token"]), 400, "invalid_grant")
         for each in (first, second, again, third):
             self.assertEqual(401, call(self.server, each["access_token"]).status)
 
@@ -55,22 +55,22 @@ class Public(WithServer):
             self.assertTrue(location.startswith(good + "?code="), location)
         for flags in (["--redirect-url", "app:/back", "--public"], ["--redirect-url", "com.example.app:/back"],
                       ["--public", "--resource-server"]):
-            done = run_command("app", "register", "--user", 1, "--name", "P", "--website", "https://app.example", *flags,
-                               *self.server.store_flags)
-            self.assertEqual((2, ""), (done.returncode, done.stdout))
-            self.assertIn("--re", done.stderr)
+            result = run_command("app", "register", "--user", 1, "--name", "P", "--website", "https://app.example", *flags,
+                                 *self.server.store_flags)
+            self.assertEqual((2, ""), (result.returncode, result.stdout))
+            self.assertIn("--re", result.stderr)
 
     def test_several_redirect_urls(self):
         urls = ["https://app.example/back", "com.example.app:/back"]
         flags = [word for each in urls for word in ("--redirect-url", each)]
-        made = self.server.run("app", "register", "--user", 1, "--name", "Two", "--website", "https://app.example", "--public", *flags)
+        created = self.server.run("app", "register", "--user", 1, "--name", "Two", "--website", "https://app.example", "--public", *flags)
         listed = self.server.run("app", "list", "--user", 1)["applications"]
-        self.assertEqual([urls], [each["redirect_urls"] for each in listed if each["client_id"] == made["client_id"]])
+        self.assertEqual([urls], [each["redirect_urls"] for each in listed if each["client_id"] == created["client_id"]])
         flags = [word for i in range(21) for word in ("--redirect-url", f"https://app.example/{i}")]
-        done = run_command("app", "register", "--user", 1, "--name", "Many", "--website", "https://app.example", *flags,
-                           *self.server.store_flags)
-        self.assertEqual((2, ""), (done.returncode, done.stdout))
-        self.assertIn("--redirect-url: ", done.stderr)
+        result = run_command("app", "register", "--user", 1, "--name", "Many", "--website", "https://app.example", *flags,
+                             *self.server.store_flags)
+        self.assertEqual((2, ""), (result.returncode, result.stdout))
+        self.assertIn("--redirect-url: ", result.stderr)
 
     def test_revocation_by_the_client_id_alone(self):
         tokens = self.app.tokens(self.visitor)
@@ -78,32 +78,32 @@ class Public(WithServer):
         self.assertEqual(401, call(self.server, tokens["access_token"]).status)
 
     def test_metadata(self):
-        told = self.server.ask("GET", "/.well-known/oauth-authorization-server").json()
+        metadata = self.server.request("GET", "/.well-known/oauth-authorization-server").json()
         for name in ("token_endpoint_auth_methods_supported", "revocation_endpoint_auth_methods_supported"):
-            self.assertIn("none", told[name])
+            self.assertIn("none", metadata[name])
 
 
-class Device(WithServer):
+class Device(ServerCase):
     PAGE = "/en/user/device/"
     GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 
     def setUp(self):
         self.app = PublicClient(self.server, 1, None)
 
-    def requested(self):
-        answer = self.app.post("/user/oauth_device/", {"scope": "user:balance"})
-        self.assertEqual(200, answer.status, answer)
-        return answer.json()
+    def request_codes(self):
+        response = self.app.post("/user/oauth_device/", {"scope": "user:balance"})
+        self.assertEqual(200, response.status, response)
+        return response.json()
 
-    def poll(self, requested):
-        return self.app.post(TOKEN, {"grant_type": self.GRANT, "device_code": requested["device_code"]})
+    def poll(self, codes):
+        return self.app.post(TOKEN, {"grant_type": self.GRANT, "device_code": codes["device_code"]})
 
-    def question(self, code, visitor=None):
+    def consent_page(self, code, visitor=None):
         visitor = visitor or self.visitor
         return visitor.submit(visitor.get(self.PAGE).form_with("user_code"), {"user_code": code})
 
     def test_the_device_gets_what_the_user_allows(self):
-        allowed, denied, waiting = (self.requested() for _ in range(3))
+        allowed, denied, waiting = (self.request_codes() for _ in range(3))
         self.assertEqual({"device_code", "user_code", "verification_uri", "verification_uri_complete", "expires_in", "interval"},
                          set(allowed))
         self.assertTrue(allowed["verification_uri"].endswith(self.PAGE))
@@ -111,28 +111,28 @@ class Device(WithServer):
         field, = page.form_with("user_code").named("user_code")
         self.assertEqual(allowed["user_code"], field.get("value"))
 
-        for requested, decision, shown in ((allowed, "allow", "The device is connected"), (denied, "deny", "Access denied")):
-            question = self.question(requested["user_code"].lower().replace("-", " "))
+        for codes, decision, text_shown in ((allowed, "allow", "The device is connected"), (denied, "deny", "Access denied")):
+            page = self.consent_page(codes["user_code"].lower().replace("-", " "))
             for text in ("Pocket", "user:balance", "127.0.0.1", "Continue only if you started it yourself"):
-                self.assertIn(text, question.text)
-            self.assertIn(shown, self.visitor.submit(question.form_with("decision"), button=("decision", decision)).text)
-        self.refused(self.poll(denied), 400, "access_denied")
-        self.refused(self.poll(waiting), 400, "authorization_pending")
-        self.refused(self.poll(waiting), 400, "slow_down")
+                self.assertIn(text, page.text)
+            self.assertIn(text_shown, self.visitor.submit(page.form_with("decision"), button=("decision", decision)).text)
+        self.assert_refused(self.poll(denied), 400, "access_denied")
+        self.assert_refused(self.poll(waiting), 400, "authorization_pending")
+        self.assert_refused(self.poll(waiting), 400, "slow_down")
         tokens = self.poll(allowed)
         self.assertEqual(200, tokens.status, tokens)
         self.assertEqual(200, call(self.server, tokens.json()["access_token"]).status)
-        self.assertEqual(422, self.question(allowed["user_code"]).status)
+        self.assertEqual(422, self.consent_page(allowed["user_code"]).status)
 
     def test_guesses_are_bounded(self):
         password = secrets.token_urlsafe(16)
-        self.server.run("user", "add", "--login", "guesser", "--password-stdin", stdin=password + "\n")
-        guesser = signed_in(self.server, "guesser", password)
-        self.assertEqual(422, self.question("nonsense", guesser).status)
-        statuses = [self.question("BBBB-BBBB", guesser).status for _ in range(11)]
+        self.server.run("user", "add", "--login", "second", "--password-stdin", stdin=password + "\n")
+        second = signed_in(self.server, "second", password)
+        self.assertEqual(422, self.consent_page("nonsense", second).status)
+        statuses = [self.consent_page("BBBB-BBBB", second).status for _ in range(11)]
         self.assertEqual([422] * 10 + [429], statuses)
-        self.assertEqual(429, self.question(self.requested()["user_code"], guesser).status)
-        self.assertEqual(200, self.question(self.requested()["user_code"]).status)
+        self.assertEqual(429, self.consent_page(self.request_codes()["user_code"], second).status)
+        self.assertEqual(200, self.consent_page(self.request_codes()["user_code"]).status)
 
     def test_without_a_session_sign_in_returns_with_the_code(self):
         page = Visitor(self.server).get(self.PAGE + "?user_code=bcdf-ghjk", follow=False)
@@ -140,46 +140,46 @@ class Device(WithServer):
         self.assertIn("BCDF-GHJK", page.location)
 
 
-class Confidential(WithServer):
+class Confidential(ServerCase):
     def test_introspection(self):
         app, other = Application(self.server, 1), Application(self.server, 1)
         service = object.__new__(Application)
-        made = self.server.run("app", "register", "--user", 1, "--name", "Service", "--website", "https://app.example",
-                               "--resource-server")
-        service.server, service.id, service.secret = self.server, made["client_id"], made["client_secret"]
+        created = self.server.run("app", "register", "--user", 1, "--name", "Service", "--website", "https://app.example",
+                                  "--resource-server")
+        service.server, service.id, service.secret = self.server, created["client_id"], created["client_secret"]
         tokens = app.tokens(self.visitor)
 
-        def ask(by, token, **more):
-            return by.post("/user/oauth_introspect/", {"token": token}, **more)
+        def introspect(client, token, **more):
+            return client.post("/user/oauth_introspect/", {"token": token}, **more)
 
-        told = ask(app, tokens["access_token"]).json()
-        self.assertEqual({"active", "scope", "client_id", "token_type", "exp", "iat", "sub", "iss"}, set(told))
+        claims = introspect(app, tokens["access_token"]).json()
+        self.assertEqual({"active", "scope", "client_id", "token_type", "exp", "iat", "sub", "iss"}, set(claims))
         self.assertEqual((True, "user:balance", app.id, "1", 3600),
-                         (told["active"], told["scope"], told["client_id"], told["sub"], told["exp"] - told["iat"]))
-        self.assertEqual(told, ask(service, tokens["access_token"], with_basic=True).json())
-        for by, token in ((other, tokens["access_token"]), (other, tokens["refresh_token"]), (service, tokens["refresh_token"]),
-                          (app, "x"), (service, "tga_x")):
-            answer = ask(by, token)
-            self.assertEqual((200, b'{"active":false}'), (answer.status, answer.body))
-        self.assertEqual(401, ask(app, tokens["access_token"], secret=other.secret).status)
+                         (claims["active"], claims["scope"], claims["client_id"], claims["sub"], claims["exp"] - claims["iat"]))
+        self.assertEqual(claims, introspect(service, tokens["access_token"], with_basic=True).json())
+        for client, token in ((other, tokens["access_token"]), (other, tokens["refresh_token"]), (service, tokens["refresh_token"]),
+                              (app, "x"), (service, "tga_x")):
+            response = introspect(client, token)
+            self.assertEqual((200, b'{"active":false}'), (response.status, response.body))
+        self.assertEqual(401, introspect(app, tokens["access_token"], secret=other.secret).status)
         app.post(REVOKE, {"token": tokens["access_token"]})
-        self.assertEqual({"active": False}, ask(service, tokens["access_token"]).json())
-        self.assertEqual(400, service.ask(self.visitor).status)
+        self.assertEqual({"active": False}, introspect(service, tokens["access_token"]).json())
+        self.assertEqual(400, service.consent_page(self.visitor).status)
 
         password = secrets.token_urlsafe(16)
-        user = self.server.run("user", "add", "--login", "leaver", "--password-stdin", stdin=password + "\n")["id"]
-        token = app.tokens(signed_in(self.server, "leaver", password))["access_token"]
-        self.assertTrue(ask(service, token).json()["active"])
+        user = self.server.run("user", "add", "--login", "disabled", "--password-stdin", stdin=password + "\n")["id"]
+        token = app.tokens(signed_in(self.server, "disabled", password))["access_token"]
+        self.assertTrue(introspect(service, token).json()["active"])
         self.server.run("user", "disable", "--id", user)
-        self.assertEqual({"active": False}, ask(service, token).json())
+        self.assertEqual({"active": False}, introspect(service, token).json())
 
     def test_an_application_acts_for_its_owner_if_allowed(self):
         app = Application(self.server, 1, "For myself")
-        wanted = {"grant_type": "client_credentials", "scope": "user:balance"}
-        refused = app.post(TOKEN, wanted)
+        request = {"grant_type": "client_credentials", "scope": "user:balance"}
+        refused = app.post(TOKEN, request)
         self.assertEqual((400, "unauthorized_client"), (refused.status, refused.json()["error"]))
         self.edit("For myself", acts_for_owner=True)
-        issued = app.post(TOKEN, wanted).json()
+        issued = app.post(TOKEN, request).json()
         self.assertEqual({"access_token", "expires_in", "token_type", "scope"}, set(issued))
         self.assertEqual(1, call(self.server, issued["access_token"]).json()["id"])
         self.edit("For myself", acts_for_owner=False)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What an operator does while a server runs: users, tokens, applications, webhooks, deliveries, check and migrate."""
+"""The commands of an operator while a server runs: users, tokens, applications, webhooks, deliveries, check and migrate."""
 
 import base64
 import contextlib
@@ -10,8 +10,8 @@ import subprocess
 
 import harness
 from application import Application
-from harness import PLENTY, Case, Redis, Server, flags_for, main, on_postgres, run_command, temporary_directory
-from receiver import Receiver, answer, make_certificate
+from harness import HIGH_LIMITS, Case, Redis, Server, flags_for, main, on_postgres, run_command, temporary_directory
+from receiver import Receiver, empty_response, make_certificate
 from visitor import Visitor, signed_in
 
 TOKENS = "/en/user/settings/tokens/"
@@ -19,7 +19,7 @@ SECRETS = ("tgp_", "tgs_", "whsec_", "scrypt", "secret", "digest")
 
 
 def execute(store_flags, text):
-    """Changes the store's tables by hand."""
+    """Executes SQL statements on the store's database."""
     if on_postgres:
         harness.postgres.query(store_flags[3], text)
         return
@@ -28,7 +28,7 @@ def execute(store_flags, text):
 
 
 def make_old_certificate(directory, key):
-    """A certificate that expired in 2020: only `openssl ca` lets one choose the dates."""
+    """A certificate that expired in 2020: of openssl's commands only `ca` can set the dates."""
     (directory / "ca.cnf").write_text("[ca]\ndefault_ca=d\n[d]\ndatabase=index\nserial=serial\nnew_certs_dir=.\n"
                                       "default_md=sha256\npolicy=p\n[p]\ncommonName=supplied\n")
     (directory / "index").write_text("")
@@ -42,34 +42,34 @@ def make_old_certificate(directory, key):
 
 class Operator(Case):
     def setUp(self):
-        self.server = Server("--demo", *PLENTY, "--allow-private-targets", "--webhook-retry", "1h")
+        self.server = Server("--demo", *HIGH_LIMITS, "--allow-private-targets", "--webhook-retry", "1h")
         self.addCleanup(self.server.stop)
 
     def run_ok(self, *words, stdin=""):
-        done = run_command(*words, *self.server.store_flags, stdin=stdin)
-        self.assertEqual((0, ""), (done.returncode, done.stderr), words)
-        self.assertRegex(done.stdout, r"\A\{.*\}\n\Z")
+        result = run_command(*words, *self.server.store_flags, stdin=stdin)
+        self.assertEqual((0, ""), (result.returncode, result.stderr), words)
+        self.assertRegex(result.stdout, r"\A\{.*\}\n\Z")
         for each in SECRETS:
-            self.assertNotIn(each, done.stdout)
-        return json.loads(done.stdout)
+            self.assertNotIn(each, result.stdout)
+        return json.loads(result.stdout)
 
     def assert_fails(self, *words, mentions, stdin=""):
-        done = run_command(*words, *self.server.store_flags, stdin=stdin)
-        self.assertEqual((1, ""), (done.returncode, done.stdout), words)
-        self.assertRegex(done.stderr, r"\A[^\n]+\n\Z")
-        self.assertIn(mentions, done.stderr)
+        result = run_command(*words, *self.server.store_flags, stdin=stdin)
+        self.assertEqual((1, ""), (result.returncode, result.stdout), words)
+        self.assertRegex(result.stderr, r"\A[^\n]+\n\Z")
+        self.assertIn(mentions, result.stderr)
 
     def balance_status(self, token):
-        return self.server.ask("GET", "/v1/user/balance", token=token).status
+        return self.server.request("GET", "/v1/user/balance", token=token).status
 
-    def visitor_who_tried(self, login, password):
+    def try_sign_in(self, login, password):
         visitor = Visitor(self.server)
         visitor.sign_in(login, password)
         return visitor
 
-    def assert_signed_in(self, visitor, wanted):
+    def assert_signed_in(self, visitor, expected):
         page = visitor.get(TOKENS, follow=False)
-        self.assertEqual(200 if wanted else 303, page.status, page)
+        self.assertEqual(200 if expected else 303, page.status, page)
 
 
 class Users(Operator):
@@ -94,14 +94,14 @@ class Users(Operator):
         visitor = signed_in(self.server, "ann", "a password")
         granted = app.tokens(visitor)
         bearer = "Bearer " + granted["access_token"]
-        for _ in range(2):  # also cached
+        for _ in range(2):  # the second from the cache
             self.assertEqual([200, 200], [self.balance_status(each) for each in (token, bearer)])
         self.assert_signed_in(visitor, True)
 
         self.assertEqual({"id": user}, self.run_ok("user", "disable", "--id", user))
         self.eventually(lambda: [401, 401] == [self.balance_status(each) for each in (token, bearer)])
         self.assert_signed_in(visitor, False)
-        self.assert_signed_in(self.visitor_who_tried("ann", "a password"), False)
+        self.assert_signed_in(self.try_sign_in("ann", "a password"), False)
         self.assertTrue(self.run_ok("user", "list", "--first", user)["users"][0]["disabled"])
         self.assert_fails("token", "create", "--user", user, "--description", "x", "--scopes", "user:balance",
                           mentions="disabled")
@@ -112,7 +112,7 @@ class Users(Operator):
         self.assert_signed_in(visitor, False)
         self.assert_signed_in(signed_in(self.server, "ann", "a password"), True)
 
-    def test_a_session_cannot_begin_while_its_user_is_disabled(self):
+    def test_a_session_is_invalid_while_its_user_is_disabled(self):
         user = self.server.add_user("ann")
         visitor = signed_in(self.server, "ann", "a password")
         execute(self.server.store_flags, f"UPDATE directory_users SET disabled = {'true' if on_postgres else 1} WHERE id = {user}")
@@ -123,13 +123,13 @@ class Users(Operator):
         visitor = signed_in(self.server, "ann", "a password")
         words = ("user", "password", "--id", user)
         self.assertEqual(2, run_command(*words, *self.server.store_flags, stdin="another one\n").returncode)
-        done = run_command(*words, "--password-stdin", *self.server.store_flags, stdin="short\n")
-        self.assertEqual(2, done.returncode)
+        result = run_command(*words, "--password-stdin", *self.server.store_flags, stdin="short\n")
+        self.assertEqual(2, result.returncode)
         self.assert_signed_in(visitor, True)
         self.assertEqual({"id": user}, self.run_ok(*words, "--password-stdin", stdin="another one\n"))
         self.assert_signed_in(visitor, False)
         self.assert_signed_in(signed_in(self.server, "ann", "another one"), True)
-        self.assert_signed_in(self.visitor_who_tried("ann", "a password"), False)
+        self.assert_signed_in(self.try_sign_in("ann", "a password"), False)
 
     def test_sign_out_keeps_tokens(self):
         user = self.server.add_user("ann")
@@ -142,7 +142,7 @@ class Users(Operator):
         self.assert_signed_in(other, True)
         self.assertEqual(200, self.balance_status(token))
 
-    def test_deletion_removes_everything(self):
+    def test_deleting_a_user_removes_everything_of_it(self):
         user = self.server.add_user("ann")
         account = self.server.add_account(user, "sitesmaker", admin=True)
         token, number = self.server.add_token(user)
@@ -151,10 +151,10 @@ class Users(Operator):
         bearers = ["Bearer " + app.tokens(visitor)["access_token"] for app in (own, theirs)]
         foreign = "Bearer " + own.tokens(signed_in(self.server))["access_token"]
         with Receiver() as receiver:
-            made = self.server.ask("POST", f"/v1/sitesmaker/{account}/hooks", token=token,
-                                   body={"event": "site.created", "target_url": receiver.url()})
-            self.assertEqual(201, made.status, made)
-            hook = made.json()["id"]
+            created = self.server.request("POST", f"/v1/sitesmaker/{account}/hooks", token=token,
+                                          body={"event": "site.created", "target_url": receiver.url()})
+            self.assertEqual(201, created.status, created)
+            hook = created.json()["id"]
             self.assertEqual([200] * 4, [self.balance_status(each) for each in (token, foreign, *bearers)])
 
             self.assertEqual({"id": user}, self.run_ok("user", "delete", "--id", user))
@@ -168,7 +168,7 @@ class Users(Operator):
             self.assertEqual([theirs.id], [each["client_id"] for each in self.run_ok("app", "list")["applications"]])
             self.assertEqual([1], [each["id"] for each in self.run_ok("user", "list")["users"]])
         self.assertEqual(200, self.balance_status(self.server.demo_token))
-        self.assertGreater(self.server.add_user("ann"), user, "an id is never used again")
+        self.assertGreater(self.server.add_user("ann"), user, "an id is never reused")
 
     def test_users_that_do_not_exist(self):
         for words in (("disable",), ("enable",), ("delete",), ("sign-out",), ("password", "--password-stdin")):
@@ -208,14 +208,17 @@ class Lists(Operator):
 
     def test_hooks_and_deliveries(self):
         account = self.server.demo["sitesmaker_account"]
-        with Receiver(lambda request, to: to.sendall(answer(410 if len(receiver.seen) == 1 else 204))) as receiver:
-            made = self.server.ask("POST", f"/v1/sitesmaker/{account}/hooks", token=self.server.demo_token,
-                                   body={"event": "site.created", "target_url": receiver.url()})
-            hook = made.json()["id"]
-            where = ("hook", "list", "--service", "sitesmaker", "--account", account)
+        def handle(request, connection):
+            connection.sendall(empty_response(410 if len(receiver.requests) == 1 else 204))
+
+        with Receiver(handle) as receiver:
+            created = self.server.request("POST", f"/v1/sitesmaker/{account}/hooks", token=self.server.demo_token,
+                                          body={"event": "site.created", "target_url": receiver.url()})
+            hook = created.json()["id"]
+            list_hooks = ("hook", "list", "--service", "sitesmaker", "--account", account)
 
             def listed():
-                (found,) = self.run_ok(*where)["hooks"]
+                (found,) = self.run_ok(*list_hooks)["hooks"]
                 return found
 
             def deliveries():
@@ -232,14 +235,14 @@ class Lists(Operator):
             self.eventually(lambda: listed()["disabled_at"] is not None)
             self.assertEqual("gone", listed()["disable_reason"])
             (first,) = deliveries()
-            self.assertEqual(("given_up", 1, receiver.seen[0].id), (first["state"], first["attempts"], first["webhook_id"]))
+            self.assertEqual(("given_up", 1, receiver.requests[0].id), (first["state"], first["attempts"], first["webhook_id"]))
             self.assert_fails("delivery", "resend", "--id", first["id"], mentions="disabled")
 
             self.assertEqual({"id": hook}, self.run_ok("hook", "enable", "--id", hook))
             self.assertIsNone(listed()["disabled_at"])
             self.assertEqual({"id": first["id"]}, self.run_ok("delivery", "resend", "--id", first["id"]))
             self.assertEqual(2, len(receiver.wait(2)))
-            self.assertEqual(first["webhook_id"], receiver.seen[1].id)
+            self.assertEqual(first["webhook_id"], receiver.requests[1].id)
             emit()
             self.eventually(lambda: [each["state"] for each in deliveries()] == ["delivered", "delivered"])
             self.assertEqual([deliveries()[0]], self.run_ok("delivery", "list", "--hook", hook, "--limit", 1)["deliveries"])
@@ -247,25 +250,25 @@ class Lists(Operator):
 
 class Check(Case):
     def check(self, data, *flags, code=0, store=True):
-        done = run_command("check", *(flags_for(data) if store else ()), *flags)
-        self.assertEqual(code, done.returncode, done)
+        result = run_command("check", *(flags_for(data) if store else ()), *flags)
+        self.assertEqual(code, result.returncode, result)
         if code == 0:
-            self.assertEqual("", done.stderr)
-            told = json.loads(done.stdout)
-            self.assertIs(True, told["ok"])
-            return told
-        self.assertEqual("", done.stdout)
-        self.assertRegex(done.stderr, r"\A[^\n]+\n\Z")
-        return done.stderr
+            self.assertEqual("", result.stderr)
+            report = json.loads(result.stdout)
+            self.assertIs(True, report["ok"])
+            return report
+        self.assertEqual("", result.stdout)
+        self.assertRegex(result.stderr, r"\A[^\n]+\n\Z")
+        return result.stderr
 
     def test_a_valid_installation(self):
         with temporary_directory() as data:
             run_command("user", "add", "--login", "ann", "--password-stdin", *flags_for(data / "d"), stdin="a password\n")
-            told = self.check(data / "d")
-            self.assertEqual(["ok", "certificate", "secret_keys", "store", "limits"], list(told))
-            self.assertEqual((False, "memory"), (told["certificate"]["made"], told["limits"]))
-            self.assertEqual(told["store"]["version"], told["store"]["newest"])
-            self.assertFalse((data / "d" / "self-signed.crt").exists(), "nothing is made")
+            report = self.check(data / "d")
+            self.assertEqual(["ok", "certificate", "secret_keys", "store", "limits"], list(report))
+            self.assertEqual((False, "memory"), (report["certificate"]["made"], report["limits"]))
+            self.assertEqual(report["store"]["version"], report["store"]["newest"])
+            self.assertFalse((data / "d" / "self-signed.crt").exists(), "no certificate is created")
             with Server(data=data / "d", tls=True):
                 expires = self.check(data / "d")["certificate"]["expires_at"]
                 days = (datetime.datetime.fromisoformat(expires[:-1]) - datetime.datetime.utcnow()).days
@@ -293,18 +296,18 @@ class Check(Case):
             locked = data / "locked.key"
             subprocess.run(["openssl", "pkey", "-in", key, "-aes128", "-passout", "pass:x", "-out", locked], check=True)
             self.check(data / "d", "--tls-cert", certificate, "--tls-key", key)
-            ours = "--tls-cert", certificate, "--tls-key", key, "--tls-ticket-keys"
+            flags = "--tls-cert", certificate, "--tls-key", key, "--tls-ticket-keys"
             (data / "tickets").write_bytes(base64.b64encode(bytes(32)) + b"\n")
-            self.check(data / "d", *ours, data / "tickets")
+            self.check(data / "d", *flags, data / "tickets")
             for broken in data / "text", data / "nowhere":
-                self.assertIn(str(broken), self.check(data / "d", *ours, broken, code=1))
+                self.assertIn(str(broken), self.check(data / "d", *flags, broken, code=1))
             for pair, mentions in (((certificate, other), "is not the key of"), ((old, key), "expired"),
                                    ((data / "text", key), "not a certificate"), ((certificate, data / "text"), "not a private key"),
                                    ((certificate, locked), "not a private key"), ((data / "nowhere", key), "not a certificate")):
                 with self.subTest(mentions=mentions):
-                    told = self.check(data / "d", "--tls-cert", pair[0], "--tls-key", pair[1], code=1)
-                    self.assertIn("certificate: ", told)
-                    self.assertIn(mentions, told)
+                    error = self.check(data / "d", "--tls-cert", pair[0], "--tls-key", pair[1], code=1)
+                    self.assertIn("certificate: ", error)
+                    self.assertIn(mentions, error)
 
     def test_secret_keys(self):
         with temporary_directory() as data:
@@ -322,10 +325,10 @@ class Check(Case):
             redis = Redis()
             self.addCleanup(redis.close)
             run_command("migrate", *flags_for(data))
-            where = ("--limits", redis.url)
-            self.assertEqual("redis", self.check(data, *where)["limits"])
+            limits = ("--limits", redis.url)
+            self.assertEqual("redis", self.check(data, *limits)["limits"])
             redis.kill()
-            self.assertIn("limits: ", self.check(data, *where, code=1))
+            self.assertIn("limits: ", self.check(data, *limits, code=1))
 
     def test_a_store_of_a_later_release(self):
         with temporary_directory() as data:
@@ -346,7 +349,7 @@ class Check(Case):
             self.assertIn("directory_accounts", self.check(data, code=1))
             execute(flags_for(data), "DELETE FROM directory_accounts")
             self.check(data)
-            # An index that lacks a row.
+            # An index without an entry for a row.
             execute(flags_for(data), "INSERT INTO directory_users VALUES (1, 'ann', 'x', 'EUR', '0', NULL, 0); PRAGMA writable_schema = ON;"
                                      "UPDATE sqlite_schema SET sql = replace(sql, 'login TEXT NOT NULL', 'login INTEGER NOT NULL')"
                                      " WHERE name = 'directory_users'")
@@ -355,9 +358,9 @@ class Check(Case):
 
 class Migrate(Case):
     def migrate(self, data, *flags):
-        done = run_command("migrate", *flags_for(data), *flags)
-        self.assertEqual((0, ""), (done.returncode, done.stderr))
-        return json.loads(done.stdout)
+        result = run_command("migrate", *flags_for(data), *flags)
+        self.assertEqual((0, ""), (result.returncode, result.stderr))
+        return json.loads(result.stdout)
 
     def test_from_an_empty_and_from_an_older_store(self):
         with temporary_directory() as data:
@@ -365,13 +368,13 @@ class Migrate(Case):
             self.assertEqual(["from", "to", "statements", "directory"], list(planned))
             self.assertEqual(0, planned["from"])
             self.assertGreater(planned["statements"], planned["to"])
-            self.assertEqual([], list(data.iterdir()), "nothing was made")
+            self.assertEqual([], list(data.iterdir()), "nothing was created")
             self.assertEqual(planned, self.migrate(data / "d", "--dry-run"))
             self.assertEqual(planned, self.migrate(data / "d"))
-            done = self.migrate(data / "d")
-            self.assertEqual((planned["to"], planned["to"], 0), (done["from"], done["to"], done["statements"]))
+            result = self.migrate(data / "d")
+            self.assertEqual((planned["to"], planned["to"], 0), (result["from"], result["to"], result["statements"]))
 
-            newest = done["directory"]["to"]
+            newest = result["directory"]["to"]
             execute(flags_for(data / "d"), "DROP TABLE directory_keys; UPDATE tollgate_schema "
                                            f"SET version = {newest - 1} WHERE component = 'reference_directory'")
             planned = self.migrate(data / "d", "--dry-run")["directory"]
@@ -379,7 +382,7 @@ class Migrate(Case):
             self.assertGreater(planned["statements"], 0)
             self.assertEqual(planned, self.migrate(data / "d", "--dry-run")["directory"], "nothing was changed")
             self.assertEqual(planned, self.migrate(data / "d")["directory"])
-            self.assertEqual(done, self.migrate(data / "d"))
+            self.assertEqual(result, self.migrate(data / "d"))
 
 
 if __name__ == "__main__":

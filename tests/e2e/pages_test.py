@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""contract.md, item 33: the settings pages. The protection of every page, and what users do on them."""
+"""contract.md, item 33: the settings pages. The protection of every page, and the actions of users."""
 
 import re
 import socket
 import urllib.parse
 
 from application import Application, call
-from harness import ALL_SCOPES, PLENTY, Case, Server, basic, main, over_every_transport
+from harness import ALL_SCOPES, HIGH_LIMITS, Case, Server, basic, main, over_every_transport
 from visitor import Visitor, signed_in
 
 SETTINGS = "/en/user/settings/"
@@ -14,7 +14,7 @@ TOKENS, APPLICATIONS = SETTINGS + "tokens/", SETTINGS + "applications/"
 AUTHORIZATIONS, WEBHOOKS = SETTINGS + "authorizations/", SETTINGS + "webhooks/"
 ACTIVITY = SETTINGS + "activity/"
 OVERVIEW = "/en/user/"
-ROOMS = (TOKENS, APPLICATIONS, AUTHORIZATIONS, WEBHOOKS)
+SETTINGS_PAGES = (TOKENS, APPLICATIONS, AUTHORIZATIONS, WEBHOOKS)
 
 
 def form_in(page, text, **values):
@@ -39,12 +39,12 @@ class Settings:
 
     def assert_safe(self, page):
         """The header fields that prevent framing, caching and foreign scripts."""
-        get = page.answer.get
+        get = page.response.get
         policy = dict(each.split(" ", 1) for each in get("Content-Security-Policy").split("; "))
         self.assertEqual("'none'", policy["default-src"])
         self.assertEqual(("'self'", "'none'", "'none'"),
                          (policy["style-src"], policy["base-uri"], policy["frame-ancestors"]))
-        # Only the one script that copies secrets, and only where there is one.
+        # The only script copies secrets, and only pages that show a secret have it.
         scripts = re.findall(r"<script[^>]*>[^<]*", page.body)
         self.assertEqual("'self'" if page.readonly_values() else None, policy.get("script-src"))
         self.assertEqual(len(scripts), 1 if page.readonly_values() else 0)
@@ -54,7 +54,7 @@ class Settings:
         self.assertEqual(("DENY", "no-referrer", "no-store", "nosniff"),
                          (get("X-Frame-Options"), get("Referrer-Policy"), get("Cache-Control"), get("X-Content-Type-Options")))
         self.assertEqual(bool(self.server.tls), get("Strict-Transport-Security") is not None)
-        self.assertEqual([], [each for each in page.answer.fields if each[0].lower().startswith("x-ratelimit")])
+        self.assertEqual([], [each for each in page.response.fields if each[0].lower().startswith("x-ratelimit")])
         if page.body:
             self.assertEqual([], re.findall(r"\son\w+=|\sstyle=|javascript:", page.body))
             for element in page.elements:
@@ -64,7 +64,7 @@ class Settings:
                         self.assertTrue(target.startswith((self.server.ready["auth"] + "/", "data:image/")), target)
 
     def assert_readable(self, page):
-        """What users of a keyboard or a screen reader need."""
+        """The page can be used with a keyboard and a screen reader."""
         self.assertEqual("en", page.all("html")[0].get("lang"))
         self.assertEqual(1, len(page.all("h1")), page.url)
         self.assertEqual(1, len(page.all("main")))
@@ -78,34 +78,34 @@ class Settings:
                     continue
                 self.assertTrue(field.get("id") in labelled or field.get("aria-label") or field.get("aria-labelledby"),
                                 (page.url, field.attributes))
-                for told in (field.get("aria-describedby") or "").split():
-                    self.assertIn(told, identities)
+                for description in (field.get("aria-describedby") or "").split():
+                    self.assertIn(description, identities)
 
     def test_every_page_is_safe_and_readable(self):
-        stranger = Visitor(self.server)
-        for visitor, path in ((stranger, "/en/user/sign_in/"), (stranger, "/en/user/oauth/"), (self.visitor, "/en/user/oauth/?x"),
-                              *((self.visitor, room) for room in (*ROOMS, ACTIVITY, OVERVIEW)), (self.visitor, "/en/user/sign_out/")):
+        signed_out = Visitor(self.server)
+        for visitor, path in ((signed_out, "/en/user/sign_in/"), (signed_out, "/en/user/oauth/"), (self.visitor, "/en/user/oauth/?x"),
+                              *((self.visitor, path) for path in (*SETTINGS_PAGES, ACTIVITY, OVERVIEW, "/en/user/sign_out/"))):
             with self.subTest(path=path):
                 page = visitor.get(path)
                 self.assert_safe(page)
                 self.assert_readable(page)
 
-    def test_the_overview_leads_to_everything(self):
+    def test_the_overview_links_to_all_pages(self):
         page = self.visitor.get("/")
         self.assertEqual(self.server.ready["auth"] + OVERVIEW, page.url)
         for text in ("1234.56 EUR", "What has access", "Recent activity", "Signed in"):
             self.assertIn(text, page.text)
         targets = {urllib.parse.urlsplit(urllib.parse.urljoin(page.url, each.get("href"))).path for each in page.all("a")}
-        self.assertLessEqual({*ROOMS, ACTIVITY, "/docs/"}, targets)
+        self.assertLessEqual({*SETTINGS_PAGES, ACTIVITY, "/docs/"}, targets)
         for path in sorted(targets):
             self.assertEqual(200, self.visitor.get(path).status, path)
         self.assertIn(self.server.ready["auth"] + OVERVIEW, [each.get("href") for each in Visitor(self.server).get("/docs/").all("a")])
 
     def test_the_icon_is_served_as_favicon(self):
-        icon = self.server.ask("GET", "/favicon.ico")
+        icon = self.server.request("GET", "/favicon.ico")
         self.assertEqual((200, "image/svg+xml"), (icon.status, icon.get("Content-Type")))
         link, = self.visitor.get("/").all("link", rel="icon")
-        self.assertEqual(icon.body, self.server.ask("GET", link.get("href")).body)
+        self.assertEqual(icon.body, self.server.request("GET", link.get("href")).body)
 
     def test_a_path_that_does_not_exist_returns_a_page(self):
         for path in ("/en/nowhere", "/en/user/settings/nowhere/", "/en/user/nobody/", "/en/style-0.css"):
@@ -115,12 +115,12 @@ class Settings:
                 self.assert_safe(page)
                 self.assert_readable(page)
         for path in ("/enough", "/nowhere"):
-            self.assertEqual("application/json", self.visitor.get(path).answer.get("Content-Type").split(";")[0])
+            self.assertEqual("application/json", self.visitor.get(path).response.get("Content-Type").split(";")[0])
 
-    def test_answers_to_forms_have_the_same_protection(self):
-        for room in ROOMS:
+    def test_responses_to_forms_have_the_same_protection(self):
+        for path in SETTINGS_PAGES:
             for pairs in ([], [("form_token", "x")]):
-                page = self.visitor.post(room, pairs)
+                page = self.visitor.post(path, pairs)
                 self.assertEqual(403, page.status)
                 self.assert_safe(page)
         page = self.visitor.get(TOKENS)
@@ -130,7 +130,7 @@ class Settings:
         self.assert_readable(page)
         self.assertTrue(page.title.startswith("Error"))
 
-    def test_a_form_of_another_person_or_site_does_nothing(self):
+    def test_a_form_of_another_user_or_site_is_refused(self):
         form = self.visitor.get(TOKENS).form_with("description", "scopes")
         other = signed_in(self.server)
         typed = {"description": "forged", "scopes": ["user:balance"]}
@@ -141,7 +141,7 @@ class Settings:
             self.assertEqual(403, self.visitor.submit(form, typed, fields=fields).status, fields)
         self.assertNotIn("forged", self.visitor.get(TOKENS).text)
 
-    def test_a_token_is_made_shown_once_used_and_revoked(self):
+    def test_a_token_is_created_shown_once_used_and_revoked(self):
         page = self.visitor.get(TOKENS)
         form = page.form_with("description", "scopes")
         self.assertEqual(set(ALL_SCOPES.split(",")), {each.get("value") for each in form.named("scopes")})
@@ -152,17 +152,17 @@ class Settings:
         username, = [each for each in shown.readonly_values() if each.startswith("tgu_")]
         secret, = [each for each in shown.readonly_values() if each.startswith("tgp_")]
         token = basic(username, secret)
-        self.assertEqual(200, self.server.ask("GET", "/v1/user/balance", token=token).status)
-        self.assertEqual(403, self.server.ask("GET", "/v1/itemplatform/accounts", token=token).status)
+        self.assertEqual(200, self.server.request("GET", "/v1/user/balance", token=token).status)
+        self.assertEqual(403, self.server.request("GET", "/v1/itemplatform/accounts", token=token).status)
 
         listed = self.visitor.get(TOKENS)
         self.assertIn("Nightly <b>backup</b>", listed.text)
         self.assertNotIn(secret, listed.body)
         self.visitor.submit(form_in(listed, username, action="revoke"))
-        self.assertEqual(401, self.server.ask("GET", "/v1/user/balance", token=token).status)
+        self.assertEqual(401, self.server.request("GET", "/v1/user/balance", token=token).status)
         self.assertNotIn(username, self.visitor.get(TOKENS).text)
 
-    def test_what_is_invalid_for_a_token(self):
+    def test_invalid_fields_of_a_token(self):
         form = self.visitor.get(TOKENS).form_with("description", "scopes")
         for typed in ({"description": "", "scopes": ["user:balance"]}, {"description": "x" * 256, "scopes": ["user:balance"]},
                       {"description": "none", "scopes": []}, {"description": "unknown", "scopes": ["nothing:read"]},
@@ -172,7 +172,7 @@ class Settings:
                 self.assertEqual(422, page.status)
                 self.assertEqual([], page.readonly_values())
                 kept = page.form_with("description").value("description") or ""
-                self.assertEqual(typed["description"].split(), kept.split(), "what was typed stays")
+                self.assertEqual(typed["description"].split(), kept.split(), "the input is kept")
 
     def test_an_application_is_registered_renewed_and_deleted(self):
         page = self.visitor.get(APPLICATIONS)
@@ -193,12 +193,12 @@ class Settings:
         tokens = app.tokens(self.visitor)
         secret_form = next(each for each in listed.forms if "secret" in " ".join(map(str, each.pairs())) and each.named("action"))
         renewed = self.visitor.submit(form_in(listed, client, action=secret_form.value("action")))
-        fresh, = [each for each in renewed.readonly_values() if each.startswith("tgs_")]
-        self.assertNotEqual(secret, fresh)
-        self.assertEqual(200, app.refresh(tokens["refresh_token"]).status, "the old secret is good beside the new one")
+        new_secret, = [each for each in renewed.readonly_values() if each.startswith("tgs_")]
+        self.assertNotEqual(secret, new_secret)
+        self.assertEqual(200, app.refresh(tokens["refresh_token"]).status, "the old secret is valid until it is removed")
         self.visitor.submit(form_in(self.visitor.get(APPLICATIONS), client, action="remove_secret"))
         self.assertEqual(401, app.refresh(tokens["refresh_token"]).status)
-        app.secret = fresh
+        app.secret = new_secret
         self.assertEqual(200, app.refresh(tokens["refresh_token"]).status)
         delete = form_in(self.visitor.get(APPLICATIONS), client, action="delete")
         self.assertEqual(422, self.visitor.submit(delete, {"confirm_name": "Acme"}).status)
@@ -206,17 +206,17 @@ class Settings:
         self.assertNotIn(client, self.visitor.get(APPLICATIONS).text)
         self.assertEqual(401, call(self.server, tokens["access_token"]).status)
 
-    def test_what_is_invalid_for_an_application(self):
+    def test_invalid_fields_of_an_application(self):
         form = self.visitor.get(APPLICATIONS).form_with("name", "website")
         good = {"name": "A", "website": "https://app.example", "description": "", "redirect_url": ""}
-        for faulty in ({"name": ""}, {"name": "x" * 101}, {"website": ""}, {"website": "app.example"}, {"website": "javascript:alert(1)"},
-                       {"website": "https://u:p@app.example"}, {"description": "x" * 256}, {"redirect_url": "/back"},
-                       {"redirect_url": "https://app.example/#f"}, {"redirect_url": "https://u@app.example/"}):
-            with self.subTest(faulty=faulty):
-                page = self.visitor.submit(form, {**good, **faulty})
+        for invalid in ({"name": ""}, {"name": "x" * 101}, {"website": ""}, {"website": "app.example"}, {"website": "javascript:alert(1)"},
+                        {"website": "https://u:p@app.example"}, {"description": "x" * 256}, {"redirect_url": "/back"},
+                        {"redirect_url": "https://app.example/#f"}, {"redirect_url": "https://u@app.example/"}):
+            with self.subTest(invalid=invalid):
+                page = self.visitor.submit(form, {**good, **invalid})
                 self.assertEqual(422, page.status)
                 self.assert_readable(page)
-                (name, value), = faulty.items()
+                (name, value), = invalid.items()
                 field, = page.form_with("name", "website").named(name)
                 self.assertEqual("true", field.get("aria-invalid"))
                 self.assertTrue(field.get("aria-describedby"))
@@ -238,75 +238,75 @@ class Settings:
         self.assertEqual(200, shown.status, shown)
         self.assert_safe(shown)
         path = f"/v1/sitesmaker/{account}/hooks"
-        hooks = [each for each in self.server.ask("GET", path, token=self.server.demo_token).json() if each["url"] == target]
+        hooks = [each for each in self.server.request("GET", path, token=self.server.demo_token).json() if each["url"] == target]
         self.assertEqual(["manual"], [each["source"] for each in hooks])
         refused = self.visitor.submit(form, {**typed, "target_url": "http://127.0.0.1/"})
         self.assertEqual(422, refused.status)
         shown = self.visitor.submit(form, {**typed, "account": str(account), "target_url": target + "&by=id"})
-        self.assertEqual(200, shown.status, "its id says which account it is")
+        self.assertEqual(200, shown.status, "an account can be chosen by its id")
         refused = self.visitor.submit(form, {**typed, "account": "99999"})
         self.assertEqual(422, refused.status)
 
         for _ in range(2):
             self.visitor.submit(form_in(self.visitor.get(page.url), target, action="delete"))
-        self.assertEqual([], [each["url"] for each in self.server.ask("GET", path, token=self.server.demo_token).json()
+        self.assertEqual([], [each["url"] for each in self.server.request("GET", path, token=self.server.demo_token).json()
                               if each["url"].startswith(target)])
 
     def test_the_style_sheet_may_be_cached_forever(self):
         page = Visitor(self.server).get("/en/user/sign_in/")
         sheet, = page.all("link", rel="stylesheet")
-        answer = self.server.ask("GET", sheet.get("href"))
-        self.assertEqual((200, "text/css"), (answer.status, answer.get("Content-Type").split(";")[0]))
-        self.assertIn("immutable", answer.get("Cache-Control"))
-        self.assertNotIn(b"http", answer.body)
-        self.assertIn(b"prefers-color-scheme", answer.body)
+        response = self.server.request("GET", sheet.get("href"))
+        self.assertEqual((200, "text/css"), (response.status, response.get("Content-Type").split(";")[0]))
+        self.assertIn("immutable", response.get("Cache-Control"))
+        self.assertNotIn(b"http", response.body)
+        self.assertIn(b"prefers-color-scheme", response.body)
 
     def test_other_methods(self):
-        for room in (*ROOMS, "/en/user/sign_in/", "/en/user/sign_out/"):
-            answer = self.visitor.ask("DELETE", room)
-            self.assertEqual(405, answer.status)
-            self.assertTrue({"GET", "POST", "HEAD", "OPTIONS"} <= set(answer.answer.get("Allow").split(", ")))
-            self.assertEqual(204, self.visitor.ask("OPTIONS", room).status)
-            self.assertEqual(b"", self.visitor.ask("HEAD", room).answer.body)
+        for path in (*SETTINGS_PAGES, "/en/user/sign_in/", "/en/user/sign_out/"):
+            page = self.visitor.request("DELETE", path)
+            self.assertEqual(405, page.status)
+            self.assertTrue({"GET", "POST", "HEAD", "OPTIONS"} <= set(page.response.get("Allow").split(", ")))
+            self.assertEqual(204, self.visitor.request("OPTIONS", path).status)
+            self.assertEqual(b"", self.visitor.request("HEAD", path).response.body)
 
     def test_invalid_forms(self):
         for kind, body in (("application/json", b"{}"), ("text/plain", b"a=b"), ("multipart/form-data; boundary=x", b"--x--")):
-            answer = self.visitor.ask("POST", TOKENS, body, {"Content-Type": kind, "Sec-Fetch-Site": "same-origin"})
-            self.assertIn(answer.status, (400, 403, 415), kind)
-        answer = self.visitor.ask("POST", TOKENS, b"a=" + b"b" * 70_000, {"Sec-Fetch-Site": "same-origin"})
-        self.assertEqual(413, answer.status)
+            response = self.visitor.request("POST", TOKENS, body, {"Content-Type": kind, "Sec-Fetch-Site": "same-origin"})
+            self.assertIn(response.status, (400, 403, 415), kind)
+        response = self.visitor.request("POST", TOKENS, b"a=" + b"b" * 70_000, {"Sec-Fetch-Site": "same-origin"})
+        self.assertEqual(413, response.status)
 
 
-class TwoPeople(Case):
+class OtherUsers(Case):
     @classmethod
     def setUpClass(cls):
-        cls.server = Server("--demo", *PLENTY)
+        cls.server = Server("--demo", *HIGH_LIMITS)
         cls.addClassCleanup(cls.server.stop)
-        cls.server.add_user("eve")
-        cls.ann, cls.eve = signed_in(cls.server), signed_in(cls.server, "eve", "a password")
+        cls.server.add_user("second")
+        cls.first, cls.second = signed_in(cls.server), signed_in(cls.server, "second", "a password")
 
-    def test_no_user_can_change_what_belongs_to_others(self):
-        app = Application(self.server, 1, name="Anns")
-        tokens = app.tokens(self.ann)
-        hook = self.server.ask("POST", f"/v1/sitesmaker/{self.server.demo['sitesmaker_account']}/hooks", token=self.server.demo_token,
-                               body={"event": "site.created", "target_url": "https://example.com/"})
+    def test_no_user_can_change_resources_of_others(self):
+        app = Application(self.server, 1, name="Of the first user")
+        tokens = app.tokens(self.first)
+        hook = self.server.request("POST", f"/v1/sitesmaker/{self.server.demo['sitesmaker_account']}/hooks", token=self.server.demo_token,
+                                   body={"event": "site.created", "target_url": "https://example.com/"})
         self.assertEqual(201, hook.status)
-        for room in ROOMS:
-            token = self.eve.get(room).form_with("form_token").value("form_token")
-            mine = [form for form in self.ann.get(room).forms
-                    if form.url.endswith(room) and form.method == "POST" and form.named("action")]
-            for form in mine:
+        for path in SETTINGS_PAGES:
+            token = self.second.get(path).form_with("form_token").value("form_token")
+            forms = [form for form in self.first.get(path).forms
+                     if form.url.endswith(path) and form.method == "POST" and form.named("action")]
+            for form in forms:
                 pairs = [(name, token if name == "form_token" else value) for name, value in form.pairs()]
                 if form.named("description") or form.named("target_url"):
-                    continue  # what makes something new
-                self.assertIn(self.eve.post(room, pairs).status, (200, 404, 422), (room, pairs))
+                    continue  # the form creates something
+                self.assertIn(self.second.post(path, pairs).status, (200, 404, 422), (path, pairs))
         self.assertEqual(200, call(self.server, tokens["access_token"]).status)
         self.assertEqual(200, app.refresh(tokens["refresh_token"]).status)
-        self.assertEqual(200, self.server.ask("GET", "/v1/user/balance", token=self.server.demo_token).status)
-        hooks = self.server.ask("GET", f"/v1/sitesmaker/{self.server.demo['sitesmaker_account']}/hooks", token=self.server.demo_token)
+        self.assertEqual(200, self.server.request("GET", "/v1/user/balance", token=self.server.demo_token).status)
+        hooks = self.server.request("GET", f"/v1/sitesmaker/{self.server.demo['sitesmaker_account']}/hooks", token=self.server.demo_token)
         self.assertEqual(1, len(hooks.json()))
-        page = self.eve.get(APPLICATIONS)
-        self.assertNotIn("Anns", page.text)
+        page = self.second.get(APPLICATIONS)
+        self.assertNotIn("Of the first user", page.text)
 
     def test_the_number_of_tokens_is_bounded(self):
         self.server.add_user("bob")
@@ -318,23 +318,23 @@ class TwoPeople(Case):
         self.assertLess(statuses[100], 500)
 
 
-class BelowAPath(Case):
+class PathPrefix(Case):
     def test_pages_and_oauth_below_a_path(self):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
         site = f"http://127.0.0.1:{port}/account"
-        with Server("--demo", *PLENTY, "--auth-url", site, listen=f"127.0.0.1:{port}") as server:
+        with Server("--demo", *HIGH_LIMITS, "--auth-url", site, listen=f"127.0.0.1:{port}") as server:
             visitor = Visitor(server)
             page = visitor.get(site + "/")
             self.assertEqual(site + "/en/user/sign_in/", page.url.split("?")[0])
             page = visitor.submit(page.form_with("login"), {"login": server.demo["login"], "password": server.demo["password"]})
             self.assertEqual((200, site + OVERVIEW), (page.status, page.url))
-            self.assertEqual(404, server.ask("GET", "/en/user/sign_in/").status)
+            self.assertEqual(404, server.request("GET", "/en/user/sign_in/").status)
             for path in ("/.well-known/oauth-authorization-server/account", "/account/.well-known/oauth-authorization-server"):
-                self.assertEqual(site, server.ask("GET", path).json()["issuer"])
-            self.assertEqual(405, server.ask("GET", "/account/user/oauth_token/").status)
-            self.assertEqual(200, server.ask("GET", "/account/docs/").status)
+                self.assertEqual(site, server.request("GET", path).json()["issuer"])
+            self.assertEqual(405, server.request("GET", "/account/user/oauth_token/").status)
+            self.assertEqual(200, server.request("GET", "/account/docs/").status)
 
 
 if __name__ == "__main__":

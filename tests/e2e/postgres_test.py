@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Several nodes on one PostgreSQL: what their users see, and what happens while it is down."""
+"""Several nodes that share one PostgreSQL: they behave as one server, and respond while the database is down."""
 
 import concurrent.futures
 import contextlib
@@ -10,15 +10,15 @@ import signal
 import time
 
 from application import Application
-from harness import ALL_SCOPES, PLENTY, Case, Database, Postgres, Server, basic, encode, main, run_command, temporary_directory
+from harness import ALL_SCOPES, HIGH_LIMITS, Case, Database, Postgres, Server, basic, encode, main, run_command, temporary_directory
 from receiver import Receiver, make_certificate
 from visitor import Visitor, signed_in
 
 TOKENS = "/en/user/settings/tokens/"
-BOUND_SECONDS = 9  # of an answer while PostgreSQL says nothing: 3 for one that was asked, 3 to connect, and some
+BOUND_SECONDS = 9  # of a response while PostgreSQL does not respond: 3 for a query, 3 to connect, and a margin
 FAKETIME = next(iter(glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")), None)
 
-shared = None  # one Postgres for what does not stop it
+shared = None  # one Postgres for tests that do not stop it
 
 
 def setUpModule():
@@ -26,61 +26,61 @@ def setUpModule():
     shared = Database.shared()
 
 
-def at_once(count, call):
+def concurrently(count, call):
     """`call(0)` to `call(count - 1)`, on separate threads."""
-    with concurrent.futures.ThreadPoolExecutor(count) as many:
-        return [each.result() for each in [many.submit(call, number) for number in range(count)]]
+    with concurrent.futures.ThreadPoolExecutor(count) as pool:
+        return [each.result() for each in [pool.submit(call, number) for number in range(count)]]
 
 
 class Nodes(Case):
     def store(self, more=""):
         return shared.store(self.id(), more)
 
-    def node(self, *flags, store=None, limits=tuple(PLENTY), **more):
-        made = Server("--allow-private-targets", *limits, *flags, store=store or self.store(), **more)
-        self.addCleanup(made.stop)
-        return made
+    def node(self, *flags, store=None, limits=tuple(HIGH_LIMITS), **more):
+        node = Server("--allow-private-targets", *limits, *flags, store=store or self.store(), **more)
+        self.addCleanup(node.stop)
+        return node
 
     def balance(self, node, token):
-        return node.ask("GET", "/v1/user/balance", token=token)
+        return node.request("GET", "/v1/user/balance", token=token)
 
 
 class Starting(Nodes):
-    def test_at_once_on_an_empty_database(self):
+    def test_several_starts_at_once_on_an_empty_database(self):
         store = self.store()
-        nodes = at_once(3, lambda _: self.node("--demo", store=store))
+        nodes = concurrently(3, lambda _: self.node("--demo", store=store))
         logins = [node.demo["login"] for node in nodes]
-        self.assertEqual(3, len(set(logins)), "each data directory has a demo of its own")
+        self.assertEqual(3, len(set(logins)), "each data directory has a separate demo")
         self.assertIn("demo", logins)
-        for made in nodes:
+        for owner in nodes:
             for node in nodes:
-                self.assert_json(self.balance(node, made.demo_token))
-                signed_in(node, made.demo["login"], made.demo["password"])
+                self.assert_json(self.balance(node, owner.demo_token))
+                signed_in(node, owner.demo["login"], owner.demo["password"])
         again = self.node("--demo", store=store, data=nodes[1].data)
-        self.assertEqual(nodes[1].demo, again.demo, "and keeps it")
+        self.assertEqual(nodes[1].demo, again.demo, "the data directory keeps its demo")
 
-    def test_at_once_on_one_data_directory(self):
+    def test_several_starts_at_once_on_one_data_directory(self):
         store = self.store()
         with temporary_directory() as data:
-            nodes = at_once(3, lambda _: self.node("--demo", store=store, data=data))
+            nodes = concurrently(3, lambda _: self.node("--demo", store=store, data=data))
             self.assertEqual([nodes[0].demo] * 3, [node.demo for node in nodes])
             self.assertEqual("demo", nodes[0].demo["login"])
-            # The token was revoked: a new one, of the same user.
+            # After its token is revoked, the demo gets a new one of the same user.
             nodes[0].run("token", "revoke", "--id", "1")
             renewed = self.node("--demo", store=store, data=data).demo
             self.assertEqual("demo", renewed["login"])
             self.assertNotEqual(nodes[0].demo["token_secret"], renewed["token_secret"])
 
     def test_without_a_server(self):
-        for where in ("host=127.0.0.1 port=1 user=x password=hunter2", "postgresql://x:hunter2@127.0.0.1:1/x"):
+        for conninfo in ("host=127.0.0.1 port=1 user=x password=hunter2", "postgresql://x:hunter2@127.0.0.1:1/x"):
             for command in (["serve", "--listen", "127.0.0.1:0"], ["token", "revoke", "--id", "1"]):
-                with self.subTest(where=where, command=command), temporary_directory() as data:
-                    began = time.monotonic()
-                    done = run_command(*command, "--data", data, "--store", f"postgres:{where}")
-                    self.assertEqual((1, ""), (done.returncode, done.stdout), done)
-                    self.assertRegex(done.stderr, r"\A[^\n]*--store[^\n]*127\.0\.0\.1[^\n]*\n\Z", "one line")
-                    self.assertNotIn("hunter2", done.stderr)
-                    self.assertLess(time.monotonic() - began, BOUND_SECONDS)
+                with self.subTest(conninfo=conninfo, command=command), temporary_directory() as data:
+                    started = time.monotonic()
+                    result = run_command(*command, "--data", data, "--store", f"postgres:{conninfo}")
+                    self.assertEqual((1, ""), (result.returncode, result.stdout), result)
+                    self.assertRegex(result.stderr, r"\A[^\n]*--store[^\n]*127\.0\.0\.1[^\n]*\n\Z", "one line")
+                    self.assertNotIn("hunter2", result.stderr)
+                    self.assertLess(time.monotonic() - started, BOUND_SECONDS)
 
     def test_no_message_contains_a_password(self):
         for store in ("postgres:password=hunter2 nonsense", "postgres:nonsense=1 password=hunter2",
@@ -88,10 +88,10 @@ class Starting(Nodes):
                       "postgresq://x:hunter2@h/", "password=hunter2 host=h", "x://hunter2@h", "/hunter2",
                       "hunter2@h/db", "hunter2:x@h/db", "hunter2", "memory:hunter2", "redis://:hunter2@h"):
             with self.subTest(store=store), temporary_directory() as data:
-                done = run_command("serve", "--data", data / "d", "--listen", "127.0.0.1:0", "--store", store)
-                self.assertNotEqual(0, done.returncode)
-                self.assertIn("--store", done.stderr)
-                self.assertNotIn("hunter2", done.stderr + done.stdout)
+                result = run_command("serve", "--data", data / "d", "--listen", "127.0.0.1:0", "--store", store)
+                self.assertNotEqual(0, result.returncode)
+                self.assertIn("--store", result.stderr)
+                self.assertNotIn("hunter2", result.stderr + result.stdout)
 
     def test_over_tls(self):
         with temporary_directory() as files:
@@ -106,19 +106,19 @@ class Starting(Nodes):
                     self.assert_json(self.balance(node, node.demo_token))
                     self.assertEqual("0", server.query(good, "SELECT count(*) FROM pg_stat_ssl JOIN pg_stat_activity "
                                                              "USING (pid) WHERE client_addr IS NOT NULL AND NOT ssl"))
-                wrong = server.store("tls", f"sslmode=verify-full sslrootcert={other}")
+                wrong_store = server.store("tls", f"sslmode=verify-full sslrootcert={other}")
                 for command in (["serve", "--listen", "127.0.0.1:0"], ["token", "revoke", "--id", "1"]):
-                    done = run_command(*command, "--data", files / "d", "--store", wrong)
-                    self.assertEqual((1, ""), (done.returncode, done.stdout), done)
-                    self.assertIn("certificate", done.stderr)
+                    result = run_command(*command, "--data", files / "d", "--store", wrong_store)
+                    self.assertEqual((1, ""), (result.returncode, result.stdout), result)
+                    self.assertIn("certificate", result.stderr)
 
     def test_connections_are_bounded(self):
         node = self.node("--demo", "--store-connections", "6")
-        at_once(32, lambda _: [self.balance(node, node.demo_token) for _ in range(5)])
-        listening = 2
+        concurrently(32, lambda _: [self.balance(node, node.demo_token) for _ in range(5)])
+        listeners = 2
         self.assertLessEqual(int(shared.query(node.store_flags[3], "SELECT count(*) FROM pg_stat_activity "
                                               "WHERE datname = current_database() "
-                                              "AND application_name = 'tollgate'")), 6 + listening)
+                                              "AND application_name = 'tollgate'")), 6 + listeners)
 
 
 class Upgrading(Nodes):
@@ -146,31 +146,31 @@ class Upgrading(Nodes):
                                                           "RETURNING 1) SELECT count(*) FROM changed"))
                 for command in (["serve", "--listen", "127.0.0.1:0"],
                                 ["token", "create", "--user", "1", "--description", "x", "--scopes", "user:balance"]):
-                    done = run_command(*command, "--data", data, "--store", store)
-                    self.assertEqual((1, ""), (done.returncode, done.stdout), done)
-                    self.assertIn("later release", done.stderr)
+                    result = run_command(*command, "--data", data, "--store", store)
+                    self.assertEqual((1, ""), (result.returncode, result.stdout), result)
+                    self.assertIn("later release", result.stderr)
                 shared.query(store, "UPDATE tollgate_schema SET version = works_with, works_with = 0 "
                                     f"WHERE component = '{component}'")
 
 
-class Together(Nodes):
+class SharedStore(Nodes):
     def setUp(self):
         store = self.store()
-        self.nodes = at_once(3, lambda number: self.node(*(["--demo"] if number == 0 else []), store=store))
+        self.nodes = concurrently(3, lambda number: self.node(*(["--demo"] if number == 0 else []), store=store))
         self.first, *self.rest = self.nodes
         for node in self.rest:
             node.ready["demo"] = self.first.demo
 
-    def test_what_one_node_changes_is_visible_on_all(self):
+    def test_changes_of_one_node_are_visible_on_all(self):
         visitor = signed_in(self.first)
         page = visitor.get(TOKENS)
-        made = visitor.submit(page.form_with("description", "scopes"), {"description": "Of a test",
-                                                                       "scopes": ["user:balance"]})
-        username, secret = made.readonly_values()
+        created = visitor.submit(page.form_with("description", "scopes"), {"description": "Of a test",
+                                                                           "scopes": ["user:balance"]})
+        username, secret = created.readonly_values()
         token = basic(username, secret)
         for node in self.nodes:
             self.assert_json(self.balance(node, token))
-        # The session too; and a token that is revoked on one node is refused on the others.
+        # The session is visible too, and a token that is revoked on one node is refused on the others.
         visitor.server, visitor.site = self.rest[0], self.rest[0].ready["auth"]
         page = visitor.get(TOKENS)
         row = next(row for row in page.all("li") if "Of a test" in row.text)
@@ -195,7 +195,7 @@ class Together(Nodes):
         for node in self.nodes:
             self.assertIn(b"12.50", self.balance(node, token).body)
             self.assertIn(account, [each["id"] for each in
-                                    node.ask("GET", "/v1/itemplatform/accounts", token=token).json()])
+                                    node.request("GET", "/v1/itemplatform/accounts", token=token).json()])
             visitor = signed_in(node, "ann@example.com", "a password")
         app = Application(self.first, user)
         app.server = self.rest[1]
@@ -209,39 +209,39 @@ class Together(Nodes):
             code = app.code(visitor)
 
             def redeem(number):
-                there = object.__new__(Application)
-                there.server, there.id, there.secret = self.nodes[number % 3], app.id, app.secret
-                return there.exchange(code)
+                copy = object.__new__(Application)
+                copy.server, copy.id, copy.secret = self.nodes[number % 3], app.id, app.secret
+                return copy.exchange(code)
 
-            answers = at_once(9, redeem)
-            self.assertEqual([200] + [400] * 8, sorted(each.status for each in answers), answers)
+            responses = concurrently(9, redeem)
+            self.assertEqual([200] + [400] * 8, sorted(each.status for each in responses), responses)
             # The code was used more than once, so its tokens are revoked on all nodes.
-            token = next(each for each in answers if each.status == 200).json()["access_token"]
+            token = next(each for each in responses if each.status == 200).json()["access_token"]
             for node in self.nodes:
                 self.eventually(lambda: self.balance(node, f"Bearer {token}").status == 401)
 
     def test_an_event_is_delivered_once_by_any_node(self):
         with Receiver() as receiver:
             path = f"/v1/sitesmaker/{self.first.demo['sitesmaker_account']}/hooks"
-            self.assertEqual(201, self.rest[0].ask("POST", path, token=self.first.demo_token, body={
+            self.assertEqual(201, self.rest[0].request("POST", path, token=self.first.demo_token, body={
                 "type": "webhook", "event": "site.published", "target_url": receiver.url()}).status)
             for number in range(20):
                 self.emit(self.first, number)
-            seen = receiver.wait(20)
-            self.assertEqual(list(range(20)), sorted(json.loads(each.body)["data"] for each in seen))
-            # The last remaining node delivers everything.
+            requests = receiver.wait(20)
+            self.assertEqual(list(range(20)), sorted(json.loads(each.body)["data"] for each in requests))
+            # The last node delivers all events.
             for node in self.nodes[:2]:
                 node.signal(signal.SIGKILL)
                 node.wait()
             self.emit(self.rest[1], 20)
             self.assertEqual(20, json.loads(receiver.wait(21)[20].body)["data"])
-            self.assertEqual(21, len({each.id for each in receiver.seen}))
+            self.assertEqual(21, len({each.id for each in receiver.requests}))
 
     def emit(self, node, number):
-        done = run_command("event", "emit", "--service", "sitesmaker", "--account",
-                           self.first.demo["sitesmaker_account"], "--event", "site.published", "--data", number,
-                           *node.store_flags)
-        self.assertEqual(0, done.returncode, done)
+        result = run_command("event", "emit", "--service", "sitesmaker", "--account",
+                             self.first.demo["sitesmaker_account"], "--event", "site.published", "--data", number,
+                             *node.store_flags)
+        self.assertEqual(0, result.returncode, result)
 
     def test_kill_9_loses_nothing_acknowledged(self):
         path = f"/v1/sitesmaker/{self.first.demo['sitesmaker_account']}/hooks"
@@ -250,17 +250,17 @@ class Together(Nodes):
             for number in range(8):
                 if number == 6:
                     self.first.signal(signal.SIGKILL)
-                answer = connection.ask("POST", path, {"Authorization": self.first.demo_token}, {
+                response = connection.request("POST", path, {"Authorization": self.first.demo_token}, {
                     "type": "webhook", "event": "site.created", "target_url": f"https://example.com/{number}"})
-                if answer is None:
+                if response is None:
                     break
-                self.assertEqual(201, answer.status, answer)
-                acknowledged.append(answer.json()["id"])
+                self.assertEqual(201, response.status, response)
+                acknowledged.append(response.json()["id"])
         self.first.wait()
         self.assertGreaterEqual(len(acknowledged), 6)
         for node in self.rest:
-            here = [each["id"] for each in node.ask("GET", path, token=self.first.demo_token).json()]
-            self.assertLessEqual(set(acknowledged), set(here))
+            stored = [each["id"] for each in node.request("GET", path, token=self.first.demo_token).json()]
+            self.assertLessEqual(set(acknowledged), set(stored))
 
 
 class Clocks(Nodes):
@@ -269,50 +269,50 @@ class Clocks(Nodes):
 
     def test_a_node_whose_clock_is_minutes_off_behaves_like_the_others(self):
         store = self.store()
-        right = self.node("--demo", store=store)
-        for off in ("+5m", "-5m"):
-            with self.subTest(off=off):
-                wrong = self.node(store=store, limits=["--anonymous-limit", "1/hour"],
-                                  environment={"LD_PRELOAD": FAKETIME, "FAKETIME": off,
-                                               "FAKETIME_DONT_FAKE_MONOTONIC": "1"})
-                wrong.ready["demo"] = right.demo
-                self.assert_json(self.balance(wrong, right.demo_token))
-                # The end of a window is in the correct time.
-                answer = wrong.ask("GET", "/v1/testservice/get")
-                self.assertEqual("0", answer.get("X-RateLimit-Remaining"))
-                resets = time.mktime(time.strptime(answer.get("X-RateLimit-Reset"), "%Y-%m-%dT%H:%M:%SZ")) \
+        correct = self.node("--demo", store=store)
+        for shift in ("+5m", "-5m"):
+            with self.subTest(shift=shift):
+                shifted = self.node(store=store, limits=["--anonymous-limit", "1/hour"],
+                                    environment={"LD_PRELOAD": FAKETIME, "FAKETIME": shift,
+                                                 "FAKETIME_DONT_FAKE_MONOTONIC": "1"})
+                shifted.ready["demo"] = correct.demo
+                self.assert_json(self.balance(shifted, correct.demo_token))
+                # The end of a window is in correct time.
+                response = shifted.request("GET", "/v1/testservice/get")
+                self.assertEqual("0", response.get("X-RateLimit-Remaining"))
+                resets = time.mktime(time.strptime(response.get("X-RateLimit-Reset"), "%Y-%m-%dT%H:%M:%SZ")) \
                     - time.timezone
-                self.assertLess(abs(resets - (time.time() + 3600)), 60, off)
+                self.assertLess(abs(resets - (time.time() + 3600)), 60, shift)
                 # Codes, tokens and sessions have the same age on all nodes.
-                for asked, redeems in ((right, wrong), (wrong, right)):
-                    visitor = signed_in(asked)
-                    app = Application(right, 1)
-                    app.server = asked
+                for issuer, redeemer in ((correct, shifted), (shifted, correct)):
+                    visitor = signed_in(issuer)
+                    app = Application(correct, 1)
+                    app.server = issuer
                     code = app.code(visitor)
-                    app.server = redeems
-                    answer = app.exchange(code)
-                    self.assertEqual(200, answer.status, answer)
-                    for node in (right, wrong):
-                        self.assert_json(self.balance(node, "Bearer " + answer.json()["access_token"]))
-                    visitor.server, visitor.site = redeems, redeems.ready["auth"]
-                    self.assertIn(right.demo["login"], visitor.get(TOKENS).text)
-                # Events that one node reports are delivered by the other at once, with the correct time.
+                    app.server = redeemer
+                    response = app.exchange(code)
+                    self.assertEqual(200, response.status, response)
+                    for node in (correct, shifted):
+                        self.assert_json(self.balance(node, "Bearer " + response.json()["access_token"]))
+                    visitor.server, visitor.site = redeemer, redeemer.ready["auth"]
+                    self.assertIn(correct.demo["login"], visitor.get(TOKENS).text)
+                # An event that one node reports is delivered at once by the other, with the correct time.
                 with Receiver() as receiver:
-                    path = f"/v1/sitesmaker/{right.demo['sitesmaker_account']}/hooks"
-                    hook = wrong.ask("POST", path, token=right.demo_token, body={
+                    path = f"/v1/sitesmaker/{correct.demo['sitesmaker_account']}/hooks"
+                    hook = shifted.request("POST", path, token=correct.demo_token, body={
                         "type": "webhook", "event": "site.published", "target_url": receiver.url()}).json()["id"]
                     for _ in range(4):
-                        right.run("event", "emit", "--service", "sitesmaker", "--account",
-                                  right.demo["sitesmaker_account"], "--event", "site.published", "--data", "1")
+                        correct.run("event", "emit", "--service", "sitesmaker", "--account",
+                                    correct.demo["sitesmaker_account"], "--event", "site.published", "--data", "1")
                     for each in receiver.wait(4):
                         self.assertLess(abs(int(each.fields["webhook-timestamp"]) - time.time()), 60)
-                    self.assertEqual(4, len(receiver.seen))
-                    right.ask("DELETE", f"/v1/sitesmaker/hooks/{hook}", token=right.demo_token)
-                wrong.stop()
+                    self.assertEqual(4, len(receiver.requests))
+                    correct.request("DELETE", f"/v1/sitesmaker/hooks/{hook}", token=correct.demo_token)
+                shifted.stop()
 
 
-class Away(Nodes):
-    """PostgreSQL is down or hangs. A separate server, so that other tests are not affected."""
+class PostgresDown(Nodes):
+    """PostgreSQL is down or hangs. It is a separate PostgreSQL, so that other tests are not affected."""
 
     @classmethod
     def setUpClass(cls):
@@ -320,44 +320,45 @@ class Away(Nodes):
         cls.addClassCleanup(cls.server.stop)
 
     def setUp(self):
-        self.one = self.node("--demo", store=self.server.store(self.id(), "password=hunter2"))
+        self.single_node = self.node("--demo", store=self.server.store(self.id(), "password=hunter2"))
 
-    def assert_unavailable(self, began):
-        answer = self.balance(self.one, self.one.demo_token)
-        self.assert_error(answer, 503)
-        self.assertRegex(answer.get("Retry-After"), r"^[1-9][0-9]*$")
-        self.assertLess(time.monotonic() - began, BOUND_SECONDS)
+    def assert_unavailable(self, started):
+        response = self.balance(self.single_node, self.single_node.demo_token)
+        self.assert_error(response, 503)
+        self.assertRegex(response.get("Retry-After"), r"^[1-9][0-9]*$")
+        self.assertLess(time.monotonic() - started, BOUND_SECONDS)
 
-    def assert_back(self):
-        self.eventually(lambda: self.balance(self.one, self.one.demo_token).status == 200)
+    def assert_available(self):
+        self.eventually(lambda: self.balance(self.single_node, self.single_node.demo_token).status == 200)
 
     def test_stopped_and_started(self):
-        visitor = signed_in(self.one)
+        visitor = signed_in(self.single_node)
         self.server.halt()
         try:
             for _ in range(3):
                 self.assert_unavailable(time.monotonic())
             page = visitor.get(TOKENS)
             self.assertEqual(503, page.status, page)
-            self.assertRegex(page.answer.get("Retry-After"), r"^[1-9][0-9]*$")
-            self.assertRegex(page.answer.get("Content-Type"), r"^text/html")
-            self.assertEqual(503, Visitor(self.one).sign_in("demo", "wrong").status)
-            answer = self.one.ask("POST", "/user/oauth_token/", {"Content-Type": "application/x-www-form-urlencoded"},
-                                  b"grant_type=authorization_code&code=x&client_id=x&client_secret=x")
-            self.assertIn(answer.status, (400, 401, 503), answer)
-            # Requests that need no database succeed.
-            self.assertEqual(200, self.one.ask("GET", "/v1/testservice/get").status)
+            self.assertRegex(page.response.get("Retry-After"), r"^[1-9][0-9]*$")
+            self.assertRegex(page.response.get("Content-Type"), r"^text/html")
+            self.assertEqual(503, Visitor(self.single_node).sign_in("demo", "wrong").status)
+            response = self.single_node.request("POST", "/user/oauth_token/", {"Content-Type": "application/x-www-form-urlencoded"},
+                                                b"grant_type=authorization_code&code=x&client_id=x&client_secret=x")
+            self.assertIn(response.status, (400, 401, 503), response)
+            # Requests without a query succeed.
+            self.assertEqual(200, self.single_node.request("GET", "/v1/testservice/get").status)
         finally:
             self.server.start()
-        self.assert_back()
+        self.assert_available()
         self.assertEqual(200, visitor.get(TOKENS).status, "still signed in")
-        self.assertNotIn("hunter2", self.one.errors.decode())
+        self.assertNotIn("hunter2", self.single_node.errors.decode())
 
     def test_failures_are_counted_in_the_log(self):
-        """In every log format: a line at once, then a count, for any number of failed requests."""
-        for form, repeated in (("text", "more like this: PostgreSQL"), ("json", '"repeated":"PostgreSQL'), ("off", "more like this: PostgreSQL")):
-            with self.subTest(form=form):
-                node = self.node("--demo", "--log", form, store=self.server.store(self.id() + form, "password=hunter2"))
+        """In every log format there is a line at once, and then a count of the other failures."""
+        for log_format, repeated in (("text", "more like this: PostgreSQL"), ("json", '"repeated":"PostgreSQL'),
+                                     ("off", "more like this: PostgreSQL")):
+            with self.subTest(log_format=log_format):
+                node = self.node("--demo", "--log", log_format, store=self.server.store(self.id() + log_format, "password=hunter2"))
                 self.server.halt()
                 try:
                     for _ in range(200):
@@ -369,68 +370,68 @@ class Away(Nodes):
                 self.assertTrue(1 <= len(problems) <= 8, problems)
 
     def test_killed_with_connections_open(self):
-        self.assert_json(self.balance(self.one, self.one.demo_token))
-        self.server.query(self.one.store_flags[3], "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
+        self.assert_json(self.balance(self.single_node, self.single_node.demo_token))
+        self.server.query(self.single_node.store_flags[3], "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
                                                    "WHERE application_name = 'tollgate'")
-        self.assert_json(self.balance(self.one, self.one.demo_token))
+        self.assert_json(self.balance(self.single_node, self.single_node.demo_token))
 
     def test_hanging(self):
-        self.assert_json(self.balance(self.one, self.one.demo_token))
+        self.assert_json(self.balance(self.single_node, self.single_node.demo_token))
         self.server.hang()
         try:
-            time.sleep(1)  # for so long what is remembered may be used
-            began = time.monotonic()
-            at_once(4, lambda _: self.assert_unavailable(began))
+            time.sleep(1)  # for so long cached data may be used
+            started = time.monotonic()
+            concurrently(4, lambda _: self.assert_unavailable(started))
             self.assert_unavailable(time.monotonic())
-            self.assertEqual(200, self.one.ask("GET", "/v1/testservice/get").status)
+            self.assertEqual(200, self.single_node.request("GET", "/v1/testservice/get").status)
         finally:
-            self.server.go_on()
-        self.assert_back()
+            self.server.resume()
+        self.assert_available()
 
-    def test_balancers_get_responses_while_all_workers_wait(self):
-        health, secret = "/.well-known/oauth-authorization-server", self.one.demo["token_secret"]
-        self.assertEqual(200, self.one.ask("GET", health).status)
+    def test_health_checks_succeed_while_all_workers_wait(self):
+        health, secret = "/.well-known/oauth-authorization-server", self.single_node.demo["token_secret"]
+        self.assertEqual(200, self.single_node.request("GET", health).status)
         self.server.hang()
         try:
             with contextlib.ExitStack() as all_open:
-                cold = [all_open.enter_context(self.one.connect()) for _ in range(100)]
-                for number, each in enumerate(cold):
+                clients = [all_open.enter_context(self.single_node.connect()) for _ in range(100)]
+                for number, each in enumerate(clients):
                     each.send(encode("GET", "/v1/user/balance", {"Authorization": basic(f"nobody{number}", secret)}))
-                began, times, waiting = time.monotonic(), [], 0
-                while time.monotonic() - began < 3:
-                    asked = time.monotonic()
-                    self.assertEqual(200, self.one.ask("GET", health).status)
-                    times.append(time.monotonic() - asked)
-                    waiting = max(waiting, len(cold) - len(select.select([each.socket for each in cold], [], [], 0)[0]))
+                started, times, waiting = time.monotonic(), [], 0
+                while time.monotonic() - started < 3:
+                    sent = time.monotonic()
+                    self.assertEqual(200, self.single_node.request("GET", health).status)
+                    times.append(time.monotonic() - sent)
+                    waiting = max(waiting, len(clients) - len(select.select([each.socket for each in clients], [], [], 0)[0]))
                     time.sleep(0.1)
-                self.assertLess(sorted(times)[len(times) // 2], 1, "what HAProxy gives it; a busy machine may delay a few")
-                self.assertGreater(waiting, 32, "the balancer asked while more of them waited than there are workers")
+                self.assertLess(sorted(times)[len(times) // 2], 1, "the time-out of HAProxy; a busy machine may delay a few")
+                self.assertGreater(waiting, 32, "more clients waited than there are workers")
         finally:
-            self.server.go_on()
-        self.assert_back()
+            self.server.resume()
+        self.assert_available()
 
-    def test_what_is_reported_during_a_restart_arrives(self):
+    def test_an_event_reported_after_a_restart_arrives(self):
         with Receiver() as receiver:
-            path = f"/v1/sitesmaker/{self.one.demo['sitesmaker_account']}/hooks"
-            self.assertEqual(201, self.one.ask("POST", path, token=self.one.demo_token, body={
+            path = f"/v1/sitesmaker/{self.single_node.demo['sitesmaker_account']}/hooks"
+            self.assertEqual(201, self.single_node.request("POST", path, token=self.single_node.demo_token, body={
                 "type": "webhook", "event": "site.published", "target_url": receiver.url()}).status)
             self.server.halt()
             self.server.start()
             self.assertEqual({"deliveries": 1},
-                             self.one.run("event", "emit", "--service", "sitesmaker", "--account",
-                                          self.one.demo["sitesmaker_account"], "--event", "site.published", "--data",
-                                          "1"))
+                             self.single_node.run("event", "emit", "--service", "sitesmaker", "--account",
+                                                  self.single_node.demo["sitesmaker_account"], "--event", "site.published", "--data",
+                                                  "1"))
             self.assertEqual(1, len(receiver.wait(1)))
 
     def test_the_server_stops_while_postgresql_hangs(self):
         self.server.hang()
         try:
-            began = time.monotonic()
-            self.one.signal(signal.SIGTERM)
-            self.assertEqual(0, self.one.wait())
-            self.assertLess(time.monotonic() - began, 15)
+            started = time.monotonic()
+            self.single_node.signal(signal.SIGTERM)
+            self.assertEqual(0, self.single_node.wait())
+            self.assertLess(time.monotonic() - started, 15)
         finally:
-            self.server.go_on()
+            self.server.resume()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Webhook receivers: a function handles each connection, on its own thread."""
+"""Receivers of webhooks. Each connection has its own thread."""
 
 import contextlib
 import socket
@@ -10,7 +10,7 @@ import time
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 
-def answer(status, fields=()):
+def empty_response(status, fields=()):
     lines = [f"HTTP/1.1 {status} Status", "Content-Length: 0", *fields, "", ""]
     return "\r\n".join(lines).encode()
 
@@ -32,7 +32,7 @@ class Request:
 
 
 def read_request(stream, connection):
-    """The next request of a connection; nothing when it has ended."""
+    """The next request of a connection; None after its end."""
     head = b""
     while not head.endswith(b"\r\n\r\n"):
         line = stream.readline()
@@ -46,13 +46,13 @@ def read_request(stream, connection):
 
 
 class Receiver:
-    """Listens on a free port. `play(request, socket)` answers each request, and returns False to end the connection; by
-    default the response is 200. Received requests are in `seen`."""
+    """Listens on a free port. `handle(request, connection)` responds to each request, and returns False to end the connection;
+    by default the response is 200. `requests` has all received requests."""
 
-    def __init__(self, play=None, tls=None, address="127.0.0.1"):
-        self.play = play or (lambda request, to: to.sendall(OK))
+    def __init__(self, handle=None, tls=None, address="127.0.0.1"):
+        self.handle = handle or (lambda request, connection: connection.sendall(OK))
         self.tls = tls
-        self.seen = []
+        self.requests = []
         self.changed = threading.Condition()
         self.connections = 0
         self.listener = socket.create_server((address, 0), backlog=1024)
@@ -64,43 +64,43 @@ class Receiver:
         return f"{'https' if self.tls else 'http'}://{host or self.address}:{self.port}{path}"
 
     def wait(self, count, seconds=60, key=lambda request: True):
-        """The first `count` requests of this kind; fewer if the others did not arrive in time."""
+        """The first `count` requests for which `key` is true; fewer if the others do not arrive in time."""
         deadline = time.monotonic() + seconds
         with self.changed:
             while True:
-                chosen = [each for each in self.seen if key(each)]
+                matching = [each for each in self.requests if key(each)]
                 left = deadline - time.monotonic()
-                if len(chosen) >= count or left <= 0:
-                    return chosen
+                if len(matching) >= count or left <= 0:
+                    return matching
                 self.changed.wait(left)
 
     def _accept(self):
         while True:
             try:
-                made, _ = self.listener.accept()
+                connection, _ = self.listener.accept()
             except OSError:
                 return
-            threading.Thread(target=self._serve, args=(made, self.connections), daemon=True).start()
+            threading.Thread(target=self._serve, args=(connection, self.connections), daemon=True).start()
             self.connections += 1
 
-    def _serve(self, made, number):
-        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    def _serve(self, connection, number):
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         with contextlib.suppress(OSError, ssl.SSLError), contextlib.ExitStack() as stack:
-            stack.callback(made.close)
+            stack.callback(connection.close)
             if self.tls:
-                made = self.tls.wrap_socket(made, server_side=True)
-                stack.callback(made.close)
-            self.open.add(made)
-            stack.callback(self.open.discard, made)
-            stream = stack.enter_context(made.makefile("rb"))
+                connection = self.tls.wrap_socket(connection, server_side=True)
+                stack.callback(connection.close)
+            self.open.add(connection)
+            stack.callback(self.open.discard, connection)
+            stream = stack.enter_context(connection.makefile("rb"))
             while True:
                 request = read_request(stream, number)
                 if request is None:
                     return
                 with self.changed:
-                    self.seen.append(request)
+                    self.requests.append(request)
                     self.changed.notify_all()
-                if self.play(request, made) is False:
+                if self.handle(request, connection) is False:
                     return
 
     def close(self):
@@ -118,19 +118,19 @@ class Receiver:
         self.close()
 
 
-def hang(request, to):
+def hang(request, connection):
     time.sleep(60)
     return False
 
 
-def reset(request, to):
+def reset(request, connection):
     """Ends the connection with a reset."""
-    to.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")
     return False
 
 
 def make_certificate(directory, *names):
-    """A self-signed certificate for these names; the files of certificate and key."""
+    """Creates a self-signed certificate for these names. Returns its file and a TLS context; the key is beside it, in .key."""
     certificate, key = directory / f"{names[0]}.crt", directory / f"{names[0]}.key"
     alternatives = ",".join(f"IP:{name}" if name[0].isdigit() else f"DNS:{name}" for name in names)
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1",

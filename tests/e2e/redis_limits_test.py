@@ -1,4 +1,4 @@
-"""Limits in Redis: several processes share one quota, and none of them depends on Redis being up."""
+"""Limits in Redis: several processes share one quota, and respond while Redis is down."""
 
 import concurrent.futures
 import signal
@@ -23,7 +23,7 @@ class RedisLimits(Case):
         return server
 
     def remaining(self, server):
-        return int(server.ask("GET", "/v1/testservice/get").get("X-RateLimit-Remaining"))
+        return int(server.request("GET", "/v1/testservice/get").get("X-RateLimit-Remaining"))
 
     def lines(self, server, word):
         return [line for line in server.errors.decode().splitlines() if word in line]
@@ -38,20 +38,20 @@ class RedisLimits(Case):
                 first = self.serve(*flags, data=data)
                 second = self.serve(*flags, data=data)
 
-                def ask_many(server):
+                def request_many(server):
                     with server.connect() as connection:
-                        return [connection.ask("GET", "/v1/testservice/get").status for _ in range(60)]
+                        return [connection.request("GET", "/v1/testservice/get").status for _ in range(60)]
 
                 with concurrent.futures.ThreadPoolExecutor(4) as pool:
-                    statuses = sum(pool.map(ask_many, [first, second, first, second]), [])
+                    statuses = sum(pool.map(request_many, [first, second, first, second]), [])
                 admitted = statuses.count(200)
                 self.assertEqual(240, admitted + statuses.count(429))
                 self.assertLessEqual(admitted, quota)
                 if lease == "1":
                     self.assertEqual(quota, admitted)
-                refused = [server.ask("GET", "/v1/testservice/get") for server in (first, second)]
-                for answer in refused:
-                    self.assert_error(answer, 429)
+                refused = [server.request("GET", "/v1/testservice/get") for server in (first, second)]
+                for response in refused:
+                    self.assert_error(response, 429)
                 self.assertEqual(refused[0].get("X-RateLimit-Reset"), refused[1].get("X-RateLimit-Reset"))
                 self.assertTrue(3500 < int(refused[0].get("Retry-After")) <= 3600)
                 subprocess.run(["redis-cli", "-p", str(self.redis.port), "FLUSHALL"], check=True, capture_output=True)
@@ -60,7 +60,7 @@ class RedisLimits(Case):
         server = self.serve("--anonymous-limit", "1000/hour")
         self.assertEqual(999, self.remaining(server))
         self.redis.kill()
-        for left in (999, 998, 997):  # the node counts from the beginning
+        for left in (999, 998, 997):  # the node starts its own count
             self.assertEqual(left, self.remaining(server))
         self.assertIn("until it is back, this node counts limits by itself", server.log_after("counts limits by itself"))
         self.redis.start()
@@ -83,9 +83,9 @@ class RedisLimits(Case):
         with server.connect() as connection:
             for _ in range(300):
                 before = time.monotonic()
-                self.assertEqual(200, connection.ask("GET", "/v1/testservice/get").status)
+                self.assertEqual(200, connection.request("GET", "/v1/testservice/get").status)
                 times.append(time.monotonic() - before)
-        self.assertLess(max(times), 5, "of which 0.3 s are Redis")
+        self.assertLess(max(times), 5, "including the time-out of Redis, 0.3 s")
         self.assertLess(sorted(times)[150], 0.1)
         self.redis.send(signal.SIGCONT)
         self.eventually(lambda: self.remaining(server) and b"shared again" in server.errors)
@@ -94,10 +94,10 @@ class RedisLimits(Case):
         with temporary_directory() as data:
             for limits in ("redis://:hunter2@127.0.0.1:x", "redi://:hunter2@h", "hunter2@redis:6379", "hunter2:x@h",
                            "hunter2", "/hunter2", "memory:hunter2", "REDIS://hunter2@h", "=hunter2"):
-                done = run_command("serve", "--data", data / "d", f"--limits={limits}")
-                self.assertEqual(2, done.returncode)
-                self.assertIn("--limits", done.stderr)
-                self.assertNotIn("hunter2", done.stderr)
+                result = run_command("serve", "--data", data / "d", f"--limits={limits}")
+                self.assertEqual(2, result.returncode)
+                self.assertIn("--limits", result.stderr)
+                self.assertNotIn("hunter2", result.stderr)
         server = Server("--limits", f"redis://:hunter2@127.0.0.1:{self.redis.port}")
         self.addCleanup(server.stop)
         self.remaining(server)

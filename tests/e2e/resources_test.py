@@ -5,29 +5,29 @@ import json
 import re
 import time
 
-from harness import PLENTY, Case, Server, main, over_every_transport
+from harness import HIGH_LIMITS, Case, Server, main, over_every_transport
 
 EVENTS = {"sitesmaker": ["site.created", "site.published", "site.deleted"],
           "itemplatform": ["item.created", "item.updated", "item.deleted"]}
-ODD_NUMBERS = ["0", "-1", "01", "+1", "1.0", "9223372036854775808", "1e0", "0x1", "%31", "1%20", "%D9%A3", "a", "00",
+INVALID_IDS = ["0", "-1", "01", "+1", "1.0", "9223372036854775808", "1e0", "0x1", "%31", "1%20", "%D9%A3", "a", "00",
                "-0", "1,0"]
 
 
 @over_every_transport
 class Hooks:
-    """Items 20 to 25, on the demo's accounts."""
+    """Items 20 to 25, with the accounts of the demo user."""
 
     def path(self, service="sitesmaker"):
         return f"/v1/{service}/{self.server.demo[service + '_account']}/hooks"
 
     def post(self, body, fields=(), service="sitesmaker", **more):
-        return self.server.ask("POST", self.path(service), fields, body, token=self.server.demo_token, **more)
+        return self.server.request("POST", self.path(service), fields, body, token=self.server.demo_token, **more)
 
     def hooks(self, service="sitesmaker"):
-        return self.assert_json(self.server.ask("GET", self.path(service), token=self.server.demo_token))
+        return self.assert_json(self.server.request("GET", self.path(service), token=self.server.demo_token))
 
     def delete(self, number, service="sitesmaker", fields=(), body=None):
-        return self.server.ask("DELETE", f"/v1/{service}/hooks/{number}", fields, body, token=self.server.demo_token)
+        return self.server.request("DELETE", f"/v1/{service}/hooks/{number}", fields, body, token=self.server.demo_token)
 
     def tearDown(self):
         for service in EVENTS:
@@ -42,11 +42,11 @@ class Hooks:
                             "https://example.com/" + "x" * 2028, "http://93.184.216.34/"):
                     with self.subTest(event=event, url=url[:40]):
                         before = time.time()
-                        made = self.post({"event": event, "target_url": url}, service=service)
-                        number = self.assert_json(made, 201)["id"]
-                        self.assertEqual({"id": number}, made.json())
+                        created = self.post({"event": event, "target_url": url}, service=service)
+                        number = self.assert_json(created, 201)["id"]
+                        self.assertEqual({"id": number}, created.json())
                         self.assertIs(int, type(number))
-                        self.assertRegex(made.get("X-Hook-Secret"), r"^whsec_[A-Za-z0-9+/]{43}=$")
+                        self.assertRegex(created.get("X-Hook-Secret"), r"^whsec_[A-Za-z0-9+/]{43}=$")
                         (listed,) = self.hooks(service)
                         self.assertEqual(["id", "event", "source", "type", "url", "date_created"], list(listed))
                         self.assertEqual((number, event, "api", "webhook", url),
@@ -61,15 +61,15 @@ class Hooks:
                         self.assert_error(self.delete(number, service), 404)
 
     def test_20_the_same_hook_twice_is_two_hooks_and_the_21st_is_too_many(self):
-        wanted = {"event": "site.created", "target_url": "https://example.com/"}
-        numbers = [self.assert_json(self.post(wanted), 201)["id"] for _ in range(20)]
+        hook = {"event": "site.created", "target_url": "https://example.com/"}
+        numbers = [self.assert_json(self.post(hook), 201)["id"] for _ in range(20)]
         self.assertEqual(20, len(set(numbers)))
-        self.assertEqual(numbers, [hook["id"] for hook in self.hooks()], "oldest first")
-        self.assert_error(self.post(wanted), 422, "20")
-        self.assert_json(self.post({**wanted, "event": "site.deleted"}), 201)
+        self.assertEqual(numbers, [each["id"] for each in self.hooks()], "oldest first")
+        self.assert_error(self.post(hook), 422, "20")
+        self.assert_json(self.post({**hook, "event": "site.deleted"}), 201)
         self.delete(numbers[0])
-        again = self.assert_json(self.post(wanted), 201)["id"]
-        self.assertNotIn(again, numbers, "an id is never used again")
+        again = self.assert_json(self.post(hook), 201)["id"]
+        self.assertNotIn(again, numbers, "an id is never reused")
 
     def test_21_members(self):
         good = {"event": "site.created", "target_url": "https://example.com/"}
@@ -168,37 +168,37 @@ class Hooks:
         self.assertEqual([], self.hooks())
 
     def test_25_deleting(self):
-        def make(service):
+        def create(service):
             return self.assert_json(self.post({"event": EVENTS[service][0], "target_url": "https://example.com/"},
                                               service=service), 201)["id"]
 
         for fields, body in (({"Content-Type": "application/json"}, None), ({"Content-Type": "text/plain"}, None),
                              ({"Content-Type": "application/json"}, b"{}"), ({"Content-Type": None}, b"{}"), ({}, b"")):
-            deleted = self.delete(make("sitesmaker"), fields=fields, body=body)
+            deleted = self.delete(create("sitesmaker"), fields=fields, body=body)
             self.assertEqual((204, b""), (deleted.status, deleted.body), (fields, body))
-        site, shop = make("sitesmaker"), make("itemplatform")
+        site, shop = create("sitesmaker"), create("itemplatform")
         if site != shop:
             self.assert_error(self.delete(site, "itemplatform"), 404)
         self.assertEqual([site], [hook["id"] for hook in self.hooks()])
-        for odd in ODD_NUMBERS + ["999999", "9223372036854775807"]:
-            self.assert_error(self.delete(odd), 404)
+        for number in INVALID_IDS + ["999999", "9223372036854775807"]:
+            self.assert_error(self.delete(number), 404)
         self.assertEqual([shop], [hook["id"] for hook in self.hooks("itemplatform")])
 
 
 class PrivateTargets(Case):
     """Item 24, with private targets allowed."""
 
-    def test_they_can_be_allowed(self):
+    def test_private_targets_can_be_allowed(self):
         with Server("--demo", "--allow-private-targets", store="memory:") as server:
             path = f"/v1/sitesmaker/{server.demo['sitesmaker_account']}/hooks"
             for url in ("http://127.0.0.1:8080/", "http://[::1]/", "http://10.0.0.1/", "http://localhost/"):
-                made = server.ask("POST", path, body={"event": "site.created", "target_url": url},
-                                  token=server.demo_token)
-                self.assert_json(made, 201)
+                created = server.request("POST", path, body={"event": "site.created", "target_url": url},
+                                         token=server.demo_token)
+                self.assert_json(created, 201)
             for url in ("ftp://127.0.0.1/", "http://user@127.0.0.1/"):
-                made = server.ask("POST", path, body={"event": "site.created", "target_url": url},
-                                  token=server.demo_token)
-                self.assert_error(made, 422, "target_url")
+                created = server.request("POST", path, body={"event": "site.created", "target_url": url},
+                                         token=server.demo_token)
+                self.assert_error(created, 422, "target_url")
 
 
 class TwoUsers(Case):
@@ -206,7 +206,7 @@ class TwoUsers(Case):
 
     @classmethod
     def setUpClass(cls):
-        cls.server = Server(*PLENTY)
+        cls.server = Server(*HIGH_LIMITS)
         cls.addClassCleanup(cls.server.stop)
         cls.ann, cls.bob = cls.server.add_user("ann"), cls.server.add_user("bob")
         cls.ann_token, _ = cls.server.add_token(cls.ann)
@@ -215,58 +215,58 @@ class TwoUsers(Case):
         cls.bob_site = cls.server.add_account(cls.bob, "sitesmaker", "Bob's", admin=True)
         cls.bob_shops = [cls.server.add_account(cls.bob, "itemplatform", f"Shop {n}") for n in range(3)]
 
-    def test_18_lists_are_bare_arrays(self):
+    def test_18_lists_are_json_arrays(self):
         self.assertEqual([],
-                         self.assert_json(self.server.ask("GET", "/v1/itemplatform/accounts", token=self.ann_token)))
-        told = self.assert_json(self.server.ask("GET", "/v1/sitesmaker/accounts", token=self.ann_token))
+                         self.assert_json(self.server.request("GET", "/v1/itemplatform/accounts", token=self.ann_token)))
+        listed = self.assert_json(self.server.request("GET", "/v1/sitesmaker/accounts", token=self.ann_token))
         self.assertEqual([{"id": self.ann_sites[0], "name": "One", "admin": False},
-                          {"id": self.ann_sites[1], "name": "Zwei ✓ \"quoted\"", "admin": False}], told)
-        told = self.assert_json(self.server.ask("GET", "/v1/sitesmaker/accounts", token=self.bob_token))
-        self.assertEqual([{"id": self.bob_site, "name": "Bob's", "admin": True}], told)
+                          {"id": self.ann_sites[1], "name": "Zwei ✓ \"quoted\"", "admin": False}], listed)
+        listed = self.assert_json(self.server.request("GET", "/v1/sitesmaker/accounts", token=self.bob_token))
+        self.assertEqual([{"id": self.bob_site, "name": "Bob's", "admin": True}], listed)
         self.assertEqual([],
-                         self.assert_json(self.server.ask("GET", f"/v1/sitesmaker/{self.bob_site}/hooks",
-                                                          token=self.bob_token)))
+                         self.assert_json(self.server.request("GET", f"/v1/sitesmaker/{self.bob_site}/hooks",
+                                                              token=self.bob_token)))
 
     def test_no_two_accounts_have_the_same_id(self):
-        every = [*self.ann_sites, self.bob_site, *self.bob_shops]
-        self.assertEqual(len(every), len(set(every)))
+        ids = [*self.ann_sites, self.bob_site, *self.bob_shops]
+        self.assertEqual(len(ids), len(set(ids)))
         for path in [f"/v1/sitesmaker/{shop}/hooks" for shop in self.bob_shops] + [
                 f"/v1/itemplatform/{self.bob_site}/hooks"]:
             with self.subTest(path=path):
-                self.assert_error(self.server.ask("GET", path, token=self.bob_token), 404)
+                self.assert_error(self.server.request("GET", path, token=self.bob_token), 404)
 
-    def test_19_the_same_404_for_all_that_is_not_the_callers(self):
-        unknown = self.server.ask("GET", "/v1/sitesmaker/999/hooks", token=self.ann_token)
+    def test_19_the_same_404_for_all_accounts_of_others(self):
+        unknown = self.server.request("GET", "/v1/sitesmaker/999/hooks", token=self.ann_token)
         self.assert_error(unknown, 404)
         others = [f"/v1/sitesmaker/{self.bob_site}/hooks", f"/v1/itemplatform/{self.ann_sites[0]}/hooks"]
-        others += [f"/v1/sitesmaker/{odd}/hooks" for odd in ODD_NUMBERS]
+        others += [f"/v1/sitesmaker/{number}/hooks" for number in INVALID_IDS]
         for path in others:
             with self.subTest(path=path):
                 hook = {"event": "site.created", "target_url": "https://example.com/"}
                 for method, body in (("GET", None), ("POST", hook)):
-                    answer = self.server.ask(method, path, body=body, token=self.ann_token)
-                    self.assert_error(answer, 404)
-                    self.assertEqual(unknown.body, answer.body)
+                    response = self.server.request(method, path, body=body, token=self.ann_token)
+                    self.assert_error(response, 404)
+                    self.assertEqual(unknown.body, response.body)
 
     def test_25_another_users_hook_is_kept(self):
         body = {"event": "site.created", "target_url": "https://example.com/"}
-        made = self.server.ask("POST", f"/v1/sitesmaker/{self.bob_site}/hooks", body=body, token=self.bob_token)
-        number = self.assert_json(made, 201)["id"]
-        unknown = self.server.ask("DELETE", "/v1/sitesmaker/hooks/999", token=self.ann_token)
-        foreign = self.server.ask("DELETE", f"/v1/sitesmaker/hooks/{number}", token=self.ann_token)
-        wrong_service = self.server.ask("DELETE", f"/v1/itemplatform/hooks/{number}", token=self.bob_token)
-        for answer in (unknown, foreign, wrong_service):
-            self.assert_error(answer, 404)
-            self.assertEqual(unknown.body, answer.body)
-        listed = self.assert_json(self.server.ask("GET", f"/v1/sitesmaker/{self.bob_site}/hooks", token=self.bob_token))
+        created = self.server.request("POST", f"/v1/sitesmaker/{self.bob_site}/hooks", body=body, token=self.bob_token)
+        number = self.assert_json(created, 201)["id"]
+        unknown = self.server.request("DELETE", "/v1/sitesmaker/hooks/999", token=self.ann_token)
+        foreign = self.server.request("DELETE", f"/v1/sitesmaker/hooks/{number}", token=self.ann_token)
+        wrong_service = self.server.request("DELETE", f"/v1/itemplatform/hooks/{number}", token=self.bob_token)
+        for response in (unknown, foreign, wrong_service):
+            self.assert_error(response, 404)
+            self.assertEqual(unknown.body, response.body)
+        listed = self.assert_json(self.server.request("GET", f"/v1/sitesmaker/{self.bob_site}/hooks", token=self.bob_token))
         self.assertEqual([number], [hook["id"] for hook in listed])
 
     def test_accounts_added_while_the_server_runs_exist_at_once(self):
         carl = self.server.add_user("carl")
         token, _ = self.server.add_token(carl, "itemplatform:read")
-        self.assertEqual([], self.assert_json(self.server.ask("GET", "/v1/itemplatform/accounts", token=token)))
+        self.assertEqual([], self.assert_json(self.server.request("GET", "/v1/itemplatform/accounts", token=token)))
         added = self.server.add_account(carl, "itemplatform")
-        (listed,) = self.assert_json(self.server.ask("GET", "/v1/itemplatform/accounts", token=token))
+        (listed,) = self.assert_json(self.server.request("GET", "/v1/itemplatform/accounts", token=token))
         self.assertEqual(added, listed["id"])
 
 
@@ -274,17 +274,17 @@ class Money(Case):
     """Item 26."""
 
     def test_balances_keep_their_digits(self):
-        with Server(*PLENTY) as server:
+        with Server(*HIGH_LIMITS) as server:
             balances = ("10000000000000000.01", "0.10", "-3.5", "0", "-0.00", "1234.56", "99999999999999999999.99999999")
             for number, balance in enumerate(balances):
                 user = server.add_user(f"user{number}", balance, "JPY")
                 token, _ = server.add_token(user)
-                answer = server.ask("GET", "/v1/user/balance", token=token)
-                told = self.assert_json(answer)
-                self.assertEqual(["id", "balance", "currency"], list(told))
-                self.assertEqual((user, "JPY"), (told["id"], told["currency"]))
-                self.assertTrue(re.search(rb'"balance": ?' + re.escape(balance.encode()) + rb"[,}]", answer.body),
-                                answer.body)
+                response = server.request("GET", "/v1/user/balance", token=token)
+                body = self.assert_json(response)
+                self.assertEqual(["id", "balance", "currency"], list(body))
+                self.assertEqual((user, "JPY"), (body["id"], body["currency"]))
+                self.assertTrue(re.search(rb'"balance": ?' + re.escape(balance.encode()) + rb"[,}]", response.body),
+                                response.body)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `examples/run` starts: the lines that it prints work as pasted, and one signal stops everything."""
+"""The demo that `examples/run` starts: the lines that it prints work when pasted, and one signal stops everything."""
 
 import json
 import pathlib
@@ -17,18 +17,18 @@ RUN_DEMO = pathlib.Path(__file__).resolve().parents[2] / "examples" / "reference
 class RunDemo(Case):
     def start(self, data, *flags):
         command = [sys.executable, RUN_DEMO, harness.program, "--data", data, "--listen", "127.0.0.1:0", "--log", "off"]
-        started = subprocess.Popen([*command, *flags], stdout=subprocess.PIPE, text=True)
-        self.addCleanup(started.stdout.close)
-        self.addCleanup(lambda: started.poll() is None and started.terminate())
-        return started
+        process = subprocess.Popen([*command, *flags], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(lambda: process.poll() is None and process.terminate())
+        return process
 
     def test_the_printed_lines_work_as_pasted(self):
         for flags in ((), ("--plain",)):
             with self.subTest(flags=flags), temporary_directory() as data:
-                started = self.start(data, *flags)
-                self.assertTrue(json.loads(started.stdout.readline())["ready"])
-                answers, signed_in_at = [], None
-                for line in started.stdout:
+                process = self.start(data, *flags)
+                self.assertTrue(json.loads(process.stdout.readline())["ready"])
+                responses, signed_in_at = [], None
+                for line in process.stdout:
                     if "sign in as" in line:
                         url, login, password = re.search(r"(http\S+) \(sign in as (\w+), (\w+)\)", line).groups()
                         signed_in_at = subprocess.run(
@@ -38,31 +38,31 @@ class RunDemo(Case):
                     if line.startswith("curl "):
                         pasted = subprocess.run(["bash", "-c", line], capture_output=True, text=True,
                                                 timeout=DEADLINE_SECONDS, check=True)
-                        answers.append(json.loads(pasted.stdout))
+                        responses.append(json.loads(pasted.stdout))
                     if "Ctrl-C" in line:
                         break
                 self.assertTrue(signed_in_at.endswith("/en/user/"), signed_in_at)
-                balance, accounts, made, hooks = answers
+                balance, accounts, created, hooks = responses
                 self.assertEqual(1234.56, balance["balance"])
                 self.assertEqual(1, len(accounts))
-                self.assertEqual([made["id"]], [hook["id"] for hook in hooks])
-                started.send_signal(signal.SIGINT)
-                self.assertEqual(0, started.wait(DEADLINE_SECONDS))
+                self.assertEqual([created["id"]], [hook["id"] for hook in hooks])
+                process.send_signal(signal.SIGINT)
+                self.assertEqual(0, process.wait(DEADLINE_SECONDS))
 
     def test_each_signal_ends_the_server_too(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             with self.subTest(number=number), temporary_directory() as data:
-                started = self.start(data, "--plain")
-                server = json.loads(started.stdout.readline())["pid"]
-                started.send_signal(number)
-                self.assertEqual(0, started.wait(DEADLINE_SECONDS))
+                process = self.start(data, "--plain")
+                server = json.loads(process.stdout.readline())["pid"]
+                process.send_signal(number)
+                self.assertEqual(0, process.wait(DEADLINE_SECONDS))
                 self.assertFalse(pathlib.Path(f"/proc/{server}").exists())
 
     def test_errors_of_the_server_are_passed_on(self):
         with temporary_directory() as data:
-            started = self.start(data, "--help")
-            self.assertIn("--demo", started.stdout.read())
-            self.assertEqual(0, started.wait(DEADLINE_SECONDS))
+            process = self.start(data, "--help")
+            self.assertIn("--demo", process.stdout.read())
+            self.assertEqual(0, process.wait(DEADLINE_SECONDS))
 
 
 if __name__ == "__main__":

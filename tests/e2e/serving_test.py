@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What an operator sees: starting, listening, certificates, signals, the demo, the log."""
+"""Starting, listening, certificates, signals, the demo, the log, and bounds of connections and requests."""
 
 import contextlib
 import hashlib
@@ -18,7 +18,7 @@ import time
 import warnings
 
 import harness
-from harness import ALL_SCOPES, PLENTY, Case, Connection, Server, basic, encode, main, run_command, temporary_directory
+from harness import ALL_SCOPES, HIGH_LIMITS, Case, Connection, Server, basic, encode, main, run_command, temporary_directory
 
 
 def peer_certificate(server):
@@ -27,7 +27,7 @@ def peer_certificate(server):
 
 
 def make_certificate(directory, name, common_name):
-    """A pair of PEM files, made by the openssl program."""
+    """A pair of PEM files, created by openssl."""
     certificate, key = directory / f"{name}.crt", directory / f"{name}.key"
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
                     "-days", "1", "-subj",
@@ -53,14 +53,14 @@ class Starting(Case):
         with Server("--listen", "[::1]:0", "--listen", "127.0.0.2:0", store="memory:", tls=True) as server:
             self.assertEqual(["ready", "api", "auth", "pid", "listen"], list(server.ready))
             self.assertEqual(f"https://{server.ready['listen'][0]}", server.ready["auth"])
-            told = [each.rpartition(":") for each in server.ready["listen"]]
-            self.assertEqual(["127.0.0.1", "[::1]", "127.0.0.2"], [host for host, _, _ in told], "in the order given")
-            for host, _, port in told:
+            entries = [each.rpartition(":") for each in server.ready["listen"]]
+            self.assertEqual(["127.0.0.1", "[::1]", "127.0.0.2"], [host for host, _, _ in entries], "in the order given")
+            for host, _, port in entries:
                 with Connection((host.strip("[]"), int(port)), server.tls) as connection:
-                    self.assert_json(connection.ask("GET", "/v1/testservice/get"))
+                    self.assert_json(connection.request("GET", "/v1/testservice/get"))
 
     def test_a_free_port_is_reported_once(self):
-        """By the URLs, unless both are configured."""
+        """The URLs contain it, unless both URLs are configured."""
         api, auth = ["--base-url", "https://api.example.com/v1"], ["--auth-url", "https://example.com"]
         for flags, listed in (([], False), (api, False), (auth, False), ([*api, *auth], True)):
             with self.subTest(flags=flags), temporary_directory() as data:
@@ -75,27 +75,27 @@ class Starting(Case):
                                    for each in [*urls, *ready.get("listen", [])]}
                         path = "/v1/testservice/get"
                         with Connection(("127.0.0.1", port)) as connection:
-                            self.assert_json(connection.ask("GET", path))
+                            self.assert_json(connection.request("GET", path))
                     finally:
                         process.terminate()
 
     def test_a_port_in_use(self):
         with Server(store="memory:") as first:
-            done = run_command("serve", "--plain", "--store", "memory:", "--data", first.data, "--listen",
-                               f"127.0.0.1:{first.address[1]}")
-            self.assertEqual((1, ""), (done.returncode, done.stdout))
-            self.assertRegex(done.stderr, r"\A[^\n]+\n\Z")
-            self.assertIn(str(first.address[1]), done.stderr)
+            result = run_command("serve", "--plain", "--store", "memory:", "--data", first.data, "--listen",
+                                 f"127.0.0.1:{first.address[1]}")
+            self.assertEqual((1, ""), (result.returncode, result.stdout))
+            self.assertRegex(result.stderr, r"\A[^\n]+\n\Z")
+            self.assertIn(str(first.address[1]), result.stderr)
 
     def test_the_port_is_free_again(self):
         with Server(store="memory:") as first:
             port = first.address[1]
             with first.connect() as connection:
-                connection.ask("GET", "/v1/testservice/get")
+                connection.request("GET", "/v1/testservice/get")
                 first.stop()
         with Server(store="memory:", listen=f"127.0.0.1:{port}") as second:
             self.assertEqual(port, second.address[1])
-            self.assert_json(second.ask("GET", "/v1/testservice/get"))
+            self.assert_json(second.request("GET", "/v1/testservice/get"))
 
     def test_public_addresses(self):
         with socket.create_server(("127.0.0.1", 0)) as free:
@@ -105,35 +105,35 @@ class Starting(Case):
                     listen=f"127.0.0.1:{port}") as server:
             self.assertEqual(("https://api.example.com/account/v1", "https://example.com/auth"),
                              (server.ready["api"], server.ready["auth"]))
-            self.assertNotIn("listen", server.ready, "who chose the one port knows it")
+            self.assertNotIn("listen", server.ready, "the only port was chosen by the caller")
             with Connection(("127.0.0.1", port)) as connection:
-                self.assert_json(connection.ask("GET", "/account/v1/testservice/get"))
-                missing = connection.ask("GET", "/v1/testservice/get")
+                self.assert_json(connection.request("GET", "/account/v1/testservice/get"))
+                missing = connection.request("GET", "/v1/testservice/get")
                 self.assert_error(missing, 404)
                 for host in ("api.example.com", "API.example.com:443", "example.com", f"127.0.0.1:{port}", "localhost"):
-                    self.assert_json(connection.ask("GET", "/account/v1/testservice/get", {"Host": host}))
+                    self.assert_json(connection.request("GET", "/account/v1/testservice/get", {"Host": host}))
                 for host in ("evil.example", "api.example.com.evil.example", "api.example.com.", "192.0.2.1"):
                     for path in ("/account/v1/testservice/get", "/auth/en/user/sign_in/", "/auth/.well-known/x"):
-                        self.assert_error(connection.ask("GET", path, {"Host": host}), 421)
+                        self.assert_error(connection.request("GET", path, {"Host": host}), 421)
                 self.assertTrue(missing.json()["documentation_url"].startswith("https://example.com/auth/docs/"))
-                self.assertEqual(200, connection.ask("GET", "/auth/docs/").status)
+                self.assertEqual(200, connection.request("GET", "/auth/docs/").status)
 
     def test_two_servers_on_one_store(self):
-        with Server(*PLENTY) as first, Server(*PLENTY, data=first.data) as second:
+        with Server(*HIGH_LIMITS) as first, Server(*HIGH_LIMITS, data=first.data) as second:
             user = first.add_user("both")
             token, number = first.add_token(user)
             account = first.add_account(user, "sitesmaker")
             for server in (first, second):
-                self.assert_json(server.ask("GET", "/v1/user/balance", token=token))
-            made = self.assert_json(first.ask("POST", f"/v1/sitesmaker/{account}/hooks", token=token,
-                                              body={"event": "site.created", "target_url": "https://example.com/"}),
-                                              201)
-            self.assertEqual([made["id"]],
-                             [hook["id"] for hook in second.ask("GET", f"/v1/sitesmaker/{account}/hooks",
-                                                                token=token).json()])
+                self.assert_json(server.request("GET", "/v1/user/balance", token=token))
+            created = self.assert_json(first.request("POST", f"/v1/sitesmaker/{account}/hooks", token=token,
+                                                     body={"event": "site.created", "target_url": "https://example.com/"}),
+                                       201)
+            self.assertEqual([created["id"]],
+                             [hook["id"] for hook in second.request("GET", f"/v1/sitesmaker/{account}/hooks",
+                                                                    token=token).json()])
             first.run("token", "revoke", "--id", number)
             for server in (first, second):
-                self.assert_error(server.ask("GET", "/v1/user/balance", token=token), 401)
+                self.assert_error(server.request("GET", "/v1/user/balance", token=token), 401)
 
 
 class Certificates(Case):
@@ -167,40 +167,37 @@ class Certificates(Case):
                 context = ssl.create_default_context(cafile=str(server.data / "self-signed.crt"))
                 context.set_ciphers("DEFAULT@SECLEVEL=0")
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", DeprecationWarning)  # that 1.1 is out of date is why it is tried
+                    warnings.simplefilter("ignore", DeprecationWarning)  # 1.1 is tried because it is deprecated
                     context.minimum_version = context.maximum_version = version
                 if ok:
                     with Connection(server.address, context) as connection:
-                        self.assertEqual(200, connection.ask("GET", "/v1/testservice/get").status)
+                        self.assertEqual(200, connection.request("GET", "/v1/testservice/get").status)
                 else:
                     with self.assertRaises((ssl.SSLError, ConnectionError)):
                         Connection(server.address, context)
 
-    def test_sighup_reads_the_certificate_again_and_keeps_the_old_one_when_it_cannot(self):
+    def test_sighup_reloads_the_certificate_and_keeps_the_old_one_if_that_fails(self):
         with temporary_directory() as directory:
             certificate, key = make_certificate(directory, "pair", "first")
             flags = ["--tls-cert", certificate, "--tls-key", key]
             with Server(*flags, store="memory:", tls=True, trusted=False) as server:
-                def seen():
+                def current_certificate():
                     return ssl.DER_cert_to_PEM_cert(peer_certificate(server))
 
-                def wait_for(done):
-                    self.eventually(done)
-
                 first = certificate.read_text()
-                self.assertEqual(first, seen())
+                self.assertEqual(first, current_certificate())
                 with server.connect() as before:
-                    before.ask("GET", "/v1/testservice/get")
+                    before.request("GET", "/v1/testservice/get")
                     make_certificate(directory, "pair", "second")
                     server.signal(signal.SIGHUP)
-                    wait_for(lambda: seen() == certificate.read_text())
-                    self.assertEqual(200, before.ask("GET", "/v1/testservice/get").status,
-                                     "a connection that is there goes on")
+                    self.eventually(lambda: current_certificate() == certificate.read_text())
+                    self.assertEqual(200, before.request("GET", "/v1/testservice/get").status,
+                                     "an open connection still works")
                 second = certificate.read_text()
                 key.write_text("nonsense")
                 server.signal(signal.SIGHUP)
                 self.assertIn("SIGHUP", server.log_after("SIGHUP"))
-                self.assertEqual(second, seen())
+                self.assertEqual(second, current_certificate())
 
     def test_an_invalid_pair(self):
         with temporary_directory() as directory:
@@ -208,13 +205,13 @@ class Certificates(Case):
             _, other_key = make_certificate(directory, "two", "two")
             for pair in ((certificate, other_key), (certificate, directory / "nowhere"),
                          (directory / "nowhere", other_key)):
-                done = run_command("serve", "--store", "memory:", "--data", directory / "d", "--listen", "127.0.0.1:0",
-                                   "--tls-cert", pair[0], "--tls-key", pair[1])
-                self.assertEqual((2, ""), (done.returncode, done.stdout), done)
-                self.assertRegex(done.stderr, r"\A[^\n]*--tls-(cert|key)[^\n]+\n\Z")
-                self.assertNotIn("unknown", done.stderr)
+                result = run_command("serve", "--store", "memory:", "--data", directory / "d", "--listen", "127.0.0.1:0",
+                                     "--tls-cert", pair[0], "--tls-key", pair[1])
+                self.assertEqual((2, ""), (result.returncode, result.stdout), result)
+                self.assertRegex(result.stderr, r"\A[^\n]*--tls-(cert|key)[^\n]+\n\Z")
+                self.assertNotIn("unknown", result.stderr)
 
-    def test_a_file_that_never_ends_or_that_nobody_writes_to_is_refused(self):
+    def test_an_endless_file_and_a_pipe_without_a_writer_are_refused(self):
         with temporary_directory() as directory:
             certificate, key = make_certificate(directory, "one", "one")
             fifo = directory / "fifo"
@@ -223,10 +220,10 @@ class Certificates(Case):
                 for file in (fifo, "/dev/zero"):
                     with self.subTest(flag=flag, file=file):
                         files = {"--tls-cert": certificate, "--tls-key": key, flag: file}
-                        done = run_command("serve", "--data", directory / "d", "--listen", "127.0.0.1:0",
-                                           *(each for pair in files.items() for each in pair))
-                        self.assertEqual((2, ""), (done.returncode, done.stdout), done)
-                        self.assertRegex(done.stderr, rf"\A[^\n]*{flag}[^\n]*{file}[^\n]*\n\Z")
+                        result = run_command("serve", "--data", directory / "d", "--listen", "127.0.0.1:0",
+                                             *(each for pair in files.items() for each in pair))
+                        self.assertEqual((2, ""), (result.returncode, result.stdout), result)
+                        self.assertRegex(result.stderr, rf"\A[^\n]*{flag}[^\n]*{file}[^\n]*\n\Z")
 
     def test_a_shell_may_pass_files_as_pipes(self):
         with temporary_directory() as directory:
@@ -244,9 +241,9 @@ class Certificates(Case):
         with Server(store="memory:", tls=True) as server:
             with Connection(server.address) as connection:
                 connection.send(encode("GET", "/v1/testservice/get"))
-                answer = connection.read()
-                self.assertTrue(answer is None or answer.status == 400)
-            self.assert_json(server.ask("GET", "/v1/testservice/get"))
+                response = connection.read()
+                self.assertTrue(response is None or response.status == 400)
+            self.assert_json(server.request("GET", "/v1/testservice/get"))
 
 
 class Signals(Case):
@@ -255,19 +252,19 @@ class Signals(Case):
             for tls in (False, True):
                 with Server(tls=tls) as server:
                     with server.connect() as idle:
-                        idle.ask("GET", "/v1/testservice/get")
+                        idle.request("GET", "/v1/testservice/get")
                         started = time.monotonic()
                         server.signal(number)
                         self.assertEqual(0, server.wait())
-                        self.assertLess(time.monotonic() - started, 5, "an idle connection holds nothing up")
+                        self.assertLess(time.monotonic() - started, 5, "an idle connection does not delay the stop")
                         self.assertTrue(idle.ended())
 
     def test_requests_in_flight_finish_and_no_new_ones_are_accepted(self):
-        with Server("--demo", *PLENTY, store="memory:") as server, server.connect() as connection:
+        with Server("--demo", *HIGH_LIMITS, store="memory:") as server, server.connect() as connection:
             request = encode("POST", "/v1/testservice/post", {"Content-Type": "application/json"},
                              b'{"a": "' + b"x" * 1000 + b'"}')
             connection.send(encode("GET", "/v1/testservice/get") + request[:-500])
-            self.assert_json(connection.read())  # so the server has the beginning of the second request, too
+            self.assert_json(connection.read())  # so the server has received the beginning of the second request, too
             server.signal(signal.SIGTERM)
 
             def listener_is_closed():
@@ -278,18 +275,18 @@ class Signals(Case):
                 return False
 
             self.eventually(listener_is_closed)
-            self.assertIsNone(server.process.poll(), "it waits for the request")
+            self.assertIsNone(server.process.poll(), "the server waits for the request")
             connection.send(request[-500:])
-            answer = connection.read()
-            self.assert_json(answer)
-            self.assertEqual("close", answer.get("Connection"))
+            response = connection.read()
+            self.assert_json(response)
+            self.assertEqual("close", response.get("Connection"))
             self.assertTrue(connection.ended())
             self.assertEqual(0, server.wait())
 
     def test_a_second_signal_ends_the_server_at_once(self):
         with Server(store="memory:") as server, server.connect() as connection:
             connection.send(encode("GET", "/v1/testservice/get") + b"POST /v1/testservice/post HTTP/1.1\r\nHost: x\r\n")
-            self.assert_json(connection.read())  # so the server has the beginning of the second request, too
+            self.assert_json(connection.read())  # so the server has received the beginning of the second request, too
             server.signal(signal.SIGTERM)
             time.sleep(0.2)
             self.assertIsNone(server.process.poll())
@@ -303,24 +300,24 @@ class Demo(Case):
     def assert_works(self, server):
         self.assertEqual(["ready", "api", "auth", "pid", "demo"], list(server.ready))
         self.assertEqual(self.NAMES, list(server.demo))
-        balance = self.assert_json(server.ask("GET", "/v1/user/balance", token=server.demo_token))
+        balance = self.assert_json(server.request("GET", "/v1/user/balance", token=server.demo_token))
         self.assertEqual("EUR", balance["currency"])
         for service in ("sitesmaker", "itemplatform"):
-            (account,) = self.assert_json(server.ask("GET", f"/v1/{service}/accounts", token=server.demo_token))
+            (account,) = self.assert_json(server.request("GET", f"/v1/{service}/accounts", token=server.demo_token))
             self.assertEqual(server.demo[service + "_account"], account["id"])
 
-    def test_it_is_seeded_once(self):
+    def test_the_demo_is_created_once(self):
         with temporary_directory() as data:
-            shown = []
+            demos = []
             for _ in range(3):
                 with Server("--demo", data=data) as server:
                     self.assert_works(server)
-                    shown.append(server.demo)
-            self.assertEqual(shown[:1] * 3, shown)
+                    demos.append(server.demo)
+            self.assertEqual(demos[:1] * 3, demos)
             with Server(data=data) as server:
                 self.assertNotIn("demo", server.ready)
-                pair = basic(shown[0]["token_username"], shown[0]["token_secret"])
-                self.assert_json(server.ask("GET", "/v1/user/balance", token=pair))
+                pair = basic(demos[0]["token_username"], demos[0]["token_secret"])
+                self.assert_json(server.request("GET", "/v1/user/balance", token=pair))
 
     def test_missing_parts_are_created_again(self):
         with temporary_directory() as data:
@@ -332,18 +329,18 @@ class Demo(Case):
                 self.assertNotEqual(first["token_secret"], server.demo["token_secret"])
                 second = server.demo
                 self.assertEqual((first["login"], first["sitesmaker_account"]),
-                                 (second["login"], second["sitesmaker_account"]), "of the same user")
+                                 (second["login"], second["sitesmaker_account"]), "the user and its accounts are the same")
             logins = {second["login"]}
             for damage in (lambda file: file.unlink(), lambda file: file.write_text("{"),
                            lambda file: file.write_text("[]")):
                 damage(data / "demo.json")
                 with Server("--demo", data=data) as server:
                     self.assert_works(server)
-                    self.assertRegex(server.demo["login"], r"\Ademo-[a-z2-9]{5}\Z", "nothing says whose `demo` is")
+                    self.assertRegex(server.demo["login"], r"\Ademo-[a-z2-9]{5}\Z", "without demo.json the user `demo` may be anybody's")
                     self.assertNotIn(server.demo["login"], logins)
                     logins.add(server.demo["login"])
                     pair = basic(second["token_username"], second["token_secret"])
-                    self.assert_json(server.ask("GET", "/v1/user/balance", token=pair))
+                    self.assert_json(server.request("GET", "/v1/user/balance", token=pair))
 
     def test_an_existing_user_of_that_name_is_not_changed(self):
         for login in ("demo", "DEMO"):
@@ -355,19 +352,19 @@ class Demo(Case):
                         return row + tokens
                 words = ["user", "add", "--login", login, "--password-stdin", "--data", data]
                 self.assertEqual(0, run_command(*words, stdin="somebody else's\n").returncode)
-                # The file names a user `demo`, but of another store.
+                # The file names a user `demo` of another store.
                 with Server("--demo", data=data, store=f"sqlite:{data}/other.db") as server:
                     self.assertEqual("demo", server.demo["login"])
-                shown = []
+                demos = []
                 for _ in range(2):
                     with Server("--demo", data=data, store=f"sqlite:{data}/tollgate.db") as server:
                         self.assert_works(server)
                         self.assertRegex(server.demo["login"], r"\Ademo-[a-z2-9]{5}\Z")
-                        shown.append((server.demo, hash_of_the_user()))
-                self.assertEqual(*shown)
-                self.assertEqual(0, shown[0][1][1], "no token of theirs")
+                        demos.append((server.demo, hash_of_the_user()))
+                self.assertEqual(*demos)
+                self.assertEqual(0, demos[0][1][1], "the existing user has no token")
 
-    def test_each_store_has_one(self):
+    def test_each_store_has_a_demo(self):
         with temporary_directory() as data:
             def demo_at(name):
                 with Server("--demo", data=data, store=f"sqlite:{data}/{name}.db") as server:
@@ -377,19 +374,19 @@ class Demo(Case):
             first, other = demo_at("tollgate"), demo_at("other")
             self.assertNotEqual(first["token_secret"], other["token_secret"])
             self.assertEqual([first, other, other, first], [demo_at(name) for name in ("tollgate", "other", "other",
-                                                                                      "tollgate")])
-            kept = json.loads((data / "demo.json").read_text())
-            self.assertEqual([other], kept.pop("elsewhere"))
-            self.assertEqual(first, kept, "what was told last is in front")
-            (data / "demo.json").write_text(json.dumps(other))  # as older releases wrote it
+                                                                                       "tollgate")])
+            stored = json.loads((data / "demo.json").read_text())
+            self.assertEqual([other], stored.pop("elsewhere"))
+            self.assertEqual(first, stored, "the demo that was used last is at the top level")
+            (data / "demo.json").write_text(json.dumps(other))  # the format of older releases
             self.assertEqual(other, demo_at("other"))
-            # The stores that were used least recently are forgotten.
-            crowd = [{**other, "token_username": f"x{number}"} for number in range(40)]
-            (data / "demo.json").write_text(json.dumps({**other, "elsewhere": [*crowd, first]}))
+            # The demos of the stores that were used least recently are dropped.
+            others = [{**other, "token_username": f"x{number}"} for number in range(40)]
+            (data / "demo.json").write_text(json.dumps({**other, "elsewhere": [*others, first]}))
             self.assertNotEqual(first, demo_at("tollgate"))
             self.assertEqual(15, len(json.loads((data / "demo.json").read_text())["elsewhere"]))
 
-    def test_in_memory_nothing_is_kept(self):
+    def test_a_store_in_memory_writes_no_file(self):
         with temporary_directory() as data:
             secrets = set()
             for _ in range(2):
@@ -402,7 +399,7 @@ class Demo(Case):
     def test_several_first_starts_at_once_agree(self):
         with temporary_directory() as data:
             servers = []
-            starters = [threading.Thread(target=lambda: servers.append(Server("--demo", *PLENTY, data=data, tls=True)))
+            starters = [threading.Thread(target=lambda: servers.append(Server("--demo", *HIGH_LIMITS, data=data, tls=True)))
                         for _ in range(4)]
             for starter in starters:
                 starter.start()
@@ -418,24 +415,24 @@ class Demo(Case):
                     server.stop()
 
     def test_with_other_users(self):
-        with Server("--demo", *PLENTY) as server:
+        with Server("--demo", *HIGH_LIMITS) as server:
             user = server.add_user("second")
             self.assertEqual(2, user)
             token, _ = server.add_token(user, ALL_SCOPES)
-            self.assertEqual([], self.assert_json(server.ask("GET", "/v1/sitesmaker/accounts", token=token)))
-            refused = server.ask("GET", f"/v1/sitesmaker/{server.demo['sitesmaker_account']}/hooks", token=token)
+            self.assertEqual([], self.assert_json(server.request("GET", "/v1/sitesmaker/accounts", token=token)))
+            refused = server.request("GET", f"/v1/sitesmaker/{server.demo['sitesmaker_account']}/hooks", token=token)
             self.assert_error(refused, 404)
 
 
 class Log(Case):
     def test_one_line_per_request(self):
         for form in ("text", "json"):
-            with Server("--demo", "--log", form, *PLENTY, store="memory:") as server:
-                answer = server.ask("GET", "/v1/user/balance?x=1",
-                                    {"X-Request-Id": "job-7", "traceparent": f"00-{'a' * 32}-{'b' * 16}-01"},
-                                    token=server.demo_token)
-                self.assertEqual("job-7", answer.get("X-Request-Id"))
-                server.ask("GET", "/nowhere", {"User-Agent": 'quoted " agent', "X-Request-Id": "job-8"})
+            with Server("--demo", "--log", form, *HIGH_LIMITS, store="memory:") as server:
+                response = server.request("GET", "/v1/user/balance?x=1",
+                                          {"X-Request-Id": "job-7", "traceparent": f"00-{'a' * 32}-{'b' * 16}-01"},
+                                          token=server.demo_token)
+                self.assertEqual("job-7", response.get("X-Request-Id"))
+                server.request("GET", "/nowhere", {"User-Agent": 'quoted " agent', "X-Request-Id": "job-8"})
                 with server.connect() as connection:
                     connection.send(b"nonsense\r\n\r\n")
                     refused_id = connection.read().get("X-Request-Id")
@@ -444,54 +441,54 @@ class Log(Case):
                 lines = server.errors.decode().splitlines()
                 self.assertEqual(3, len(lines), lines)
                 if form == "json":
-                    told = [json.loads(line) for line in lines]
-                    self.assertEqual([200, 404, 400], [each["status"] for each in told])
+                    entries = [json.loads(line) for line in lines]
+                    self.assertEqual([200, 404, 400], [each["status"] for each in entries])
                     self.assertEqual(("GET", "/user/balance", "/v1/user/balance", 1, 1, "127.0.0.1", "job-7", "a" * 32),
-                                     tuple(told[0][name] for name in ("method", "route", "path", "user", "token", "client",
-                                                                      "request_id", "trace_id")))
-                    self.assertEqual(("", 'quoted " agent'), (told[1]["route"], told[1]["agent"]))
-                    self.assertEqual("job-8", told[1]["request_id"])
-                    for each in told:
+                                     tuple(entries[0][name] for name in ("method", "route", "path", "user", "token", "client",
+                                                                         "request_id", "trace_id")))
+                    self.assertEqual(("", 'quoted " agent'), (entries[1]["route"], entries[1]["agent"]))
+                    self.assertEqual("job-8", entries[1]["request_id"])
+                    for each in entries:
                         self.assertGreaterEqual(each["duration_ms"], 0)
                         self.assertRegex(each["time"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
                         self.assertRegex(each["trace_id"], "^[0-9a-f]{32}$")
-                    self.assertEqual(told[2]["request_id"], refused_id)
+                    self.assertEqual(entries[2]["request_id"], refused_id)
                 else:
-                    for line, what in zip(lines, ("GET /user/balance 200", "GET - 404", "refused 400")):
-                        self.assertRegex(line, rf"^\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{{3}}Z {what} [0-9.]+ms client=127\.0\.0\.1 ")
+                    for line, expected in zip(lines, ("GET /user/balance 200", "GET - 404", "refused 400")):
+                        self.assertRegex(line, rf"^\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{{3}}Z {expected} [0-9.]+ms client=127\.0\.0\.1 ")
                     self.assertIn(" user=1 token=1 request=job-7 trace=" + "a" * 32, lines[0])
                     self.assertIn(" request=" + refused_id, lines[2])
 
     def test_off(self):
         with Server("--log", "off", store="memory:") as server:
-            server.ask("GET", "/v1/testservice/get")
+            server.request("GET", "/v1/testservice/get")
             server.signal(signal.SIGTERM)
             server.wait()
             self.assertEqual(b"", server.errors)
 
     def test_no_secrets_and_no_lines_injected_by_clients(self):
         for form in ("text", "json"):
-            with Server("--demo", "--log", form, *PLENTY) as server:
+            with Server("--demo", "--log", form, *HIGH_LIMITS) as server:
                 secret = server.demo["token_secret"]
                 pair = server.demo_token.split()[1]
                 account = server.demo["sitesmaker_account"]
-                server.ask("GET", f"/v1/user/balance?access_token={secret}", token=server.demo_token)
-                server.ask("GET", "/v1/user/balance",
-                           {"Cookie": secret, "X-Api-Key": secret, "Referer": f"http://x/?t={secret}"},
-                           token="Bearer " + secret)
-                made = server.ask("POST", f"/v1/sitesmaker/{account}/hooks", token=server.demo_token,
-                                  body={"event": "site.created", "target_url": f"https://example.com/?key={secret}"})
-                server.ask("GET", "/v1/%0a%1b", {"User-Agent": "\x1b[2J\xc2\x9b"})
-                server.ask("GET", "/" + "x" * 5000)
+                server.request("GET", f"/v1/user/balance?access_token={secret}", token=server.demo_token)
+                server.request("GET", "/v1/user/balance",
+                               {"Cookie": secret, "X-Api-Key": secret, "Referer": f"http://x/?t={secret}"},
+                               token="Bearer " + secret)
+                created = server.request("POST", f"/v1/sitesmaker/{account}/hooks", token=server.demo_token,
+                                         body={"event": "site.created", "target_url": f"https://example.com/?key={secret}"})
+                server.request("GET", "/v1/%0a%1b", {"User-Agent": "\x1b[2J\xc2\x9b"})
+                server.request("GET", "/" + "x" * 5000)
                 with server.connect() as connection:
                     connection.send(f"GET /v1/?{secret}\x1b HTTP/1.1\r\n{secret}\r\n\r\n".encode())
                     connection.read()
                 other, _ = server.add_token(server.add_user("other"))
-                server.ask("GET", "/v1/user/balance", token=other)
+                server.request("GET", "/v1/user/balance", token=other)
                 server.signal(signal.SIGTERM)
                 server.wait()
                 text = server.errors.decode()
-                for hidden in (secret, pair, other.split()[1], made.get("X-Hook-Secret"), "access_token",
+                for hidden in (secret, pair, other.split()[1], created.get("X-Hook-Secret"), "access_token",
                                server.demo["password"], "a password"):
                     self.assertNotIn(hidden, text)
                 self.assertNotRegex(text, "[\x00-\x09\x0b-\x1f\x7f-\x9f]")
@@ -500,11 +497,11 @@ class Log(Case):
 
     @contextlib.contextmanager
     def full_pipe(self, *flags, tls=None):
-        """A server whose standard error is a pipe that is full: the process, its address, and the end to read from."""
+        """Starts a server and fills the pipe of its standard error. Gives the process, its address, and the read end of the pipe."""
         read_end, write_end = os.pipe()
         with temporary_directory() as data:
             process = subprocess.Popen([harness.program, "serve", "--listen", "127.0.0.1:0", "--data", data, "--store", "memory:",
-                                        *PLENTY, *map(str, flags), *([] if tls else ["--plain"])],
+                                        *HIGH_LIMITS, *map(str, flags), *([] if tls else ["--plain"])],
                                        stdout=subprocess.PIPE, stderr=write_end)
             os.close(write_end)
             try:
@@ -531,11 +528,11 @@ class Log(Case):
 
     def test_a_slow_reader_does_not_delay_the_stop(self):
         with self.full_pipe() as (process, _, read_end):
-            taken = []
+            sizes = []
 
             def read_slowly():
                 while process.poll() is None:
-                    taken.append(len(os.read(read_end, select.PIPE_BUF)))
+                    sizes.append(len(os.read(read_end, select.PIPE_BUF)))
                     time.sleep(0.05)
 
             reader = threading.Thread(target=read_slowly)
@@ -543,28 +540,28 @@ class Log(Case):
             process.send_signal(signal.SIGTERM)
             self.assertEqual(0, process.wait(harness.DEADLINE_SECONDS))
             reader.join()
-            self.assertLess(sum(taken), 512 * 1024, "more than a megabyte waited")
+            self.assertLess(sum(sizes), 512 * 1024, "more than a megabyte of log lines was queued")
 
     def test_warnings_do_not_wait_for_the_reader(self):
         with self.full_pipe("--threads", "1") as (process, address, _), contextlib.ExitStack() as opened:
             before = opened.enter_context(Connection(address))
-            self.assertEqual(404, before.ask("GET", "/v1/nowhere").status)
+            self.assertEqual(404, before.request("GET", "/v1/nowhere").status)
             used = max(map(int, os.listdir(f"/proc/{process.pid}/fd"))) + 1
             resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (used, used))
             statuses = []
             while 503 not in statuses:
-                statuses.append(opened.enter_context(Connection(address)).ask("GET", "/v1/nowhere").status)
-            self.assertEqual(404, before.ask("GET", "/v1/nowhere").status)
+                statuses.append(opened.enter_context(Connection(address)).request("GET", "/v1/nowhere").status)
+            self.assertEqual(404, before.request("GET", "/v1/nowhere").status)
             self.assert_stops(process)
 
     def test_a_failed_reload_does_not_wait_for_the_reader(self):
         with temporary_directory() as directory:
             certificate, key = make_certificate(directory, "pair", "first")
-            trusting = ssl.create_default_context(cafile=certificate)
-            trusting.check_hostname = False
-            with self.full_pipe("--tls-cert", certificate, "--tls-key", key, tls=trusting) as (process, _, _):
+            context = ssl.create_default_context(cafile=certificate)
+            context.check_hostname = False
+            with self.full_pipe("--tls-cert", certificate, "--tls-key", key, tls=context) as (process, _, _):
                 key.write_text("nonsense")
-                process.send_signal(signal.SIGHUP)  # handled first: it has the lower number
+                process.send_signal(signal.SIGHUP)  # handled before SIGTERM: it has the lower number
                 self.assert_stops(process)
 
 
@@ -573,63 +570,63 @@ class Bounds(Case):
         for tls in (False, True):
             with self.subTest(tls=tls), Server("--header-timeout", "1s", "--idle-timeout", "1s", store="memory:",
                                                tls=tls) as server:
-                def answer_to(sent):
-                    """None if a busy machine delays this client beyond the time-out of a connection that says nothing."""
+                def response_to(sent):
+                    """None if a busy machine delays the client until the connection, without a request, timed out."""
                     with server.connect() as client, contextlib.suppress(OSError):
                         client.send(sent)
-                        if answer := client.read():
-                            self.assertTrue(client.ended(), "closed without a word")
-                        return answer
+                        if response := client.read():
+                            self.assertTrue(client.ended(), "closed without another response")
+                        return response
 
                 for sent, status in ((b"GET /v1/testservice/get HTTP/1.1\r\nHost: x\r\n", 408),
                                      (encode("GET", "/v1/testservice/get"), 200)):
-                    self.eventually(lambda: (answer := answer_to(sent)) is not None and answer.status == status)
-                with server.connect() as silent:
-                    silent.read()
-                    self.assertTrue(silent.ended())
-                with socket.create_connection(server.address, harness.DEADLINE_SECONDS) as wordless:
-                    self.assertEqual(b"", wordless.recv(1), "not even a handshake")
+                    self.eventually(lambda: (response := response_to(sent)) is not None and response.status == status)
+                with server.connect() as idle:
+                    idle.read()
+                    self.assertTrue(idle.ended())
+                with socket.create_connection(server.address, harness.DEADLINE_SECONDS) as raw:
+                    self.assertEqual(b"", raw.recv(1), "closed without a byte")
 
     def test_too_many_connections(self):
         for tls in (False, True):
             with self.subTest(tls=tls), Server("--max-connections", "5", store="memory:", tls=tls) as server:
-                held = [server.connect() for _ in range(5)]
-                for connection in held:
-                    self.assert_json(connection.ask("GET", "/v1/testservice/get"))
-                with server.connect() as one_more:
-                    self.assert_json(one_more.ask("GET", "/v1/testservice/get"))
-                    replaced = select.select([each.socket for each in held], [], [], harness.DEADLINE_SECONDS)[0]
+                opened = [server.connect() for _ in range(5)]
+                for connection in opened:
+                    self.assert_json(connection.request("GET", "/v1/testservice/get"))
+                with server.connect() as extra:
+                    self.assert_json(extra.request("GET", "/v1/testservice/get"))
+                    replaced = select.select([each.socket for each in opened], [], [], harness.DEADLINE_SECONDS)[0]
                     self.assertEqual(1, len(replaced), "an idle connection is closed for the new one")
-                    closed = next(each for each in held if each.socket is replaced[0])
+                    closed = next(each for each in opened if each.socket is replaced[0])
                     self.assertTrue(closed.ended())
-                    held.remove(closed)
-                    for connection in [*held, one_more]:
+                    opened.remove(closed)
+                    for connection in [*opened, extra]:
                         connection.send(b"GET /v1")
                     with server.connect() as refused:
                         self.assert_error(refused.read(), 503)
                         self.assertTrue(refused.ended())
-                for connection in held:
+                for connection in opened:
                     connection.close()
 
                 def is_served():
                     with server.connect() as connection:
                         connection.send(encode("GET", "/v1/testservice/get"))
-                        answer = connection.read()
-                        return answer is not None and answer.status == 200
+                        response = connection.read()
+                        return response is not None and response.status == 200
 
                 self.eventually(is_served)
 
     def test_header_section(self):
         with Server("--max-header-bytes", "2048", store="memory:") as server:
-            self.assert_json(server.ask("GET", "/v1/testservice/get", {"X": "x" * 1500}))
+            self.assert_json(server.request("GET", "/v1/testservice/get", {"X": "x" * 1500}))
             with server.connect() as connection:
                 connection.send(encode("GET", "/v1/testservice/get", {"X": "x" * 2100}))
                 self.assert_error(connection.read(), 431)
                 self.assertTrue(connection.ended())
 
 
-class HeadFirst(Case):
-    """The order of judgement holds for the body too."""
+class EarlyRefusals(Case):
+    """Requests that can be refused by their header section are refused before their bodies arrive."""
 
     FORM, JSON = "application/x-www-form-urlencoded", "application/json"
 
@@ -638,8 +635,8 @@ class HeadFirst(Case):
         lines = [f"{method} {path} HTTP/1.1", "Host: x", "User-Agent: e2e", "Content-Length: 65536", *fields, "", ""]
         return "\r\n".join(lines).encode()
 
-    def test_requests_refused_by_their_head_are_refused_before_the_body(self):
-        with Server("--demo", *PLENTY) as server:
+    def test_refusals_do_not_wait_for_the_body(self):
+        with Server("--demo", *HIGH_LIMITS) as server:
             reader, _ = server.add_token(1, "user:balance")
             form, json_type = f"Content-Type: {self.FORM}", f"Content-Type: {self.JSON}"
             hooks = "/v1/sitesmaker/1/hooks"
@@ -663,7 +660,7 @@ class HeadFirst(Case):
                     with self.subTest(sent=sent), server.connect() as connection:
                         connection.send(sent)
                         self.assertEqual(status, connection.read().status)
-            # The counterpart: the body of any other request is awaited.
+            # The counterpart: the server waits for the body of any other request.
             for head in (self.head("POST", hooks, json_type, f"Authorization: {server.demo_token}"),
                          self.head("POST", "/en/user/sign_in/", form), self.head("POST", "/user/oauth_token/", form)):
                 with self.subTest(head=head), server.connect() as connection:
@@ -672,7 +669,7 @@ class HeadFirst(Case):
 
     def test_bodies_of_refused_requests_are_not_kept(self):
         with Server("--anonymous-limit", "1/hour", store="memory:") as server:
-            self.assertEqual(200, server.ask("GET", "/v1/testservice/get").status)
+            self.assertEqual(200, server.request("GET", "/v1/testservice/get").status)
 
             def resident_bytes():
                 with open(f"/proc/{server.process.pid}/statm", encoding="ascii") as file:
@@ -680,9 +677,9 @@ class HeadFirst(Case):
 
             for status, path, kind in ((429, "/v1/testservice/post", self.JSON),
                                        (303, "/en/user/settings/tokens/", self.FORM)):
-                with self.subTest(path), contextlib.ExitStack() as held:
+                with self.subTest(path), contextlib.ExitStack() as opened:
                     before = resident_bytes()
-                    connections = [held.enter_context(server.connect()) for _ in range(400)]
+                    connections = [opened.enter_context(server.connect()) for _ in range(400)]
                     for connection in connections:
                         connection.send(self.head("POST", path, f"Content-Type: {kind}") + b"x" * 60_000)
                     for connection in connections:
@@ -693,20 +690,20 @@ class HeadFirst(Case):
 
 
 class Parallel(Case):
-    def test_many_clients_at_once(self):
-        with Server("--demo", *PLENTY, tls=True) as server:
+    def test_many_concurrent_clients(self):
+        with Server("--demo", *HIGH_LIMITS, tls=True) as server:
             failures = []
 
             def client(number):
                 try:
                     with server.connect() as connection:
-                        for turn in range(50):
-                            token = server.demo_token if (number + turn) % 2 else None
+                        for n in range(50):
+                            token = server.demo_token if (number + n) % 2 else None
                             fields = {"Authorization": token} if token else {}
-                            answer = connection.ask("GET", "/v1/user/balance", fields)
-                            if answer.status != (200 if token else 401):
-                                failures.append(answer)
-                except Exception as error:  # told by the assertion below, from the main thread
+                            response = connection.request("GET", "/v1/user/balance", fields)
+                            if response.status != (200 if token else 401):
+                                failures.append(response)
+                except Exception as error:  # reported by the assertion below, on the main thread
                     failures.append(error)
 
             threads = [threading.Thread(target=client, args=(n,)) for n in range(16)]

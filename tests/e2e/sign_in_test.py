@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""contract.md, item 33: signing in and out, its cookie, and how often it may fail."""
+"""contract.md, item 33: signing in and out, the session cookie, and the limit of failed attempts."""
 
 import concurrent.futures
 import socket
@@ -27,12 +27,12 @@ class SigningIn:
         self.assertEqual(303, first.status)
         self.assertEqual("/en/user/sign_in/?return_to=" + urllib.parse.quote(TOKENS, safe=""), first.location)
         page = visitor.get(TOKENS)
-        done = visitor.submit(page.form_with("login", "password"),
-                              {"login": self.server.demo["login"], "password": self.server.demo["password"]})
-        self.assertEqual((200, self.server.ready["auth"] + TOKENS), (done.status, done.url))
-        self.assertIn(self.server.demo["login"], done.text)
+        result = visitor.submit(page.form_with("login", "password"),
+                                {"login": self.server.demo["login"], "password": self.server.demo["password"]})
+        self.assertEqual((200, self.server.ready["auth"] + TOKENS), (result.status, result.url))
+        self.assertIn(self.server.demo["login"], result.text)
 
-    def test_the_empty_path_leads_to_the_overview(self):
+    def test_the_empty_path_redirects_to_the_overview(self):
         self.assertEqual(303, Visitor(self.server).get("/", follow=False).status)
         self.assertEqual(self.server.ready["auth"] + "/en/user/", signed_in(self.server).get("/").url)
 
@@ -40,7 +40,7 @@ class SigningIn:
         visitor = Visitor(self.server)
         page = visitor.sign_in(self.server.demo["login"], self.server.demo["password"], follow=False)
         self.assertEqual(303, page.status)
-        line, browser = page.answer.all("Set-Cookie")
+        line, browser = page.response.all("Set-Cookie")
         pair, *attributes = line.split("; ")
         name, _, value = pair.partition("=")
         self.assertRegex(value, r"^tgw_[A-Za-z0-9]{49}$")
@@ -63,12 +63,12 @@ class SigningIn:
             self.assertEqual({}, visitor.cookies)
             self.assertTrue(page.title.startswith("Error"), page.title)
             self.assertNotIn("wrong\"", page.body)
-            self.assertEqual(login, page.form_with("login", "password").value("login"), "what was typed stays")
+            self.assertEqual(login, page.form_with("login", "password").value("login"), "the login is kept")
             self.assertFalse(page.form_with("login", "password").value("password"))
             seen.append(page.body.replace(login, ""))
         self.assertEqual(*seen)
 
-    def test_nothing_filled_in_is_an_error(self):
+    def test_an_empty_form_is_an_error(self):
         page = Visitor(self.server).sign_in("", "")
         self.assertEqual(422, page.status)
 
@@ -81,33 +81,33 @@ class SigningIn:
                                                 ("password", self.server.demo["password"])])
         self.assertEqual(200, page.status)
         self.assertNotEqual(first, other.cookies)
-        self.assertEqual(303, visitor.get(TOKENS, follow=False).status, "the session before is over")
+        self.assertEqual(303, visitor.get(TOKENS, follow=False).status, "the earlier session has ended")
 
     def test_a_forged_cookie_is_refused(self):
         visitor = signed_in(self.server)
         (name, value), _ = visitor.cookies.items()
-        for made_up in ("", "tgw_" + "0" * 49, value[:-1] + ("a" if value[-1] != "a" else "b"), value + "a",
-                        value.lower(), "%00", "a" * 4000, f"{value}; {name}=tgw_{'1' * 49}"):
-            with self.subTest(cookie=made_up):
-                stranger = Visitor(self.server)
-                stranger.cookies = {name: made_up}
-                self.assertEqual(303, stranger.get(TOKENS, follow=False).status)
+        for forged in ("", "tgw_" + "0" * 49, value[:-1] + ("a" if value[-1] != "a" else "b"), value + "a",
+                       value.lower(), "%00", "a" * 4000, f"{value}; {name}=tgw_{'1' * 49}"):
+            with self.subTest(cookie=forged):
+                other = Visitor(self.server)
+                other.cookies = {name: forged}
+                self.assertEqual(303, other.get(TOKENS, follow=False).status)
         other_name = name.removeprefix("__Host-") if self.server.tls else "__Host-" + name
-        stranger = Visitor(self.server)
-        stranger.cookies = {other_name: value}
-        self.assertEqual(303, stranger.get(TOKENS, follow=False).status)
+        other = Visitor(self.server)
+        other.cookies = {other_name: value}
+        self.assertEqual(303, other.get(TOKENS, follow=False).status)
 
-    def test_where_sign_in_redirects_is_within_this_site(self):
+    def test_sign_in_redirects_only_within_this_site(self):
         visitor = Visitor(self.server)
         for target in ("https://evil.example/", "//evil.example/", "/\\evil.example", "\\\\evil.example", "javascript:alert(1)",
                        "/%0d%0aX: y", "http:evil.example", "/\t/evil.example", "evil"):
             with self.subTest(target=target):
                 page = Visitor(self.server).get("/en/user/sign_in/?" + urllib.parse.urlencode({"return_to": target}))
                 self.assertEqual([], page.form_with("login").named("return_to"))
-                done = visitor.post("/en/user/sign_in/", [
+                result = visitor.post("/en/user/sign_in/", [
                     ("login", self.server.demo["login"]), ("password", self.server.demo["password"]),
                     ("return_to", target)], follow=False)
-                self.assertEqual((303, "/en/user/"), (done.status, done.location))
+                self.assertEqual((303, "/en/user/"), (result.status, result.location))
 
     def test_another_site_can_neither_sign_in_nor_out(self):
         pairs = [("login", self.server.demo["login"]), ("password", self.server.demo["password"])]
@@ -130,18 +130,18 @@ class SigningIn:
         cookies = dict(visitor.cookies)
         page = visitor.get(TOKENS)
         form = next(each for each in page.forms if each.url.endswith("/en/user/sign_out/"))
-        done = visitor.submit(form, follow=False)
-        self.assertEqual(303, done.status)
-        self.assertEqual([True], [name.endswith("_browser") for name in visitor.cookies], "the browser stays known")
+        result = visitor.submit(form, follow=False)
+        self.assertEqual(303, result.status)
+        self.assertEqual([True], [name.endswith("_browser") for name in visitor.cookies], "the cookie of the known browser is kept")
         self.assertEqual(303, visitor.get(TOKENS, follow=False).status)
         visitor.cookies = cookies
-        self.assertEqual(303, visitor.get(TOKENS, follow=False).status, "the old cookie is worth nothing")
-        self.assertEqual(200, visitor.follow(done).status)
+        self.assertEqual(303, visitor.get(TOKENS, follow=False).status, "the old cookie is invalid")
+        self.assertEqual(200, visitor.follow(result).status)
 
     def test_the_log_has_no_secret(self):
         visitor = signed_in(self.server)
         visitor.get("/en/user/sign_in/?return_to=%2Fmarked-query", follow=False)
-        self.server.ask("GET", "/v1/testservice/get", {"User-Agent": "marker-of-the-log"})
+        self.server.request("GET", "/v1/testservice/get", {"User-Agent": "marker-of-the-log"})
         log = self.server.log_after("marker-of-the-log")
         self.assertIn("POST /{language}/user/sign_in/", log)
         for secret in (*visitor.cookies.values(), self.server.demo["password"], "marked-query"):
@@ -155,19 +155,19 @@ class Cookies(Case):
                     listen=f"127.0.0.1:{port}") as server:
             visitor = Visitor(server)
             page = visitor.sign_in(server.demo["login"], server.demo["password"], follow=False)
-            for line in page.answer.all("Set-Cookie"):
+            for line in page.response.all("Set-Cookie"):
                 self.assertTrue(line.startswith("__Host-"), line)
                 self.assertIn("; Secure", line)
             self.assertEqual(200, visitor.get(TOKENS, follow=False).status)
             self.assertEqual(403, visitor.post("/en/user/sign_in/", [], fields={
-                "Sec-Fetch-Site": None, "Origin": f"http://127.0.0.1:{port}"}).status, "the origin is the public one")
+                "Sec-Fetch-Site": None, "Origin": f"http://127.0.0.1:{port}"}).status, "only the public origin is accepted")
 
     def test_sessions_outlive_the_server_on_sqlite(self):
         with Server("--demo") as server:
             visitor = signed_in(server)
             cookies = dict(visitor.cookies)
-            with Server("--demo", data=server.data) as beside:
-                other = Visitor(beside)
+            with Server("--demo", data=server.data) as second:
+                other = Visitor(second)
                 other.cookies = cookies
                 self.assertEqual(200, other.get(TOKENS, follow=False).status)
 
@@ -184,7 +184,7 @@ class Throttle(Case):
             self.assertEqual([422] * 10, self.fail(server, "demo", 10, **here))
             page = Visitor(server, **here).sign_in(server.demo["login"], server.demo["password"])
             self.assertEqual(429, page.status)
-            self.assertTrue(0 < int(page.answer.get("Retry-After")) <= 900, page)
+            self.assertTrue(0 < int(page.response.get("Retry-After")) <= 900, page)
             self.assertEqual(429, Visitor(server, **here).sign_in("DEMO", server.demo["password"]).status)
             signed_in(server, **elsewhere)
             signed_in(server, "other", "a password", **here)
@@ -198,15 +198,15 @@ class Throttle(Case):
             self.assertEqual(429, Visitor(server).sign_in("demo", server.demo["password"]).status)
             self.assertEqual(200, visitor.sign_in("demo", server.demo["password"]).status)
 
-    def test_such_a_browser_is_known_to_other_nodes_and_after_a_restart(self):
+    def test_a_known_browser_is_known_to_other_nodes_and_after_a_restart(self):
         with Server("--demo", "--log", "off") as server:
             visitor = signed_in(server)
             with Server("--demo", "--log", "off", data=server.data) as other:
                 self.assertEqual([422] * 10 + [429], self.fail(other, "demo", 11))
-                there = Visitor(other)
-                there.cookies = {name: value for name, value in visitor.cookies.items() if name.endswith("_browser")}
+                known_browser = Visitor(other)
+                known_browser.cookies = {name: value for name, value in visitor.cookies.items() if name.endswith("_browser")}
                 self.assertEqual(429, Visitor(other).sign_in("demo", server.demo["password"]).status)
-                self.assertEqual(200, there.sign_in("demo", server.demo["password"]).status)
+                self.assertEqual(200, known_browser.sign_in("demo", server.demo["password"]).status)
 
     def test_passwords_that_are_too_long_lock_no_one_out(self):
         with Server("--demo", "--log", "off") as server:
@@ -218,8 +218,8 @@ class Throttle(Case):
 
     def test_wrong_passwords_of_others_do_not_block_a_correct_one(self):
         with Server("--demo", "--trusted-proxy", "127.0.0.1", "--log", "off", store="memory:") as server, \
-                concurrent.futures.ThreadPoolExecutor(8) as many:
-            guesses = [many.submit(self.fail, server, f"nobody{i}", 10, **{"X-Forwarded-For": f"198.51.100.{i}"}) for i in range(8)]
+                concurrent.futures.ThreadPoolExecutor(8) as pool:
+            guesses = [pool.submit(self.fail, server, f"nobody{i}", 10, **{"X-Forwarded-For": f"198.51.100.{i}"}) for i in range(8)]
             for i in range(5):
                 page = Visitor(server, **{"X-Forwarded-For": "192.0.2.1"}).sign_in("demo", server.demo["password"])
                 self.assertEqual(200, page.status)
@@ -227,18 +227,18 @@ class Throttle(Case):
                 self.assertEqual({422, 503} | set(each.result()), {422, 503})
 
     def test_at_most_ten_concurrent_guesses(self):
-        with Server("--demo") as server, concurrent.futures.ThreadPoolExecutor(8) as many:
-            statuses = [status for each in [many.submit(self.fail, server, "demo", 5) for _ in range(8)]
+        with Server("--demo") as server, concurrent.futures.ThreadPoolExecutor(8) as pool:
+            statuses = [status for each in [pool.submit(self.fail, server, "demo", 5) for _ in range(8)]
                         for status in each.result()]
-            looked_at = statuses.count(422)
-            self.assertLessEqual(looked_at, 10)
+            checked = statuses.count(422)
+            self.assertLessEqual(checked, 10)
             self.assertEqual({422, 429, 503} | set(statuses), {422, 429, 503})
             self.assertGreater(statuses.count(429) + statuses.count(503), 0)
 
     def test_an_unknown_login_takes_as_long_as_a_known_one(self):
         with Server("--demo", "--trusted-proxy", "127.0.0.1") as server:
             def ticks():
-                """The processor time of the server: unlike the time on a clock, it is the same on a busy machine."""
+                """The CPU time of the server: unlike elapsed time, it is the same on a busy machine."""
                 with open(f"/proc/{server.process.pid}/stat", encoding="ascii") as file:
                     return sum(map(int, file.read().rpartition(")")[2].split()[11:13]))
 
@@ -249,20 +249,20 @@ class Throttle(Case):
                 return ticks() - before
 
             known, unknown = ticks_of("demo"), ticks_of("nobody")
-            self.assertGreater(known, 3, "enough for a comparison")
+            self.assertGreater(known, 3, "enough ticks for a comparison")
             self.assertGreater(unknown, known / 3)
             self.assertGreater(known, unknown / 3)
 
     def test_the_api_responds_while_passwords_are_checked(self):
         with Server("--demo", "--anonymous-limit", "1000000/day", store="memory:") as server, \
-                concurrent.futures.ThreadPoolExecutor(8) as many:
-            guesses = [many.submit(self.fail, server, f"nobody{i}", 2) for i in range(8)]
+                concurrent.futures.ThreadPoolExecutor(8) as pool:
+            guesses = [pool.submit(self.fail, server, f"nobody{i}", 2) for i in range(8)]
             slowest = 0
             with server.connect() as connection:
                 while not all(each.done() for each in guesses):
-                    begun = time.monotonic()
-                    self.assertEqual(200, connection.ask("GET", "/v1/testservice/get").status)
-                    slowest = max(slowest, time.monotonic() - begun)
+                    started = time.monotonic()
+                    self.assertEqual(200, connection.request("GET", "/v1/testservice/get").status)
+                    slowest = max(slowest, time.monotonic() - started)
                     time.sleep(0.002)
             self.assertLess(slowest, 5)
             for each in guesses:
@@ -280,7 +280,7 @@ class Security(Case):
     def visitor(self, address, agent="visitor"):
         return signed_in(self.server, "ann", "a password", **{"X-Forwarded-For": address, "User-Agent": agent})
 
-    def is_in(self, visitor):
+    def is_signed_in(self, visitor):
         return visitor.get(TOKENS, follow=False).status == 200
 
     def test_signing_out_elsewhere(self):
@@ -291,12 +291,12 @@ class Security(Case):
         forms = [each for each in page.forms if each.named("session")]
         self.assertEqual(2, len(forms))
         self.assertIn("was signed out", here.submit(forms[0]).text)
-        self.assertEqual([False, True], sorted([self.is_in(phone), self.is_in(third)]))
-        self.assertEqual(404, here.submit(forms[0]).status, "it is over")
+        self.assertEqual([False, True], sorted([self.is_signed_in(phone), self.is_signed_in(third)]))
+        self.assertEqual(404, here.submit(forms[0]).status, "the session has ended")
         fourth = self.visitor("192.0.2.4")
         page = here.get(SECURITY)
         self.assertIn("All other sessions", here.submit(page.form_with(action="end_others")).text)
-        self.assertEqual([True, False, False, False], [self.is_in(each) for each in (here, phone, third, fourth)])
+        self.assertEqual([True, False, False, False], [self.is_signed_in(each) for each in (here, phone, third, fourth)])
         activity = here.get("/en/user/settings/activity/").text
         self.assertIn("Signed out another session", activity)
         self.assertIn("Signed out everywhere else", activity)
@@ -315,13 +315,13 @@ class Security(Case):
             self.assertTrue(page.title.startswith("Error"))
             for each in (current, new, repeated):
                 self.assertFalse(each and each in page.body.replace("a password to", ""), each)
-        self.assertTrue(self.is_in(phone))
-        thief = Visitor(self.server, **here.fields)
-        thief.cookies = dict(here.cookies)
-        self.assertTrue(self.is_in(thief))
+        self.assertTrue(self.is_signed_in(phone))
+        attacker = Visitor(self.server, **here.fields)
+        attacker.cookies = dict(here.cookies)
+        self.assertTrue(self.is_signed_in(attacker))
         page = self.change(here, "a password", "another one")
         self.assertIn("Your password was changed", page.text)
-        self.assertEqual((True, False, False), (self.is_in(here), self.is_in(phone), self.is_in(thief)))
+        self.assertEqual((True, False, False), (self.is_signed_in(here), self.is_signed_in(phone), self.is_signed_in(attacker)))
         self.assertEqual(422, Visitor(self.server).sign_in("ann", "a password").status)
         signed_in(self.server, "ann", "another one")
         listed = self.server.run("audit", "list", "--user", 2)["activities"]
@@ -332,7 +332,7 @@ class Security(Case):
         self.assertEqual([422] * 10, [self.change(here, f"guess {i}", "another one").status for i in range(10)])
         page = self.change(here, "a password", "another one")
         self.assertEqual(429, page.status)
-        self.assertTrue(0 < int(page.answer.get("Retry-After")) <= 900)
+        self.assertTrue(0 < int(page.response.get("Retry-After")) <= 900)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Makes one part of a server slow, and measures which requests that delays.
+"""Slows down one part of a server, and measures which requests that delays.
 
-As a program it does so with many clients, prints what each kind of request got, and fails where a bound was missed:
+As a program it runs scenarios with many clients, prints how long each kind of request took, and fails if a bound is exceeded:
 
     slow_parts.py path/to/tollgate-server [scenario...]
 
-slow_parts_test.py uses the same scenarios with few clients, and judges by what is answered while the part is still slow.
+slow_parts_test.py does the same with few clients, and checks which requests succeed while the part is slow.
 """
 
 import collections
@@ -21,49 +21,49 @@ import threading
 import time
 
 import harness
-from harness import PLENTY, Postgres, Server
+from harness import HIGH_LIMITS, Postgres, Server
 
-UNCACHED = ["--cache-seconds", "0"]  # each request asks PostgreSQL
-ANSWER_SECONDS = 60  # of a client that waits for an answer
+UNCACHED = ["--cache-seconds", "0"]  # each request queries PostgreSQL
+RESPONSE_SECONDS = 60  # the time-out of clients
 
 
-class Crowd:
-    """Clients with one request each at the same time. `answers` are pairs of status and seconds; None: no response."""
+class ConcurrentRequests:
+    """Clients that send one request each at the same time. A response is (status, seconds, Retry-After), or None."""
 
     def __init__(self, server, requests):
         self.server = server
-        self.answers = [None] * len(requests)
-        self.threads = [threading.Thread(target=self._ask, args=(number, request), daemon=True)
+        self.responses = [None] * len(requests)
+        self.threads = [threading.Thread(target=self._send, args=(number, request), daemon=True)
                         for number, request in enumerate(requests)]
         for each in self.threads:
             each.start()
 
-    def _ask(self, number, request):
-        began = time.monotonic()
+    def _send(self, number, request):
+        started = time.monotonic()
         with contextlib.suppress(OSError, AssertionError), self.server.connect() as connection:
-            connection.socket.settimeout(ANSWER_SECONDS)
-            answer = connection.ask(*request)
-            if answer is not None:
-                self.answers[number] = (answer.status, time.monotonic() - began, answer.get("Retry-After"))
+            connection.socket.settimeout(RESPONSE_SECONDS)
+            response = connection.request(*request)
+            if response is not None:
+                self.responses[number] = (response.status, time.monotonic() - started, response.get("Retry-After"))
 
     def wait(self):
         for each in self.threads:
-            each.join(2 * ANSWER_SECONDS)
-        return self.answers
+            each.join(2 * RESPONSE_SECONDS)
+        return self.responses
 
 
 def request(method, path, token=None, body=None):
     return method, path, {"Authorization": token} if token else {}, body
 
 
-class Subject:
-    """A server with users, tokens, an account and a webhook: what the requests of a scenario use."""
+class Fixture:
+    """A server with the users, tokens and account that the requests of a scenario use."""
 
     def __init__(self, *flags, store=None):
-        self.server = Server("--demo", *PLENTY, *flags, store=store)
+        self.server = Server("--demo", *HIGH_LIMITS, *flags, store=store)
         self.account = self.server.demo["sitesmaker_account"]
         self.warm = self.server.demo_token
-        user = self.server.add_user("somebody", balance="7.00")
+        user = self.server.add_user("cold", balance="7.00")
         self.unused = self.server.add_token(user)[0]
 
     def list(self, token=None):
@@ -74,7 +74,7 @@ class Subject:
                        {"event": "site.created", "target_url": f"https://hooks.example.com/{number}"})
 
     def cold(self):
-        """A balance with a token that is not cached, until one of these requests is answered."""
+        """A balance with a token that is not cached until one of these requests succeeds."""
         return request("GET", "/v1/user/balance", self.unused)
 
     def balance(self):
@@ -82,10 +82,10 @@ class Subject:
 
     def warm_up(self):
         for each in (self.balance(), self.list()):
-            assert self.ask(each).status == 200
+            assert self.send(each).status == 200
 
-    def ask(self, what):
-        return self.server.ask(what[0], what[1], what[2], what[3])
+    def send(self, request):
+        return self.server.request(*request)
 
     @staticmethod
     def unknown():
@@ -122,13 +122,13 @@ def locked_table(store, table):
             shell.wait()
 
 
-def measure(subject, requests):
-    """Seconds of each request, alone and one after the other."""
+def measure(fixture, requests):
+    """Sends the requests one after the other. Returns the status and seconds of each."""
     measured = {}
-    for name, what in requests.items():
-        began = time.monotonic()
-        answer = subject.ask(what)
-        measured[name] = (answer.status, time.monotonic() - began)
+    for name, each in requests.items():
+        started = time.monotonic()
+        response = fixture.send(each)
+        measured[name] = (response.status, time.monotonic() - started)
     return measured
 
 
@@ -136,71 +136,71 @@ class Report:
     def __init__(self):
         self.missed = 0
 
-    def line(self, name, seconds, bound, more=""):
+    def line(self, name, seconds, bound, note=""):
         is_good = seconds <= bound
         self.missed += not is_good
-        print(f"  {'ok    ' if is_good else 'MISSED'} {name}: {seconds:.3f} s, at most {bound} s {more}", flush=True)
+        print(f"  {'ok    ' if is_good else 'MISSED'} {name}: {seconds:.3f} s, at most {bound} s {note}", flush=True)
 
     def quick(self, measured, bound=0.2):
         for name, (status, seconds) in measured.items():
             self.line(name, seconds, bound, f"({status})")
 
-    def crowd(self, name, answers, bound, statuses):
-        seen = collections.Counter(each[0] if each else "no answer" for each in answers)
-        slowest = max((each[1] for each in answers if each), default=0)
-        self.line(name, slowest, bound, str(dict(seen)))
-        if not set(seen) <= set(statuses):
+    def concurrent(self, name, responses, bound, statuses):
+        counts = collections.Counter(each[0] if each else "no response" for each in responses)
+        slowest = max((each[1] for each in responses if each), default=0)
+        self.line(name, slowest, bound, str(dict(counts)))
+        if not set(counts) <= set(statuses):
             self.missed += 1
-            print(f"  MISSED {name}: answers other than {statuses}")
+            print(f"  MISSED {name}: responses other than {statuses}")
 
 
 def sqlite_write_lock(report):
-    """SQLite's write lock is held by a shell, with 48 writers."""
-    subject = Subject()
+    """Another process holds SQLite's write lock, with 48 writers."""
+    fixture = Fixture()
     try:
-        subject.warm_up()
-        with locked_file(subject.server):
-            writers = Crowd(subject.server, [subject.write(number) for number in range(48)])
+        fixture.warm_up()
+        with locked_file(fixture.server):
+            writers = ConcurrentRequests(fixture.server, [fixture.write(number) for number in range(48)])
             time.sleep(1)
-            report.quick(measure(subject, {"anonymous 404": subject.unknown(), "list": subject.list(), "cold balance": subject.cold()}))
-            report.crowd("writes", writers.wait(), 5, [503])
+            report.quick(measure(fixture, {"anonymous 404": fixture.unknown(), "list": fixture.list(), "cold balance": fixture.cold()}))
+            report.concurrent("writes", writers.wait(), 5, [503])
     finally:
-        subject.server.stop()
+        fixture.server.stop()
 
 
 def locked_tokens(report, clients=300):
     """PostgreSQL: LOCK TABLE tollgate_personal_tokens, with many cold clients."""
     with Postgres() as database:
         store = database.store("slow_parts")
-        subject = Subject(store=store)
+        fixture = Fixture(store=store)
         try:
-            subject.warm_up()
+            fixture.warm_up()
             with locked_table(store, "tollgate_personal_tokens"):
-                cold = Crowd(subject.server, [subject.cold() for _ in range(clients)])
+                cold = ConcurrentRequests(fixture.server, [fixture.cold() for _ in range(clients)])
                 time.sleep(1)
-                report.quick(measure(subject, {"anonymous 404": subject.unknown(), "list": subject.list(),
-                                               "sign-in page": subject.sign_in_page(), "warm balance": subject.balance()}))
-                report.crowd(f"{clients} cold balances", cold.wait(), 5, [503])
+                report.quick(measure(fixture, {"anonymous 404": fixture.unknown(), "list": fixture.list(),
+                                               "sign-in page": fixture.sign_in_page(), "warm balance": fixture.balance()}))
+                report.concurrent(f"{clients} cold balances", cold.wait(), 5, [503])
         finally:
-            subject.server.stop()
+            fixture.server.stop()
 
 
 def hung_database(report, clients=300, seconds=25):
     """PostgreSQL is stopped (SIGSTOP) under many clients."""
     with Postgres() as database:
-        subject = Subject(*UNCACHED, store=database.store("slow_parts"))
+        fixture = Fixture(*UNCACHED, store=database.store("slow_parts"))
         try:
-            subject.warm_up()
+            fixture.warm_up()
             database.hang()
-            began = time.monotonic()
-            crowd = Crowd(subject.server, [subject.balance() for _ in range(clients)])
-            report.crowd(f"{clients} balances at once", crowd.wait(), 5, [503])
+            started = time.monotonic()
+            requests = ConcurrentRequests(fixture.server, [fixture.balance() for _ in range(clients)])
+            report.concurrent(f"{clients} balances at once", requests.wait(), 5, [503])
             quick = slow = 0
             worst = 0.0
-            while time.monotonic() - began < seconds:
-                at = time.monotonic()
-                status = subject.ask(subject.balance()).status
-                took = time.monotonic() - at
+            while time.monotonic() - started < seconds:
+                sent = time.monotonic()
+                status = fixture.send(fixture.balance()).status
+                took = time.monotonic() - sent
                 assert status == 503, status
                 if took > 0.05:
                     slow += 1
@@ -208,84 +208,84 @@ def hung_database(report, clients=300, seconds=25):
                 else:
                     quick += 1
                 time.sleep(0.01)
-            print(f"  then {quick} answers within 0.05 s, and {slow} slower ones, which were probes (the slowest {worst:.2f} s)")
-            database.go_on()
+            print(f"  then {quick} responses within 0.05 s, and {slow} slower ones, which were probes (the slowest {worst:.2f} s)")
+            database.resume()
         finally:
-            database.go_on()
-            subject.server.stop()
+            database.resume()
+            fixture.server.stop()
 
 
-def clients_who_left(report, clients=900):
-    """Requests whose connections were reset while they waited, at a distance of 200 ms from PostgreSQL."""
-    with Postgres() as database, Distance(database, 0.1) as distance:
-        subject = Subject(*UNCACHED, store=database.store("slow_parts", distance.at))
+def reset_connections(report, clients=900):
+    """Requests whose connections were reset while they waited, with a round trip of 200 ms to PostgreSQL."""
+    with Postgres() as database, DelayingProxy(database, 0.1) as proxy:
+        fixture = Fixture(*UNCACHED, store=database.store("slow_parts", proxy.conninfo))
         try:
-            subject.warm_up()
-            left = []
+            fixture.warm_up()
+            connections = []
             for _ in range(clients):
-                connection = subject.server.connect()
-                connection.send(harness.encode(*subject.balance()))
-                left.append(connection)
-            for connection in left:
+                connection = fixture.server.connect()
+                connection.send(harness.encode(*fixture.balance()))
+                connections.append(connection)
+            for connection in connections:
                 connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 connection.close()
-            report.quick(measure(subject, {"next 404": subject.unknown()}), 0.5)
-            report.quick(measure(subject, {"next balance": subject.balance()}), 1.5)
+            report.quick(measure(fixture, {"next 404": fixture.unknown()}), 0.5)
+            report.quick(measure(fixture, {"next balance": fixture.balance()}), 1.5)
         finally:
-            subject.server.stop()
+            fixture.server.stop()
 
 
 def distant_database(report, clients=512):
-    """PostgreSQL with a round trip of 50 ms, and 512 clients."""
-    with Postgres() as database, Distance(database, 0.025) as distance:
-        subject = Subject(*UNCACHED, store=database.store("slow_parts", distance.at))
+    """512 clients, with a round trip of 50 ms to PostgreSQL."""
+    with Postgres() as database, DelayingProxy(database, 0.025) as proxy:
+        fixture = Fixture(*UNCACHED, store=database.store("slow_parts", proxy.conninfo))
         try:
-            subject.warm_up()
-            crowd = Crowd(subject.server, [subject.balance() for _ in range(clients)])
-            report.quick(measure(subject, {"anonymous 404": subject.unknown()}))
-            report.crowd(f"{clients} balances", crowd.wait(), 5, [200])
+            fixture.warm_up()
+            requests = ConcurrentRequests(fixture.server, [fixture.balance() for _ in range(clients)])
+            report.quick(measure(fixture, {"anonymous 404": fixture.unknown()}))
+            report.concurrent(f"{clients} balances", requests.wait(), 5, [200])
         finally:
-            subject.server.stop()
+            fixture.server.stop()
 
 
-class Distance:
-    """Forwards connections to a PostgreSQL, each byte later by `seconds`."""
+class DelayingProxy:
+    """Forwards connections to a PostgreSQL, and delays each byte by `seconds`."""
 
     def __init__(self, database, seconds):
-        self.to = f"{database.directory}/.s.PGSQL.{database.port}"
+        self.address = f"{database.directory}/.s.PGSQL.{database.port}"
         self.seconds = seconds
         self.listener = socket.create_server(("127.0.0.1", 0))
-        self.at = f"host=127.0.0.1 port={self.listener.getsockname()[1]}"
+        self.conninfo = f"host=127.0.0.1 port={self.listener.getsockname()[1]}"
         threading.Thread(target=self._accept, daemon=True).start()
 
     def _accept(self):
         with contextlib.suppress(OSError):
             while True:
-                here, _ = self.listener.accept()
-                here.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                there = socket.socket(socket.AF_UNIX)
-                there.connect(self.to)
-                for one, other in ((here, there), (there, here)):
-                    threading.Thread(target=self._forward, args=(one, other), daemon=True).start()
+                client, _ = self.listener.accept()
+                client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                database = socket.socket(socket.AF_UNIX)
+                database.connect(self.address)
+                for source, target in ((client, database), (database, client)):
+                    threading.Thread(target=self._forward, args=(source, target), daemon=True).start()
 
-    def _forward(self, one, other):
-        late = queue.Queue()
+    def _forward(self, source, target):
+        delayed = queue.Queue()
 
         def deliver():
             while True:
-                due, data = late.get()
+                due, data = delayed.get()
                 time.sleep(max(0, due - time.monotonic()))
                 with contextlib.suppress(OSError):
                     if not data:
-                        other.shutdown(1)
+                        target.shutdown(1)
                         return
-                    other.sendall(data)
+                    target.sendall(data)
 
         threading.Thread(target=deliver, daemon=True).start()
         with contextlib.suppress(OSError):
-            while data := one.recv(65536):
-                late.put((time.monotonic() + self.seconds, data))
-        late.put((time.monotonic() + self.seconds, b""))
+            while data := source.recv(65536):
+                delayed.put((time.monotonic() + self.seconds, data))
+        delayed.put((time.monotonic() + self.seconds, b""))
 
     def __enter__(self):
         return self
@@ -294,7 +294,7 @@ class Distance:
         self.listener.close()
 
 
-SCENARIOS = [sqlite_write_lock, locked_tokens, hung_database, clients_who_left, distant_database]
+SCENARIOS = [sqlite_write_lock, locked_tokens, hung_database, reset_connections, distant_database]
 
 
 def main():

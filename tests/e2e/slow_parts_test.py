@@ -1,28 +1,27 @@
 #!/usr/bin/env python3
-"""One slow part delays no request that does not need it. slow_parts.py measures the same with many clients.
+"""One slow part delays only requests that need it. slow_parts.py measures the same with many clients.
 
-Nothing here depends on how long an answer takes: requests that do not need the slow part are answered while it is slow, and it
-stays so until they are.
+No test depends on the duration of a response: a part stays slow until the requests that do not need it have succeeded.
 """
 
 import time
 
 from harness import Case, Database, Postgres, main
-from slow_parts import UNCACHED, Crowd, Subject, locked_file, locked_table
+from slow_parts import UNCACHED, ConcurrentRequests, Fixture, locked_file, locked_table
 
-CLIENTS = 24  # more than there are workers for one kind of request
+CLIENTS = 24  # more than the workers for one kind of request
 
 
 class SlowParts(Case):
-    def subject(self, *flags, store=None):
-        made = Subject(*flags, store=store)
-        self.addCleanup(made.server.stop)
-        made.warm_up()
-        return made
+    def fixture(self, *flags, store=None):
+        fixture = Fixture(*flags, store=store)
+        self.addCleanup(fixture.server.stop)
+        fixture.warm_up()
+        return fixture
 
-    def assert_refused(self, answers):
-        for each in answers:
-            self.assertIsNotNone(each, "no answer")
+    def assert_refused(self, responses):
+        for each in responses:
+            self.assertIsNotNone(each, "no response")
             status, _, retry_after = each
             self.assertEqual(503, status)
             self.assertRegex(retry_after, "^[1-9][0-9]*$")
@@ -30,54 +29,54 @@ class SlowParts(Case):
 
 class SQLite(SlowParts):
     def test_a_held_write_lock_delays_only_writes(self):
-        subject = self.subject(store=None)
-        with locked_file(subject.server):
-            writers = Crowd(subject.server, [subject.write(number) for number in range(CLIENTS)])
-            self.assertEqual(404, subject.ask(subject.unknown()).status)
-            self.assertEqual(200, subject.ask(subject.list()).status)
-            self.assertEqual(200, subject.ask(subject.cold()).status, "the use of the token is not recorded")
-            self.assertEqual(200, subject.ask(subject.sign_in_page()).status)
+        fixture = self.fixture(store=None)
+        with locked_file(fixture.server):
+            writers = ConcurrentRequests(fixture.server, [fixture.write(number) for number in range(CLIENTS)])
+            self.assertEqual(404, fixture.send(fixture.unknown()).status)
+            self.assertEqual(200, fixture.send(fixture.list()).status)
+            self.assertEqual(200, fixture.send(fixture.cold()).status, "it succeeds without recording the use of the token")
+            self.assertEqual(200, fixture.send(fixture.sign_in_page()).status)
             self.assert_refused(writers.wait())
-        self.assertEqual(201, subject.ask(subject.write(0)).status)
+        self.assertEqual(201, fixture.send(fixture.write(0)).status)
 
 
 class PostgreSQL(SlowParts):
     def test_a_locked_table_delays_only_requests_that_need_it(self):
         store = Database.shared().store(self.id())
-        subject = self.subject(store=store)
-        for table, stopped, others in (
-                ("tollgate_personal_tokens", subject.cold, (subject.list, subject.balance)),
-                ("directory_users", subject.cold, (subject.list,)),
-                ("tollgate_hooks", subject.list, (subject.cold, subject.balance))):
+        fixture = self.fixture(store=store)
+        for table, blocked, others in (
+                ("tollgate_personal_tokens", fixture.cold, (fixture.list, fixture.balance)),
+                ("directory_users", fixture.cold, (fixture.list,)),
+                ("tollgate_hooks", fixture.list, (fixture.cold, fixture.balance))):
             with self.subTest(table=table):
                 with locked_table(store, table):
-                    crowd = Crowd(subject.server, [stopped() for _ in range(CLIENTS)])
-                    self.assertEqual(404, subject.ask(subject.unknown()).status)
+                    requests = ConcurrentRequests(fixture.server, [blocked() for _ in range(CLIENTS)])
+                    self.assertEqual(404, fixture.send(fixture.unknown()).status)
                     for each in others:
-                        self.assertEqual(200, subject.ask(each()).status)
-                    self.assertEqual(200, subject.ask(subject.sign_in_page()).status)
-                    self.assert_refused(crowd.wait())
-                self.eventually(lambda: subject.ask(stopped()).status == 200)
+                        self.assertEqual(200, fixture.send(each()).status)
+                    self.assertEqual(200, fixture.send(fixture.sign_in_page()).status)
+                    self.assert_refused(requests.wait())
+                self.eventually(lambda: fixture.send(blocked()).status == 200)
 
-    def test_a_server_that_hangs_is_recognised_by_its_first_time_outs(self):
+    def test_requests_do_not_wait_after_the_first_time_outs_of_a_hanging_server(self):
         with Postgres() as database:
-            subject = self.subject(*UNCACHED, store=database.store(self.id()))
+            fixture = self.fixture(*UNCACHED, store=database.store(self.id()))
             database.hang()
             try:
-                first = Crowd(subject.server, [subject.balance() for _ in range(CLIENTS)]).wait()
+                first = ConcurrentRequests(fixture.server, [fixture.balance() for _ in range(CLIENTS)]).wait()
                 self.assert_refused(first)
                 longest = max(seconds for _, seconds, _ in first)
-                began = time.monotonic()
-                asked = 0
-                while asked < 200:
-                    self.assertEqual(503, subject.ask(subject.balance()).status)
-                    self.assertEqual(404, subject.ask(subject.unknown()).status)
-                    asked += 1
-                # Only one prober at a time waits for the server: most of these do not wait at all.
-                self.assertLess(time.monotonic() - began, asked / 4 * longest)
+                started = time.monotonic()
+                count = 0
+                while count < 200:
+                    self.assertEqual(503, fixture.send(fixture.balance()).status)
+                    self.assertEqual(404, fixture.send(fixture.unknown()).status)
+                    count += 1
+                # At most one request at a time waits, as a probe of the server; the others do not wait.
+                self.assertLess(time.monotonic() - started, count / 4 * longest)
             finally:
-                database.go_on()
-            self.eventually(lambda: subject.ask(subject.balance()).status == 200)
+                database.resume()
+            self.eventually(lambda: fixture.send(fixture.balance()).status == 200)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""A browser as far as forms, links and cookies go, over harness.Server: for tests of pages.
+"""A simple browser for tests of pages: forms, links and cookies, over harness.Server.
 
-Forms are read generically: a test names the field that a person would fill in, everything hidden comes along.
+A test names the fields that a user fills in. Hidden fields are sent as they are.
 """
 
 import html.parser
@@ -100,14 +100,14 @@ class _Reader(html.parser.HTMLParser):
 class Page:
     """One response and its contents."""
 
-    def __init__(self, url, answer):
+    def __init__(self, url, response):
         self.url = url
-        self.answer = answer
-        self.status = answer.status
-        self.location = answer.get("Location")
-        self.body = answer.body.decode("utf-8")
+        self.response = response
+        self.status = response.status
+        self.location = response.get("Location")
+        self.body = response.body.decode("utf-8")
         reader = _Reader()
-        if (answer.get("Content-Type") or "").startswith("text/html"):
+        if (response.get("Content-Type") or "").startswith("text/html"):
             reader.feed(self.body)
             reader.close()
         self.forms, self.elements, self.title = reader.forms, reader.elements, " ".join(reader.title.split())
@@ -128,15 +128,15 @@ class Page:
         raise AssertionError(f"no form with {names} {values} on {self.url}: {self.body}")
 
     def readonly_values(self):
-        """The text that is shown for copying."""
+        """The values that the page shows for copying."""
         return [each.text for each in self.elements if each.name == "textarea" and "readonly" in each.attributes]
 
     def __repr__(self):
-        return f"<{self.status} {self.url} {self.answer.fields} {self.body}>"
+        return f"<{self.status} {self.url} {self.response.fields} {self.body}>"
 
 
 class Visitor:
-    """One browser with its cookies. URLs may be paths. Redirects within the site are followed when asked to."""
+    """One browser with its cookies. URLs may be paths. `follow`: whether to follow redirects within the site."""
 
     def __init__(self, server, **fields):
         self.server = server
@@ -144,7 +144,7 @@ class Visitor:
         self.cookies = {}
         self.site = server.ready["auth"]
 
-    def ask(self, method, url, body=None, fields=()):
+    def request(self, method, url, body=None, fields=()):
         absolute = urllib.parse.urljoin(self.site + "/", url)
         parts = urllib.parse.urlsplit(absolute)
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
@@ -154,29 +154,29 @@ class Visitor:
         if body is not None:
             sent["Content-Type"] = "application/x-www-form-urlencoded"
         sent.update(dict(fields))
-        answer = self.server.ask(method, path, sent, body)
-        for line in answer.all("Set-Cookie"):
+        response = self.server.request(method, path, sent, body)
+        for line in response.all("Set-Cookie"):
             pair, *attributes = line.split("; ")
             name, _, value = pair.partition("=")
             if "Max-Age=0" in attributes:
                 self.cookies.pop(name, None)
             else:
                 self.cookies[name] = value
-        return Page(absolute, answer)
+        return Page(absolute, response)
 
     def get(self, url, follow=True):
-        page = self.ask("GET", url)
+        page = self.request("GET", url)
         return self.follow(page) if follow else page
 
     def post(self, url, pairs, follow=True, fields=()):
-        """Sends a form as a browser does, with its origin."""
+        """Sends a form as a browser does, with Origin and Sec-Fetch-Site."""
         body = urllib.parse.urlencode(pairs).encode()
-        told = {"Origin": self.site, "Sec-Fetch-Site": "same-origin", **dict(fields)}
-        page = self.ask("POST", url, body, told)
+        origin_fields = {"Origin": self.site, "Sec-Fetch-Site": "same-origin", **dict(fields)}
+        page = self.request("POST", url, body, origin_fields)
         return self.follow(page) if follow else page
 
     def submit(self, form, values=None, button=None, follow=True, fields=()):
-        """`values`: what a user fills in; a list ticks boxes. `button`: (name, value) of the button that is pressed."""
+        """Submits a form. `values`: the input of the user; a list ticks boxes. `button`: (name, value) of the pressed button."""
         values = dict(values or {})
         pairs = []
         for name, value in form.pairs(button):
@@ -195,8 +195,8 @@ class Visitor:
             target = urllib.parse.urljoin(page.url, page.location)
             if not target.startswith(self.site + "/"):
                 return page
-            page = self.ask("GET", target)
-        raise AssertionError(f"redirects without end at {page.url}")
+            page = self.request("GET", target)
+        raise AssertionError(f"too many redirects at {page.url}")
 
     def sign_in(self, login, password, follow=True):
         page = self.get("/en/user/sign_in/")
@@ -204,7 +204,7 @@ class Visitor:
 
 
 def signed_in(server, login=None, password=None, **fields):
-    """A visitor who is signed in as the demo user, unless another login is given."""
+    """A visitor who is signed in, by default as the demo user."""
     visitor = Visitor(server, **fields)
     page = visitor.sign_in(login or server.demo["login"], password or server.demo["password"])
     assert page.status == 200 and visitor.cookies, page

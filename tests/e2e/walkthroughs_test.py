@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/oauth.md and docs/webhooks.md are correct: each command is executed, in one shell and in order, and prints what the page shows."""
+"""Executes the commands of docs/oauth.md and docs/webhooks.md in order, in one shell: each prints the output that the page shows."""
 
 import json
 import pathlib
@@ -19,15 +19,15 @@ SECONDS = 120
 
 
 def blocks(page):
-    """(line, commands, kind of the output shown, output shown)."""
+    """Tuples of line, commands, and the format and text of the output that the page shows."""
     text = (DOCS / page).read_text()
     found = list(BLOCK.finditer(text))
-    for each, behind in zip(found, [*found[1:], None]):
+    for each, following in zip(found, [*found[1:], None]):
         if each.group(1) != "sh":
             continue
-        shows = behind is not None and text[each.end():behind.start()].strip() == ""
+        has_output = following is not None and text[each.end():following.start()].strip() == ""
         yield (text.count("\n", 0, each.start()) + 1, each.group(2),
-               *((behind.group(1), behind.group(2)) if shows else ("", "")))
+               *((following.group(1), following.group(2)) if has_output else ("", "")))
 
 
 def matches(shown, value):
@@ -38,28 +38,28 @@ def matches(shown, value):
 
 
 class Walkthrough(Case):
-    def check(self, server, directory, all_blocks, replaced):
+    def check(self, server, directory, all_blocks, replacements):
         program = directory / "build" / "release" / "bin" / "tollgate-server"
         program.parent.mkdir(parents=True)
         program.symlink_to(harness.program)
         script = "set -eu -o pipefail\n" + "".join(f"{each[1]}\necho; echo '{END}'\n" for each in all_blocks)
-        for shown, real in replaced.items():
+        for shown, real in replacements.items():
             script = script.replace(shown, real)
-        done = subprocess.run(["bash", "-c", script], cwd=directory, capture_output=True, text=True, timeout=SECONDS)
-        self.assertEqual(0, done.returncode, f"{done.stderr}\n{done.stdout}")
-        printed = done.stdout.split(f"\n{END}\n")
+        result = subprocess.run(["bash", "-c", script], cwd=directory, capture_output=True, text=True, timeout=SECONDS)
+        self.assertEqual(0, result.returncode, f"{result.stderr}\n{result.stdout}")
+        printed = result.stdout.split(f"\n{END}\n")
         encoded = server.ready["auth"].replace(":", "%3A").replace("/", "%2F")
-        for (line, commands, kind, shown), out in zip(all_blocks, printed):
+        for (line, commands, kind, shown), output in zip(all_blocks, printed):
             with self.subTest(line=line, commands=commands):
                 shown = shown.replace(SHOWN_ADDRESS, server.ready["auth"])
                 shown = shown.replace("https%3A%2F%2F127.0.0.1%3A8443", encoded)
                 if kind == "json":
-                    wanted, told = json.loads(shown), json.loads(out)
-                    self.assertEqual(list(wanted), list(told))
-                    for name, value in wanted.items():
-                        self.assertTrue(matches(value, told[name]), f"{name}: {told[name]!r} for {value!r}")
+                    expected, actual = json.loads(shown), json.loads(output)
+                    self.assertEqual(list(expected), list(actual))
+                    for name, value in expected.items():
+                        self.assertTrue(matches(value, actual[name]), f"{name}: {actual[name]!r} for {value!r}")
                 elif kind == "text":
-                    self.assertTrue(matches(shown.strip(), out.strip()), f"{out!r} for {shown!r}")
+                    self.assertTrue(matches(shown.strip(), output.strip()), f"{output!r} for {shown!r}")
 
     def test_oauth(self):
         serve, *others = blocks("oauth.md")
@@ -77,7 +77,7 @@ class Walkthrough(Case):
         with temporary_directory() as directory, Receiver() as receiver, \
                 Server("--demo", "--allow-private-targets", data=directory / "tollgate-data", tls=True) as server:
             self.check(server, directory, others, {SHOWN_ADDRESS: server.ready["auth"], SHOWN_RECEIVER: receiver.url("/in")})
-            first, *again = receiver.wait(1)  # the second one takes the place of the first if that has not begun
+            first, *again = receiver.wait(1)  # the page resends the delivery: there is one request if the first attempt has not begun, else two
             self.assertIn('"data":{"site": 7}', first.body.decode())
             self.assertTrue(all(first.id == each.id for each in again))
 

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""Webhooks from outside: they arrive, signed; they come again when they must, and do not when they must not; nobody who
-hangs, breaks off or lies keeps others waiting; and what was acknowledged survives kill -9.
+"""Webhooks end to end: signatures, retries, receivers that fail or hang, checks of targets, and acknowledged events after kill -9.
 
-    webhooks_test.py SERVER                    as a test
-    TOLLGATE_KILLS=50 webhooks_test.py SERVER KillNine    longer, by hand
+    webhooks_test.py SERVER                              all tests
+    TOLLGATE_KILLS=50 webhooks_test.py SERVER KillNine    more kills than the default
 """
 
 import base64
@@ -18,8 +17,8 @@ import time
 
 import harness
 import node_packages
-from harness import PLENTY, Case, Server, flags_for, main, on_postgres, run_command, temporary_directory
-from receiver import OK, Receiver, answer, hang, make_certificate, reset
+from harness import HIGH_LIMITS, Case, Server, flags_for, main, on_postgres, run_command, temporary_directory
+from receiver import OK, Receiver, empty_response, hang, make_certificate, reset
 
 SOON = ["--webhook-retry", "300ms,300ms,300ms"]
 LATER = ["--webhook-retry", "1h"]
@@ -27,27 +26,27 @@ LATER = ["--webhook-retry", "1h"]
 
 def emit(server, service, account, event, data):
     """Reports an event while the server runs, and returns the number of webhooks."""
-    done = run_command("event", "emit", "--service", service, "--account", account, "--event", event, "--data",
-                       json.dumps(data), *server.store_flags)
-    if done.returncode != 0:
-        raise AssertionError(f"event emit ended with {done.returncode}: {done.stderr}")
-    return json.loads(done.stdout)["deliveries"]
+    result = run_command("event", "emit", "--service", service, "--account", account, "--event", event, "--data",
+                         json.dumps(data), *server.store_flags)
+    if result.returncode != 0:
+        raise AssertionError(f"event emit ended with {result.returncode}: {result.stderr}")
+    return json.loads(result.stdout)["deliveries"]
 
 
 class Shop:
     """A server whose demo user's account has webhooks."""
 
     def __init__(self, *flags, **more):
-        self.server = Server("--demo", *PLENTY, "--allow-private-targets", *flags, **more)
+        self.server = Server("--demo", *HIGH_LIMITS, "--allow-private-targets", *flags, **more)
         self.account = self.server.demo["sitesmaker_account"]
 
     def hook(self, url, event="site.created"):
-        """The hook's id and secret."""
-        made = self.server.ask("POST", f"/v1/sitesmaker/{self.account}/hooks", body={"event": event, "target_url": url},
-                               token=self.server.demo_token)
-        if made.status != 201:
-            raise AssertionError(made)
-        return made.json()["id"], made.get("X-Hook-Secret")
+        """Creates a hook. Returns its id and secret."""
+        created = self.server.request("POST", f"/v1/sitesmaker/{self.account}/hooks", body={"event": event, "target_url": url},
+                                      token=self.server.demo_token)
+        if created.status != 201:
+            raise AssertionError(created)
+        return created.json()["id"], created.get("X-Hook-Secret")
 
     def emit(self, data=None, event="site.created"):
         return emit(self.server, "sitesmaker", self.account, event, data)
@@ -65,28 +64,28 @@ def signature_of(secret, request):
     return "v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
 
 
-class Arrival(Case):
+class Delivery(Case):
     def test_an_event_arrives_once_signed_and_as_documented(self):
         with Shop() as shop, Receiver() as receiver:
             _, secret = shop.hook(receiver.url("/in?tenant=a%20b"))
             shop.hook(receiver.url("/other"), event="site.published")
             self.assertEqual(1, shop.emit({"name": "Ünïcode", "n": 10000000000000000.5}))
-            (got,) = receiver.wait(1)
-            self.assertEqual("POST /in?tenant=a%20b HTTP/1.1", got.line)
-            self.assertEqual(f"127.0.0.1:{receiver.port}", got.fields["host"])
-            self.assertEqual("application/json", got.fields["content-type"])
-            self.assertRegex(got.fields["user-agent"], r"^Tollgate/\d")
-            self.assertNotIn("transfer-encoding", got.fields)
-            self.assertNotIn("authorization", got.fields)
-            self.assertEqual(signature_of(secret, got), got.fields["webhook-signature"])
-            self.assertLess(abs(int(got.fields["webhook-timestamp"]) - time.time()), 60)
-            body = json.loads(got.body)
+            (request,) = receiver.wait(1)
+            self.assertEqual("POST /in?tenant=a%20b HTTP/1.1", request.line)
+            self.assertEqual(f"127.0.0.1:{receiver.port}", request.fields["host"])
+            self.assertEqual("application/json", request.fields["content-type"])
+            self.assertRegex(request.fields["user-agent"], r"^Tollgate/\d")
+            self.assertNotIn("transfer-encoding", request.fields)
+            self.assertNotIn("authorization", request.fields)
+            self.assertEqual(signature_of(secret, request), request.fields["webhook-signature"])
+            self.assertLess(abs(int(request.fields["webhook-timestamp"]) - time.time()), 60)
+            body = json.loads(request.body)
             self.assertEqual(["type", "timestamp", "service", "account", "data"], list(body))
             self.assertEqual("site.created", body["type"])
             self.assertEqual("Ünïcode", body["data"]["name"])
             self.assertRegex(body["timestamp"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
             time.sleep(0.3)
-            self.assertEqual(1, len(receiver.seen))
+            self.assertEqual(1, len(receiver.requests))
 
     def test_many_arrive_over_few_connections(self):
         with Shop() as shop, Receiver() as receiver:
@@ -94,109 +93,112 @@ class Arrival(Case):
                 shop.hook(receiver.url())
             for n in range(5):
                 self.assertEqual(10, shop.emit(n))
-            seen = receiver.wait(50)
-            self.assertEqual(50, len({each.id for each in seen}))
+            requests = receiver.wait(50)
+            self.assertEqual(50, len({each.id for each in requests}))
             self.assertLessEqual(receiver.connections, 8)
 
     def test_interoperability_with_another_library(self):
         with Shop() as shop, Receiver() as receiver:
             _, secret = shop.hook(receiver.url())
             shop.emit({"a": "ß"})
-            (got,) = receiver.wait(1)
-        told = {"secret": secret, "body": got.body.decode(),
-                "headers": {name: value for name, value in got.fields.items() if name.startswith("webhook-")}}
+            (request,) = receiver.wait(1)
+        message = {"secret": secret, "body": request.body.decode(),
+                   "headers": {name: value for name, value in request.fields.items() if name.startswith("webhook-")}}
         directory = node_packages.directory()
-        done = subprocess.run(["node", directory / "standard_webhooks.mjs"], input=json.dumps(told) + "\n", text=True,
-                              capture_output=True, timeout=60)
-        self.assertEqual(0, done.returncode, done.stderr)
-        heard = json.loads(done.stdout)
-        self.assertEqual({"a": "ß"}, heard["verified"]["data"])
-        self.assertEqual(got.fields["webhook-signature"], heard["signature"])
-        self.assertEqual("refused", heard["forged"])
+        result = subprocess.run(["node", directory / "standard_webhooks.mjs"], input=json.dumps(message) + "\n", text=True,
+                                capture_output=True, timeout=60)
+        self.assertEqual(0, result.returncode, result.stderr)
+        report = json.loads(result.stdout)
+        self.assertEqual({"a": "ß"}, report["verified"]["data"])
+        self.assertEqual(request.fields["webhook-signature"], report["signature"])
+        self.assertEqual("refused", report["forged"])
 
 
-class Again(Case):
+class Retries(Case):
     def test_retries_keep_the_id_and_get_a_new_signature(self):
-        def play(request, to):
-            to.sendall(answer(503) if len(receiver.seen) < 3 else OK)
+        def handle(request, connection):
+            connection.sendall(empty_response(503) if len(receiver.requests) < 3 else OK)
 
-        # At least 1.04 s pass between two of them, so that their timestamps differ.
-        with Shop("--webhook-retry", "1300ms,1300ms,1300ms") as shop, Receiver(play) as receiver:
+        # At least 1.04 s pass between two attempts, so that their timestamps differ.
+        with Shop("--webhook-retry", "1300ms,1300ms,1300ms") as shop, Receiver(handle) as receiver:
             _, secret = shop.hook(receiver.url())
             shop.emit()
-            seen = receiver.wait(3)
-            self.assertEqual(1, len({each.id for each in seen}))
-            self.assertEqual(1, len({each.body for each in seen}))
-            self.assertEqual(3, len({each.fields["webhook-timestamp"] for each in seen}))
-            for each in seen:
+            requests = receiver.wait(3)
+            self.assertEqual(1, len({each.id for each in requests}))
+            self.assertEqual(1, len({each.body for each in requests}))
+            self.assertEqual(3, len({each.fields["webhook-timestamp"] for each in requests}))
+            for each in requests:
                 self.assertEqual(signature_of(secret, each), each.fields["webhook-signature"])
             time.sleep(1.6)
-            self.assertEqual(3, len(receiver.seen))
+            self.assertEqual(3, len(receiver.requests))
 
     def test_redirects_are_failures_and_not_followed(self):
         for status in (301, 302, 303, 307, 308):
             with self.subTest(status), Shop(*LATER) as shop, Receiver() as inside:
-                def play(request, to):
-                    to.sendall(answer(status, [f"Location: {inside.url()}"]))
+                def handle(request, connection):
+                    connection.sendall(empty_response(status, [f"Location: {inside.url()}"]))
 
-                with Receiver(play) as receiver:
+                with Receiver(handle) as receiver:
                     shop.hook(receiver.url())
                     shop.emit()
                     self.assertEqual(1, len(receiver.wait(1)))
                     self.assertIn(f"answered {status}", shop.server.log_after("webhook "))
-                    self.assertEqual([], inside.seen)
+                    self.assertEqual([], inside.requests)
 
     def test_410_disables_the_hook(self):
-        with Shop(*SOON) as shop, Receiver(lambda request, to: to.sendall(answer(410))) as receiver:
+        with Shop(*SOON) as shop, Receiver(lambda request, connection: connection.sendall(empty_response(410))) as receiver:
             shop.hook(receiver.url())
             shop.emit()
             receiver.wait(1)
             self.assertIn("the webhook is disabled", shop.server.log_after("disabled"))
             self.assertEqual(0, shop.emit())
             time.sleep(0.8)
-            self.assertEqual(1, len(receiver.seen))
+            self.assertEqual(1, len(receiver.requests))
 
-    def test_retry_after_is_honoured_beyond_twice_the_wait(self):
-        for said, planned, least in (("3", "1s", 3), ("0", "2s", 1)):
-            with self.subTest(said):
-                def play(request, to):
-                    to.sendall(answer(429, [f"Retry-After: {said}"]) if len(receiver.seen) == 1 else OK)
+    def test_retry_after_is_honoured(self):
+        for retry_after, planned, seconds_min in (("3", "1s", 3), ("0", "2s", 1)):
+            with self.subTest(retry_after):
+                def handle(request, connection):
+                    connection.sendall(empty_response(429, [f"Retry-After: {retry_after}"]) if len(receiver.requests) == 1 else OK)
 
-                with Shop("--webhook-retry", f"{planned},{planned}") as shop, Receiver(play) as receiver:
+                with Shop("--webhook-retry", f"{planned},{planned}") as shop, Receiver(handle) as receiver:
                     shop.hook(receiver.url())
                     shop.emit()
-                    # By the sender's clock: the receiver may notice either of them later.
+                    # By the sender's clock: the receiver may read a request later.
                     first, second = (int(each.fields["webhook-timestamp"]) for each in receiver.wait(2))
-                    self.assertGreaterEqual(second - first, least)
+                    self.assertGreaterEqual(second - first, seconds_min)
 
     def test_a_deleted_hook_gets_no_further_attempt(self):
-        with Shop("--webhook-retry", "1s") as shop, Receiver(lambda request, to: to.sendall(answer(500))) as receiver:
+        def handle(request, connection):
+            connection.sendall(empty_response(500))
+
+        with Shop("--webhook-retry", "1s") as shop, Receiver(handle) as receiver:
             hook, _ = shop.hook(receiver.url())
             shop.emit()
             receiver.wait(1)
-            deleted = shop.server.ask("DELETE", f"/v1/sitesmaker/hooks/{hook}", token=shop.server.demo_token)
+            deleted = shop.server.request("DELETE", f"/v1/sitesmaker/hooks/{hook}", token=shop.server.demo_token)
             self.assertEqual(204, deleted.status)
             time.sleep(1.8)
-            self.assertEqual(1, len(receiver.seen))
+            self.assertEqual(1, len(receiver.requests))
 
-    def test_a_connection_that_dies_while_idle_is_noticed(self):
-        def play(request, to):
-            to.sendall(OK)
-            return False  # though nothing said so
+    def test_a_connection_that_is_closed_while_idle_is_not_used(self):
+        def handle(request, connection):
+            connection.sendall(OK)
+            return False  # closes the connection without `Connection: close`
 
-        with Shop(*LATER) as shop, Receiver(play) as receiver:
+        with Shop(*LATER) as shop, Receiver(handle) as receiver:
             shop.hook(receiver.url())
             for n in range(5):
                 shop.emit(n)
                 self.assertEqual(n + 1, len(receiver.wait(n + 1)))
 
 
-class Trouble(Case):
-    """Each receiver fails in a different way, which the log states, and a healthy one receives everything."""
+class FailingReceivers(Case):
+    """Each test has a receiver that fails in a different way, which the log states, and a healthy one that gets its request."""
 
-    def check(self, play, words, receiver=None):
-        with Shop(*LATER) as shop, Receiver() as healthy, receiver or Receiver(play) as sick:
-            shop.hook(sick.url())
+    def check(self, handle, words, receiver=None):
+        with Shop(*LATER) as shop, Receiver() as healthy, receiver or Receiver(handle) as failing:
+            shop.hook(failing.url())
             shop.hook(healthy.url())
             shop.emit()
             self.assertEqual(1, len(healthy.wait(1)))
@@ -206,31 +208,31 @@ class Trouble(Case):
         self.check(reset, "broken off")
 
     def test_not_http(self):
-        self.check(lambda request, to: to.sendall(b"SSH-2.0-x\r\n\r\n"), "invalid response")
+        self.check(lambda request, connection: connection.sendall(b"SSH-2.0-x\r\n\r\n"), "invalid response")
 
     def test_endless_fields(self):
-        def play(request, to):
-            to.sendall(b"HTTP/1.1 200 OK\r\n")
+        def handle(request, connection):
+            connection.sendall(b"HTTP/1.1 200 OK\r\n")
             while True:
-                to.sendall(b"X-And-So-On: and so on\r\n" * 100)
+                connection.sendall(b"X-Field: value\r\n" * 100)
 
-        self.check(play, "invalid response")
+        self.check(handle, "invalid response")
 
     def test_byte_by_byte(self):
-        def play(request, to):
+        def handle(request, connection):
             for byte in OK * 100:
-                to.sendall(bytes([byte]))
+                connection.sendall(bytes([byte]))
                 time.sleep(0.6)
 
-        self.check(play, "timed out")
+        self.check(handle, "timed out")
 
     def test_hanging(self):
         self.check(hang, "timed out")
 
     def test_connection_refused(self):
-        gone = Receiver()
-        gone.close()
-        self.check(None, "no connection", receiver=gone)
+        closed = Receiver()
+        closed.close()
+        self.check(None, "no connection", receiver=closed)
 
     def test_unknown_host_name(self):
         with Shop(*LATER) as shop:
@@ -242,71 +244,71 @@ class Trouble(Case):
         with temporary_directory() as directory:
             good, tls = make_certificate(directory, "localhost", "127.0.0.1")
             other, other_tls = make_certificate(directory, "elsewhere.example")
-            believed = directory / "believed.pem"
-            believed.write_bytes(good.read_bytes() + other.read_bytes())
-            with Receiver(tls=tls) as stranger:
-                self.check(None, "no TLS (self-signed", receiver=stranger)
-            os.environ["SSL_CERT_FILE"] = str(believed)
+            trusted = directory / "trusted.pem"
+            trusted.write_bytes(good.read_bytes() + other.read_bytes())
+            with Receiver(tls=tls) as untrusted:
+                self.check(None, "no TLS (self-signed", receiver=untrusted)
+            os.environ["SSL_CERT_FILE"] = str(trusted)
             try:
-                with Shop(*LATER) as shop, Receiver(tls=tls) as right, Receiver(tls=other_tls) as wrong:
-                    shop.hook(right.url())
-                    shop.hook(right.url(host="localhost"))
-                    shop.hook(wrong.url())
+                with Shop(*LATER) as shop, Receiver(tls=tls) as valid, Receiver(tls=other_tls) as invalid:
+                    shop.hook(valid.url())
+                    shop.hook(valid.url(host="localhost"))
+                    shop.hook(invalid.url())
                     shop.emit()
-                    self.assertEqual(2, len(right.wait(2)))
+                    self.assertEqual(2, len(valid.wait(2)))
                     self.assertIn("no TLS (", shop.server.log_after("no TLS"))
-                    self.assertEqual([], wrong.seen)
+                    self.assertEqual([], invalid.requests)
             finally:
                 del os.environ["SSL_CERT_FILE"]
 
 
-class Inside(Case):
+class TargetChecks(Case):
     def test_a_target_is_checked_again_before_each_attempt(self):
         with temporary_directory() as data, Receiver() as receiver:
             with Shop(data=data) as shop:
                 for host in ("127.0.0.1", "localhost", "127.1", "0x7f000001", "[::ffff:127.0.0.1]"):
                     shop.hook(receiver.url(host=host))
-            # The same store without the permission: as if the names now resolved to private addresses.
-            with Server("--demo", *PLENTY, *LATER, data=data) as server:
+            # The same store without the permission, as if the names now resolved to private addresses.
+            with Server("--demo", *HIGH_LIMITS, *LATER, data=data) as server:
                 self.assertEqual(5, emit(server, "sitesmaker", server.demo["sitesmaker_account"], "site.created", {}))
                 self.assertIn("may not be sent", server.log_after("may not be sent"))
                 time.sleep(0.3)
             self.assertEqual(0, receiver.connections)
 
 
-class Crowd(Case):
+class HangingReceivers(Case):
     def test_healthy_receivers_are_served_while_many_hang(self):
         with Shop(*LATER) as shop, Receiver(address="0.0.0.0") as healthy, Receiver(hang, address="0.0.0.0") as hanging:
             events = ("site.created", "site.published", "site.deleted")
             for n in range(60):
                 shop.hook(hanging.url(host=f"127.0.1.{n + 1}"), event=events[n // 20])
             itemplatform = shop.server.demo["itemplatform_account"]
-            made = shop.server.ask("POST", f"/v1/itemplatform/{itemplatform}/hooks", token=shop.server.demo_token,
-                                   body={"event": "item.created", "target_url": healthy.url()})
-            self.assertEqual(201, made.status)
+            created = shop.server.request("POST", f"/v1/itemplatform/{itemplatform}/hooks", token=shop.server.demo_token,
+                                          body={"event": "item.created", "target_url": healthy.url()})
+            self.assertEqual(201, created.status)
             for n in range(3):
                 for event in events:
                     self.assertEqual(20, shop.emit(n, event=event))
             delays = []
             for n in range(20):
                 emit(shop.server, "itemplatform", itemplatform, "item.created", n)
-                began = time.monotonic()
+                started = time.monotonic()
                 self.assertEqual(n + 1, len(healthy.wait(n + 1)))
-                delays.append(healthy.seen[-1].at - began)
+                delays.append(healthy.requests[-1].at - started)
             self.assertLess(sorted(delays)[10], 1, "a busy machine may delay some of them")
             per_host = {}
-            for each in hanging.seen:
+            for each in hanging.requests:
                 per_host.setdefault(each.fields["host"], []).append(each)
             self.assertLessEqual(max(map(len, per_host.values())), 2)
 
 
 class Stopping(Case):
     def test_attempts_in_progress_finish_before_the_process_ends(self):
-        def play(request, to):
+        def handle(request, connection):
             time.sleep(1)
-            to.sendall(OK)
+            connection.sendall(OK)
 
-        with temporary_directory() as data, Receiver(play) as receiver:
+        with temporary_directory() as data, Receiver(handle) as receiver:
             with Shop(data=data) as shop:
                 shop.hook(receiver.url())
                 shop.emit()
@@ -315,17 +317,17 @@ class Stopping(Case):
                 self.assertEqual(0, shop.server.wait())
             with Shop(data=data):
                 time.sleep(1)
-            self.assertEqual(1, len(receiver.seen))
+            self.assertEqual(1, len(receiver.requests))
 
-    def test_a_hanging_receiver_does_not_delay_the_end(self):
+    def test_a_hanging_receiver_does_not_delay_the_stop(self):
         with Shop() as shop, Receiver(hang) as receiver:
             shop.hook(receiver.url())
             shop.emit()
             receiver.wait(1)
-            began = time.monotonic()
+            started = time.monotonic()
             shop.server.signal(signal.SIGTERM)
             self.assertEqual(0, shop.server.wait())
-            self.assertLess(time.monotonic() - began, 14, "the attempt may take 15 s")
+            self.assertLess(time.monotonic() - started, 14, "the attempt may take 15 s")
 
 
 class KillNine(Case):
@@ -350,9 +352,9 @@ class KillNine(Case):
             threads = [threading.Thread(target=report, args=(n,)) for n in range(3)]
             for each in threads:
                 each.start()
-            for turn in range(kills):
-                wanted = len(acknowledged) + 20
-                while len(acknowledged) < wanted:
+            for _ in range(kills):
+                expected = len(acknowledged) + 20
+                while len(acknowledged) < expected:
                     time.sleep(0.01)
                 shop.server.signal(signal.SIGKILL)
                 shop.server.wait()
@@ -366,18 +368,18 @@ class KillNine(Case):
             missing = acknowledged
             while missing and time.monotonic() < deadline:
                 time.sleep(0.2)
-                missing = acknowledged - {json.loads(each.body)["data"] for each in list(receiver.seen)}
+                missing = acknowledged - {json.loads(each.body)["data"] for each in list(receiver.requests)}
             shop.server.stop()
             self.assertEqual(set(), missing, f"{len(missing)} of {len(acknowledged)} did not arrive")
             ids = {}
-            for each in receiver.seen:
+            for each in receiver.requests:
                 ids.setdefault(json.loads(each.body)["data"], set()).add(each.id)
-            self.assertEqual({1}, {len(each) for each in ids.values()}, "one event came with two ids")
-            self.assertEqual(len(ids), len({one for each in ids.values() for one in each}), "two events came with one id")
+            self.assertEqual({1}, {len(each) for each in ids.values()}, "an event arrived with two ids")
+            self.assertEqual(len(ids), len({each for of_event in ids.values() for each in of_event}), "two events arrived with one id")
 
 
 def write_keys(path, *keys):
-    path.write_text("# made by a test\n" + "".join(f"{key}\n" for key in keys))
+    path.write_text("# created by a test\n" + "".join(f"{key}\n" for key in keys))
     path.chmod(0o600)
     return ["--secret-key-file", path]
 
@@ -401,17 +403,17 @@ class EncryptedSecrets(Case):
                 return Shop(*flags, data=data)
 
             def arrives(shop, secret):
-                before = len(receiver.seen)
+                before = len(receiver.requests)
                 shop.emit()
-                got = receiver.wait(before + 1)[before]
-                self.assertEqual(signature_of(secret, got), got.fields["webhook-signature"])
+                request = receiver.wait(before + 1)[before]
+                self.assertEqual(signature_of(secret, request), request.fields["webhook-signature"])
 
             with serve() as shop:
                 _, secret = shop.hook(receiver.url())
                 arrives(shop, secret)
                 self.assertIn(secret[6:].encode(), self.stored(data))
             with serve(*write_keys(file, first)) as shop:
-                self.assertNotIn(secret[6:].encode(), self.stored(data), "what was there is encrypted")
+                self.assertNotIn(secret[6:].encode(), self.stored(data), "secrets that were stored before are encrypted, too")
                 _, other = shop.hook(receiver.url(), event="site.published")
                 self.assertNotIn(other[6:].encode(), self.stored(data))
                 self.assertIn(b"aes256gcm.", self.stored(data))
@@ -423,10 +425,10 @@ class EncryptedSecrets(Case):
                 arrives(shop, secret)
             for flags in ([], write_keys(file, first)):
                 for command in (["serve", "--listen", "127.0.0.1:0"], ["check"]):
-                    done = run_command(*command, *flags_for(data), *flags)
-                    self.assertEqual((1, ""), (done.returncode, done.stdout))
-                    self.assertIn("which is not among the", done.stderr)
-                    self.assertNotIn(first, done.stderr)
+                    result = run_command(*command, *flags_for(data), *flags)
+                    self.assertEqual((1, ""), (result.returncode, result.stdout))
+                    self.assertIn("which is not among the", result.stderr)
+                    self.assertNotIn(first, result.stderr)
             self.assertEqual(0, run_command("check", *flags_for(data), *write_keys(file, second)).returncode)
 
     def test_errors_in_the_key_file_are_reported(self):
@@ -436,13 +438,13 @@ class EncryptedSecrets(Case):
                 with self.subTest(text=text):
                     if text is not None:
                         file.write_text(text)
-                    done = run_command("serve", *flags_for(directory / "data"), "--secret-key-file", file)
-                    self.assertEqual((2, ""), (done.returncode, done.stdout))
-                    self.assertRegex(done.stderr, rf"\A[^\n]*--secret-key-file: [^\n]*{mentions}[^\n]*\n\Z")
-                    self.assertNotIn("b" * 63, done.stderr)
-            done = run_command("serve", "--store", "memory:", *write_keys(file, "a" * 64))
-            self.assertEqual(2, done.returncode)
-            self.assertIn("--secret-key-file", done.stderr)
+                    result = run_command("serve", *flags_for(directory / "data"), "--secret-key-file", file)
+                    self.assertEqual((2, ""), (result.returncode, result.stdout))
+                    self.assertRegex(result.stderr, rf"\A[^\n]*--secret-key-file: [^\n]*{mentions}[^\n]*\n\Z")
+                    self.assertNotIn("b" * 63, result.stderr)
+            result = run_command("serve", "--store", "memory:", *write_keys(file, "a" * 64))
+            self.assertEqual(2, result.returncode)
+            self.assertIn("--secret-key-file", result.stderr)
             file.chmod(0o644)
             with Server("--secret-key-file", file) as server:
                 self.assertIn("warning: --secret-key-file: other users can access", server.log_after("warning"))

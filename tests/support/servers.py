@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """PostgreSQL and Redis for tests: real servers with their own data, sockets and ports, stopped by their process ids.
 
-    servers.py run COMMAND...     runs a command while one PostgreSQL is there for all tests that it starts
-    servers.py postgres [OPTION]  serves a C++ test that has to stop and start its own PostgreSQL: see `control`
+    servers.py run COMMAND...     runs a command with one PostgreSQL for all tests that it starts
+    servers.py postgres [OPTION]  runs a separate PostgreSQL for a C++ test that stops and starts it: see `control`
 
-Processes are started, awaited and stopped as examples/cluster does it.
+Processes are started and stopped by the code of examples/cluster.
 """
 
 import argparse
@@ -26,8 +26,8 @@ _specification = importlib.util.spec_from_file_location("cluster_parts", _PARTS)
 parts = importlib.util.module_from_spec(_specification)
 _specification.loader.exec_module(parts)
 
-# What `run` tells the tests: "directory port". Redis is not shared: it starts in 30 ms, and its tests stop it, close its
-# clients or flush its scripts.
+# The environment variable that `run` sets for the tests: "directory port". Redis is not shared: it starts in 30 ms, and its tests
+# stop it, close its clients or flush its scripts.
 POSTGRES_VARIABLE = "TOLLGATE_TEST_POSTGRES"
 
 
@@ -47,38 +47,38 @@ class Database:
             server = Postgres()
             atexit.register(server.stop)
             directory, port = server.directory, server.port
-        made = Database(directory, port, "postgres")
+        database = Database(directory, port, "postgres")
         name = f"test_{os.getpid()}"
-        made.psql(f"CREATE DATABASE {name}")
-        made.name = name
-        return made
+        database.psql(f"CREATE DATABASE {name}")
+        database.name = name
+        return database
 
     def store(self, schema, more=""):
-        """What `--store` takes for a schema that is made when it is not there: one for each name."""
+        """The value of `--store` for a schema, which is created if it does not exist."""
         name = "e2e_" + hashlib.sha256(str(schema).encode()).hexdigest()[:16]
         self.psql(f"CREATE SCHEMA IF NOT EXISTS {name}")
-        where = "hostaddr=127.0.0.1 host=localhost" if self.tls else f"host={self.directory}"
-        return f"postgres:{where} port={self.port} user=postgres dbname={self.name} " \
+        host = "hostaddr=127.0.0.1 host=localhost" if self.tls else f"host={self.directory}"
+        return f"postgres:{host} port={self.port} user=postgres dbname={self.name} " \
                f"options=-csearch_path={name} {more}".rstrip()
 
     def query(self, store, text):
-        """What psql prints, of this store's schema."""
+        """The output of psql for a query in the schema of this store."""
         schema = store.split("search_path=")[1].split()[0]
         return self.psql(f"SET search_path = {schema}; {text}").stdout.strip()
 
     def psql(self, text, check=True):
-        done = subprocess.run(["psql", "-X", "-q", "-A", "-t", "-h", str(self.directory), "-p", str(self.port), "-U",
-                               "postgres", "-d", self.name, "-v", "ON_ERROR_STOP=1", "-c", text],
-                              capture_output=True, text=True, timeout=parts.START_SECONDS)
-        if check and done.returncode != 0:
-            raise AssertionError(f"{text}: {done.stderr}")
-        return done
+        result = subprocess.run(["psql", "-X", "-q", "-A", "-t", "-h", str(self.directory), "-p", str(self.port), "-U",
+                                 "postgres", "-d", self.name, "-v", "ON_ERROR_STOP=1", "-c", text],
+                                capture_output=True, text=True, timeout=parts.START_SECONDS)
+        if check and result.returncode != 0:
+            raise AssertionError(f"{text}: {result.stderr}")
+        return result
 
 
 class Postgres(parts.Part, Database):
-    """A PostgreSQL that one test, or one test run, has for itself.
+    """A separate PostgreSQL for one test or one test run.
 
-    With `tls`, a pair of certificate and key files, it listens at 127.0.0.1, too. `durable`: commits wait for the disk.
+    With `tls`, a pair of certificate and key files, it also listens at 127.0.0.1. `durable`: commits wait for the disk.
     """
 
     def __init__(self, tls=None, durable=False, settings=()):
@@ -86,7 +86,7 @@ class Postgres(parts.Part, Database):
         parts.Part.__init__(self, "postgres", directory, "postgres")
         Database.__init__(self, directory, free_port() if tls else 5432, "postgres")
         self.programs = parts.postgres_programs()
-        self._give(directory)
+        self._give_to_owner(directory)
         self.settings = [f"port={self.port}", "max_connections=400", "deadlock_timeout=50ms"]
         self.settings += ["shared_buffers=512MB", "max_wal_size=4GB"] if durable else [
             "shared_buffers=32MB", "fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off"]
@@ -95,7 +95,7 @@ class Postgres(parts.Part, Database):
             for name, source in zip(("certificate.pem", "key.pem"), tls):
                 shutil.copyfile(source, directory / name)
                 os.chmod(directory / name, 0o600)
-                self._give(directory / name)
+                self._give_to_owner(directory / name)
             self.settings += ["ssl=on", "listen_addresses=127.0.0.1", f"ssl_cert_file={directory}/certificate.pem",
                               f"ssl_key_file={directory}/key.pem"]
         else:
@@ -118,24 +118,24 @@ class Postgres(parts.Part, Database):
                 return self.wait_until(lambda: self.psql("SELECT 1", check=False).returncode == 0)
             except parts.Failure:
                 # The children of a killed server may hold its shared memory for a moment.
-                if attempt == 99 or self.runs:
+                if attempt == 99 or self.is_running:
                     raise
 
     def halt(self, number=signal.SIGINT):
-        """SIGINT: disconnects clients and shuts down in order; SIGQUIT: at once, with recovery at the next start."""
+        """SIGINT: disconnects clients and shuts down cleanly; SIGQUIT: stops at once, and the next start recovers."""
         self.send(number)
         self.process.wait(parts.START_SECONDS)
 
     def stop(self):
-        if self.runs:
+        if self.is_running:
             self.halt(signal.SIGQUIT)
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def hang(self):
-        """Stops every process of the server, those that serve connections included."""
+        """Stops every process of the server by SIGSTOP, including those of connections."""
         self._signal_all(signal.SIGSTOP)
 
-    def go_on(self):
+    def resume(self):
         self._signal_all(signal.SIGCONT)
 
     def _signal_all(self, number):
@@ -144,7 +144,7 @@ class Postgres(parts.Part, Database):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, number)
 
-    def _give(self, path):
+    def _give_to_owner(self, path):
         if self.owner:
             os.chown(path, self.owner.pw_uid, self.owner.pw_gid)
 
@@ -156,7 +156,7 @@ class Postgres(parts.Part, Database):
 
 
 class Redis(parts.Part):
-    """A Redis at 127.0.0.1 that keeps nothing."""
+    """A Redis at 127.0.0.1 that saves nothing."""
 
     def __init__(self):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="tollgate-redis-"))
@@ -176,10 +176,10 @@ class Redis(parts.Part):
     def start(self):
         self.process = self.spawn(["redis-server", "--bind", "127.0.0.1", "--port", self.port, "--save", "",
                                    "--appendonly", "no", "--dir", self.directory])
-        self.wait_until(lambda: parts.listens(self.port))
+        self.wait_until(lambda: parts.is_listening(self.port))
 
     def close(self):
-        if self.runs:
+        if self.is_running:
             self.send(signal.SIGCONT)
             self.kill()
         shutil.rmtree(self.directory, ignore_errors=True)
@@ -192,19 +192,19 @@ def free_port():
 
 
 def run(command):
-    """The exit code of `command`, which finds the server through its environment."""
+    """Runs `command` with a PostgreSQL in its environment, and returns its exit code."""
     with Postgres() as postgres:
         environment = {**os.environ, POSTGRES_VARIABLE: f"{postgres.directory} {postgres.port}"}
         with subprocess.Popen(command, env=environment) as process:
-            # The command gets an interrupt at the terminal, too, and decides when it ends.
+            # The terminal sends SIGINT to the command, too, which decides when it ends.
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             signal.signal(signal.SIGTERM, lambda number, _: process.send_signal(number))
             return process.wait()
 
 
 def control(arguments):
-    """One PostgreSQL, commanded line by line on standard input, each line answered by one: `start`, `stop SIGNAL`. It is gone
-    at the end of the input."""
+    """Runs one PostgreSQL. Each line of standard input is a command, `start` or `stop SIGNAL`, and gets one line of output. The
+    end of the input ends the server."""
     tls = (arguments.certificate, arguments.key) if arguments.certificate else None
     settings = list(arguments.setting)
     if arguments.waits_for_disk:
@@ -219,8 +219,8 @@ def control(arguments):
                 else:
                     server.halt(int(rest[0]))
                 print("done", flush=True)
-            except Exception as why:
-                print(f"failed: {why}", flush=True)
+            except Exception as error:
+                print(f"failed: {error}", flush=True)
 
 
 def main():

@@ -1,16 +1,16 @@
-// A device, and a resource server that is asked about its token, as panva's oauth4webapi goes it.
+// The device flow with panva's oauth4webapi, and a resource server that introspects the device's token.
 
 import * as oauth from 'oauth4webapi'
-import { check, hear, say } from './talk.mjs'
+import { check, receive, send } from './protocol.mjs'
 
-const told = await hear()
-const issuer = new URL(told.issuer)
+const config = await receive()
+const issuer = new URL(config.issuer)
 const discovered = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2' })
 const server = await oauth.processDiscoveryResponse(issuer, discovered)
-const client = { client_id: told.client_id }
+const client = { client_id: config.client_id }
 
-const asked = await oauth.deviceAuthorizationRequest(server, client, oauth.None(), { scope: told.scope })
-const device = await oauth.processDeviceAuthorizationResponse(server, client, asked)
+const authorization = await oauth.deviceAuthorizationRequest(server, client, oauth.None(), { scope: config.scope })
+const device = await oauth.processDeviceAuthorizationResponse(server, client, authorization)
 
 async function poll() {
     return oauth.processDeviceCodeResponse(
@@ -19,8 +19,8 @@ async function poll() {
         await oauth.deviceCodeGrantRequest(server, client, oauth.None(), device.device_code),
     )
 }
-say({ user_code: device.user_code, verification_uri: device.verification_uri, interval: device.interval })
-await hear() // the user has answered
+send({ user_code: device.user_code, verification_uri: device.verification_uri, interval: device.interval })
+await receive() // the user has decided
 const tokens = await poll()
 check(tokens.refresh_token, 'a refresh token')
 let refusal
@@ -30,15 +30,15 @@ try {
     refusal = error
 }
 check(refusal instanceof oauth.ResponseBodyError, `a refusal, not ${refusal}`)
-const response = await oauth.protectedResourceRequest(tokens.access_token, 'GET', new URL(told.balance_url))
+const response = await oauth.protectedResourceRequest(tokens.access_token, 'GET', new URL(config.balance_url))
 
-const service = { client_id: told.service_id }
+const service = { client_id: config.service_id }
 const introspected = await oauth.processIntrospectionResponse(
     server,
     service,
-    await oauth.introspectionRequest(server, service, oauth.ClientSecretBasic(told.service_secret), tokens.access_token),
+    await oauth.introspectionRequest(server, service, oauth.ClientSecretBasic(config.service_secret), tokens.access_token),
 )
-say({
+send({
     balance: (await response.json()).balance,
     scope: tokens.scope,
     error: refusal.error,

@@ -1,21 +1,21 @@
-// What receivers on Node check webhooks with: the reference library of the Standard Webhooks specification.
+// Verifies a webhook with the reference library of the Standard Webhooks specification.
 
 import { Webhook } from 'standardwebhooks'
-import { check, hear, say } from './talk.mjs'
+import { check, receive, send } from './protocol.mjs'
 
-const told = await hear()
-const hook = new Webhook(told.secret)
-const verified = hook.verify(told.body, told.headers)
+const config = await receive()
+const hook = new Webhook(config.secret)
+const verified = hook.verify(config.body, config.headers)
 
-let forged = 'taken'
+let forged = 'accepted'
 try {
-    hook.verify(told.body.replace('site', 'Site'), told.headers)
+    hook.verify(config.body.replace('site', 'Site'), config.headers)
 } catch {
     forged = 'refused'
 }
 
-const at = new Date(Number(told.headers['webhook-timestamp']) * 1000)
-const signature = hook.sign(told.headers['webhook-id'], at, told.body)
+const at = new Date(Number(config.headers['webhook-timestamp']) * 1000)
+const signature = hook.sign(config.headers['webhook-id'], at, config.body)
 check(signature.startsWith('v1,'), 'a signature of version 1')
-say({ verified, forged, signature })
+send({ verified, forged, signature })
 process.exit(0)

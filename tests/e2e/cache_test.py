@@ -1,4 +1,4 @@
-"""What nodes cache of a shared PostgreSQL: used without a query, and not after a change."""
+"""The cache of nodes that share a PostgreSQL: cached rows need no query, and are not used after a change."""
 
 import time
 
@@ -6,11 +6,11 @@ import harness
 
 
 def balance(server, token):
-    answer = server.ask("GET", "/v1/user/balance", token=token)
-    return answer.json()["balance"] if answer.status == 200 else answer.status
+    response = server.request("GET", "/v1/user/balance", token=token)
+    return response.json()["balance"] if response.status == 200 else response.status
 
 
-class Remembered(harness.Case):
+class Cache(harness.Case):
     @classmethod
     def setUpClass(cls):
         cls.database = harness.Postgres()  # one test stops its processes
@@ -24,11 +24,11 @@ class Remembered(harness.Case):
         return store, nodes
 
     def warm(self, nodes, token):
-        """Waits until the nodes receive changes, which begins moments after their start, and cache rows."""
+        """Waits until the nodes receive notifications of changes, which takes a moment after their start, and cache rows."""
         time.sleep(0.3)
         for each in nodes:
             for _ in range(2):
-                self.assertEqual(200, each.ask("GET", "/v1/user/balance", token=token).status)
+                self.assertEqual(200, each.request("GET", "/v1/user/balance", token=token).status)
 
     def test_changes_by_any_node_become_visible_everywhere(self):
         store, nodes = self.nodes()
@@ -40,41 +40,41 @@ class Remembered(harness.Case):
             self.eventually(lambda: balance(each, token) == 7.25)
         nodes[0].run("user", "quota", "--user", user, "--per-day", 77)
         for each in nodes:
-            self.eventually(lambda: each.ask("GET", "/v1/user/balance", token=token).get("X-RateLimit-Limit") == "77")
+            self.eventually(lambda: each.request("GET", "/v1/user/balance", token=token).get("X-RateLimit-Limit") == "77")
         nodes[0].run("token", "revoke", "--id", number)
         for each in nodes:
             self.eventually(lambda: balance(each, token) == 401)
 
     def test_what_is_cached_needs_no_query(self):
-        _, (one,) = self.nodes("--user-limit", "1000/second", count=1)
-        user = one.add_user("c@d.example", balance="12.50")
-        token, _ = one.add_token(user, "user:balance")
+        _, (node,) = self.nodes("--user-limit", "1000/second", count=1)
+        user = node.add_user("c@d.example", balance="12.50")
+        token, _ = node.add_token(user, "user:balance")
 
-        def is_used_for_a_while():
-            self.eventually(lambda: balance(one, token) == 12.5)
-            self.warm([one], token)
+        def cache_is_used():
+            self.eventually(lambda: balance(node, token) == 12.5)
+            self.warm([node], token)
             self.database.hang()
             try:
-                if balance(one, token) != 12.5:
-                    return False  # on a busy machine the node does not yet receive changes, or has not heard anything for too long
-                # But not for long, because no notification would arrive.
+                if balance(node, token) != 12.5:
+                    return False  # on a busy machine the node may not receive notifications yet, or not for too long
+                # The cache is not used for long, because no notification would arrive.
                 time.sleep(1)
-                self.assertEqual(503, balance(one, token))
+                self.assertEqual(503, balance(node, token))
                 return True
             finally:
-                self.database.go_on()
+                self.database.resume()
 
-        self.eventually(is_used_for_a_while)
-        self.eventually(lambda: balance(one, token) == 12.5)
+        self.eventually(cache_is_used)
+        self.eventually(lambda: balance(node, token) == 12.5)
 
     def test_nothing_is_cached_when_caching_is_off(self):
-        store, (one,) = self.nodes("--cache-seconds", "0", count=1)
-        user = one.add_user("e@f.example", balance="12.50")
-        token, _ = one.add_token(user, "user:balance")
-        self.warm([one], token)
+        store, (node,) = self.nodes("--cache-seconds", "0", count=1)
+        user = node.add_user("e@f.example", balance="12.50")
+        token, _ = node.add_token(user, "user:balance")
+        self.warm([node], token)
         self.database.query(store, "ALTER TABLE directory_users DISABLE TRIGGER ALL; "
                                    "UPDATE directory_users SET balance = '7.25'")
-        self.assertEqual(7.25, balance(one, token))
+        self.assertEqual(7.25, balance(node, token))
 
 
 if __name__ == "__main__":
