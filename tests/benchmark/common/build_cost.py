@@ -1,5 +1,5 @@
-"""What an integrator's compiler pays: CPU seconds, memory and bytes of the smallest program that serves the API, beside
-RESTinio's hello world. Ratios are taken within one round, because machines differ."""
+"""The cost of compiling: CPU seconds, memory and binary size of the smallest program that serves the API, compared to
+RESTinio's hello world. Ratios are of measurements in the same round, because the speed of machines varies."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class BuildCost:
 
 
 def _compile(*words: object) -> tuple[float, int]:
-    """CPU seconds, which other work on the machine hardly changes, and the peak memory of the largest process."""
+    """Compiles. Returns CPU seconds, which hardly depend on other work on the machine, and the peak memory of the largest process."""
     command = ["/usr/bin/time", "-f", "cost %U %S %M", "c++", *FLAGS, *map(str, words)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=COMPILE_SECONDS_MAX,
-                          preexec_fn=pinned(LOAD_CORE))
-    cost = re.search(r"^cost (\S+) (\S+) (\d+)$", done.stderr, re.MULTILINE)
-    if done.returncode != 0 or cost is None:
-        raise Failed(f"compiling {words[0]}: {done.stderr[:400].strip()}")
+    result = subprocess.run(command, capture_output=True, text=True, timeout=COMPILE_SECONDS_MAX,
+                            preexec_fn=pinned(LOAD_CORE))
+    cost = re.search(r"^cost (\S+) (\S+) (\d+)$", result.stderr, re.MULTILINE)
+    if result.returncode != 0 or cost is None:
+        raise Failed(f"compiling {words[0]}: {result.stderr[:400].strip()}")
     return float(cost[1]) + float(cost[2]), int(cost[3]) * 1024
 
 
@@ -49,11 +49,11 @@ def _stripped_bytes(program: pathlib.Path) -> int:
 
 
 def measure() -> list[BuildCost]:
-    """The reference, header-only and compiled mode. In compiled mode the library's bodies are compiled beforehand, once for
-    all programs, and do not count."""
-    with tempfile.TemporaryDirectory() as place:
-        bodies, library, program = (pathlib.Path(place) / name for name in ("bodies.cpp", "bodies.o", "program"))
-        bodies.write_text("#include <tollgate/impl/src.hpp>\n")  # all that `tollgate::compiled` is
+    """The reference, header-only and compiled mode. In compiled mode the library is compiled once for all programs, which does
+    not count."""
+    with tempfile.TemporaryDirectory() as folder:
+        bodies, library, program = (pathlib.Path(folder) / name for name in ("bodies.cpp", "bodies.o", "program"))
+        bodies.write_text("#include <tollgate/impl/src.hpp>\n")  # the source of `tollgate::compiled`
         _compile(bodies, SEPARATE, "-c", "-o", library)
         commands = {"RESTinio's hello world": REFERENCE,
                     "header-only": (SMALLEST_INTEGRATOR, *LIBRARIES),
@@ -62,10 +62,10 @@ def measure() -> list[BuildCost]:
         peaks, sizes = {}, {}
         for _ in range(ROUNDS):
             for title, words in commands.items():
-                took, peaks[title] = _compile(*words, "-o", program)
-                seconds[title].append(took)
+                cpu_seconds, peaks[title] = _compile(*words, "-o", program)
+                seconds[title].append(cpu_seconds)
                 sizes[title] = _stripped_bytes(program)
         reference = seconds["RESTinio's hello world"]
         return [BuildCost(title, statistics.median(seconds[title]),
-                          statistics.median(own / other for own, other in zip(seconds[title], reference)),
+                          statistics.median(ours / other for ours, other in zip(seconds[title], reference)),
                           peaks[title], sizes[title]) for title in commands]

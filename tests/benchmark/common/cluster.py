@@ -1,4 +1,4 @@
-"""Figures of nodes that share a PostgreSQL and a Redis: what each of them costs for a request, and for how many."""
+"""Figures of nodes that share a PostgreSQL and a Redis: the cost of a request in each part."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ import tempfile
 from concurrent import futures
 
 from common import loads, report
-from common.parts import Database, Turns, Windows
+from common.parts import Database, RoundTripProxy, Windows
 from common.population import Population
 from common.processes import BIN, BUILD, Failed, pinned, LOAD_CORE, running
 from contenders import Contender
 
-CACHED = 16_384   # credentials remembered, as the reference server has them
-LEASE = 1000      # of one caller who asks a hundred thousand times a second: some milliseconds' worth
+CACHED = 16_384   # cached credentials, the default of the reference server
+LEASE = 1000      # requests; some milliseconds of one client with a hundred thousand requests a second
 
-MEMORY = Contender("memory", "memory store, memory windows", "tollgate_memory", announces=True)
+MEMORY = Contender("memory", "memory store, memory windows", "tollgate_memory", prints_authorization=True)
 
 
 @dataclasses.dataclass(frozen=True)
 class Arrangement:
-    """What a node keeps where."""
+    """Where a node keeps users, tokens and limits."""
     name: str
     title: str
     postgres: bool = False
@@ -38,7 +38,7 @@ class Arrangement:
 
     @property
     def contender(self) -> Contender:
-        return MEMORY if self.name == MEMORY.name else Contender(self.name, self.title, "tollgate_node", announces=True)
+        return MEMORY if self.name == MEMORY.name else Contender(self.name, self.title, "tollgate_node", prints_authorization=True)
 
 
 FULL = Arrangement("full", "**PostgreSQL, remembered; Redis, leases**", postgres=True, cached=CACHED, redis=True,
@@ -58,7 +58,7 @@ ARRANGEMENTS = (
 
 
 class Parts:
-    """What nodes share in one run."""
+    """The database and the Redis that nodes share in one run."""
 
     def __init__(self):
         self.database = Database()
@@ -68,11 +68,11 @@ class Parts:
             self.database.stop()
             raise
 
-    def arguments(self, of: Arrangement, connection_string: str) -> tuple[str, ...]:
-        if of.name == MEMORY.name:
+    def arguments(self, arrangement: Arrangement, connection_string: str) -> tuple[str, ...]:
+        if arrangement.name == MEMORY.name:
             return ()
-        return (connection_string if of.postgres else "memory:", str(of.cached),
-                self.windows.url if of.redis else "memory:", str(of.lease))
+        return (connection_string if arrangement.postgres else "memory:", str(arrangement.cached),
+                self.windows.url if arrangement.redis else "memory:", str(arrangement.lease))
 
     def stop(self) -> None:
         self.windows.stop()
@@ -90,78 +90,78 @@ def _microseconds(seconds: float) -> float:
 
 
 @contextlib.contextmanager
-def _nodes(parts: Parts, of: Arrangement, count: int, connection_string: str):
-    """So many nodes that know the same caller, warm."""
-    with contextlib.ExitStack() as all_of_them:
-        started = [all_of_them.enter_context(running(of.contender, (), parts.arguments(of, connection_string)))
+def _nodes(parts: Parts, arrangement: Arrangement, count: int, connection_string: str):
+    """`count` nodes with the same user, after a warm-up."""
+    with contextlib.ExitStack() as stack:
+        started = [stack.enter_context(running(arrangement.contender, (), parts.arguments(arrangement, connection_string)))
                    for _ in range(count)]
         for each in started:
             each.authorization = started[0].authorization
-            loads.ask_in_rounds(each, 20)
+            loads.send_rounds(each, 20)
         yield started
 
 
-def costs(parts: Parts, of: Arrangement, nodes: int, seconds: int) -> dict[str, float]:
-    """Under load: requests a CPU second of all nodes, and what the parts used for each in microseconds."""
-    connection_string = parts.database.fresh() if of.postgres else ""
-    with _nodes(parts, of, nodes, connection_string) as started:
+def costs(parts: Parts, arrangement: Arrangement, nodes: int, seconds: int) -> dict[str, float]:
+    """Under load: requests for each CPU second of all nodes, and the microseconds of the other parts for each request."""
+    connection_string = parts.database.fresh() if arrangement.postgres else ""
+    with _nodes(parts, arrangement, nodes, connection_string) as started:
         before = [sum(each.cpu_seconds() for each in started), parts.database.cpu_seconds(),
                   parts.windows.cpu_seconds()]
         with futures.ThreadPoolExecutor(nodes) as threads:
-            answered = sum(threads.map(lambda each: loads.answered_to_wrk(each, 1, seconds), started))
+            requests = sum(threads.map(lambda each: loads.requests_with_wrk(each, 1, seconds), started))
         after = [sum(each.cpu_seconds() for each in started), parts.database.cpu_seconds(),
                  parts.windows.cpu_seconds()]
-        used = [end - begin for begin, end in zip(before, after)]
-        return {"rate": answered / used[0], "postgres": _microseconds(used[1] / answered),
-                "redis": _microseconds(used[2] / answered),
-                "connections": parts.database.connections() if of.postgres else 0}
+        used = [end - start for start, end in zip(before, after)]
+        return {"rate": requests / used[0], "postgres": _microseconds(used[1] / requests),
+                "redis": _microseconds(used[2] / requests),
+                "connections": parts.database.connections() if arrangement.postgres else 0}
 
 
-def latency(parts: Parts, of: Arrangement, requests: int) -> dict[str, float]:
-    connection_string = parts.database.fresh() if of.postgres else ""
-    with _nodes(parts, of, 1, connection_string) as (node,):
+def latency(parts: Parts, arrangement: Arrangement, requests: int) -> dict[str, float]:
+    connection_string = parts.database.fresh() if arrangement.postgres else ""
+    with _nodes(parts, arrangement, 1, connection_string) as (node,):
         median, p99 = loads.latency_microseconds(node, requests)
         return {"median": median, "p99": p99}
 
 
-def round_trips(parts: Parts, of: Arrangement, requests: int = 500) -> dict[str, float]:
-    """Of one warm request, counted; to Redis by itself, to PostgreSQL on the way."""
-    if of.postgres:
+def round_trips(parts: Parts, arrangement: Arrangement, requests: int = 500) -> dict[str, float]:
+    """The round trips of one request after a warm-up. Redis counts its own, a proxy those to PostgreSQL."""
+    if arrangement.postgres:
         parts.database.fresh()
-    turns = Turns(parts.database)
+    proxy = RoundTripProxy(parts.database)
     try:
-        with _nodes(parts, of, 1, parts.database.at(turns.directory)) as (node,):
-            before = turns.of_requests(), parts.windows.scripts_run()
-            loads.ask_in_rounds(node, requests, 1)
-            return {"postgres_trips": (turns.of_requests() - before[0]) / requests,
+        with _nodes(parts, arrangement, 1, parts.database.at(proxy.directory)) as (node,):
+            before = proxy.request_round_trips(), parts.windows.scripts_run()
+            loads.send_rounds(node, requests, 1)
+            return {"postgres_trips": (proxy.request_round_trips() - before[0]) / requests,
                     "redis_trips": (parts.windows.scripts_run() - before[1]) / requests}
     finally:
-        turns.stop()
+        proxy.stop()
 
 
-def population_costs(parts: Parts, of: Arrangement, population: Population, seconds: int) -> dict[str, float]:
-    """`costs` where each request is by another of many users."""
+def population_costs(parts: Parts, arrangement: Arrangement, population: Population, seconds: int) -> dict[str, float]:
+    """The same as `costs`, with a different user for each request."""
     with contextlib.ExitStack() as stack:
-        if of.sqlite:
+        if arrangement.sqlite:
             file = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(dir=BUILD))) / "tollgate.db"
             arguments = (f"sqlite:{file}", "0", "memory:", "1")
-        elif of.postgres:
-            arguments = parts.arguments(of, parts.database.fresh())
+        elif arrangement.postgres:
+            arguments = parts.arguments(arrangement, parts.database.fresh())
         else:
             arguments = ("memory:", "0", "memory:", "1", str(population.digests))
-        contender = Contender(of.name, of.title, "tollgate_node", announces=True)
+        contender = Contender(arrangement.name, arrangement.title, "tollgate_node", prints_authorization=True)
         node = stack.enter_context(running(contender, (), arguments))
-        if of.sqlite:
+        if arrangement.sqlite:
             population.fill_sqlite(file)
-        elif of.postgres:
+        elif arrangement.postgres:
             population.fill_postgres(parts.database)
-        loads.answered_to_population(node, 1, population.authorizations)  # warm: connections, threads, statements
+        loads.requests_with_population(node, 1, population.authorizations)  # warm: connections, threads, statements
         counters = (node.cpu_seconds, parts.database.cpu_seconds, parts.windows.cpu_seconds)
         before = [each() for each in counters]
-        answered = loads.answered_to_population(node, seconds, population.authorizations)
-        used = [each() - begin for each, begin in zip(counters, before)]
-        return {"rate": answered / used[0], "second": answered / seconds, "postgres": _microseconds(used[1] / answered),
-                "redis": _microseconds(used[2] / answered), "alone": loads.median_alone(node, seconds, population.authorizations)}
+        requests = loads.requests_with_population(node, seconds, population.authorizations)
+        used = [each() - start for each, start in zip(counters, before)]
+        return {"rate": requests / used[0], "second": requests / seconds, "postgres": _microseconds(used[1] / requests),
+                "redis": _microseconds(used[2] / requests), "alone": loads.median_of_one_client(node, seconds, population.authorizations)}
 
 
 POPULATION_ARRANGEMENTS = (
@@ -173,18 +173,18 @@ POPULATION_ARRANGEMENTS = (
 
 
 def population_table(parts: Parts, count: int, rounds: int, seconds: int, figures: Figures) -> str:
-    with tempfile.TemporaryDirectory(dir=BUILD) as place:
-        population = Population(pathlib.Path(place), count)
-        for at_round in range(rounds):
+    with tempfile.TemporaryDirectory(dir=BUILD) as folder:
+        population = Population(pathlib.Path(folder), count)
+        for round_number in range(rounds):
             for each in POPULATION_ARRANGEMENTS:
-                figures.take(each.name, at_round, population_costs, parts, each, population, seconds)
+                figures.take(each.name, round_number, population_costs, parts, each, population, seconds)
 
-    def row(of: Arrangement) -> list[str]:
-        return [of.title, report.thousands(figures.median(of.name, "rate")),
-                report.ratio(figures.ratio(of.name, "many_memory", "rate")),
-                report.thousands(figures.median(of.name, "second")),
-                *(report.tenths(figures.median(of.name, name)) for name in ("postgres", "redis")),
-                report.count(figures.median(of.name, "alone"))]
+    def row(arrangement: Arrangement) -> list[str]:
+        return [arrangement.title, report.thousands(figures.median(arrangement.name, "rate")),
+                report.ratio(figures.ratio(arrangement.name, "many_memory", "rate")),
+                report.thousands(figures.median(arrangement.name, "second")),
+                *(report.tenths(figures.median(arrangement.name, name)) for name in ("postgres", "redis")),
+                report.count(figures.median(arrangement.name, "alone"))]
     return report.table([f"Each request by another of {count:,} users, {loads.POPULATION_CONNECTIONS} connections, nothing remembered",
                          "requests a CPU second of the node", "ratio", "requests a second", "PostgreSQL's CPU a request (µs)", "Redis'",
                          "one client alone: median (µs)"],
@@ -192,13 +192,13 @@ def population_table(parts: Parts, count: int, rounds: int, seconds: int, figure
 
 
 def hot_token_table(parts: Parts, count: int, rounds: int, seconds: int, figures: Figures) -> str:
-    """What it costs the memory store that no two requests in a row are by the same user."""
+    """The cost of different users for successive requests in the memory store."""
     memory = POPULATION_ARRANGEMENTS[0]
-    with tempfile.TemporaryDirectory(dir=BUILD) as one_place, tempfile.TemporaryDirectory(dir=BUILD) as many_place:
-        populations = {"one": Population(pathlib.Path(one_place), 1), "many": Population(pathlib.Path(many_place), count)}
-        for at_round in range(rounds):
+    with tempfile.TemporaryDirectory(dir=BUILD) as one_folder, tempfile.TemporaryDirectory(dir=BUILD) as many_folder:
+        populations = {"one": Population(pathlib.Path(one_folder), 1), "many": Population(pathlib.Path(many_folder), count)}
+        for round_number in range(rounds):
             for name, population in populations.items():
-                figures.take(name, at_round, population_costs, parts, memory, population, seconds)
+                figures.take(name, round_number, population_costs, parts, memory, population, seconds)
     return report.table([f"Memory store, {loads.POPULATION_CONNECTIONS} connections", "requests a CPU second", "ratio"],
                         [[title, report.thousands(figures.median(name, "rate")), report.ratio(figures.ratio(name, "one", "rate"))]
                          for name, title in (("one", "one hot token"), ("many", f"each request by another of {count:,} users"))])
@@ -209,13 +209,13 @@ class Figures:
         self._rounds = collections.defaultdict(dict)  # (arrangement, figure) -> round -> value
         self.failures: list[str] = []
 
-    def take(self, name: str, at_round: int, measure, *arguments) -> None:
+    def take(self, name: str, round_number: int, measure, *arguments) -> None:
         print(f"  {measure.__name__}: {name}", file=sys.stderr, flush=True)
         try:
             for figure, value in measure(*arguments).items():
-                self._rounds[name, figure][at_round] = value
-        except Failed as failed:
-            self.failures.append(f"{measure.__name__}: {failed}")
+                self._rounds[name, figure][round_number] = value
+        except Failed as error:
+            self.failures.append(f"{measure.__name__}: {error}")
 
     def median(self, name: str, figure: str) -> float | None:
         values = self._rounds.get((name, figure))
@@ -229,21 +229,21 @@ class Figures:
 
 
 def parts_table(parts: Parts, rounds: int, seconds: int, figures: Figures) -> str:
-    for at_round in range(rounds):
-        print(f"cluster: round {at_round + 1} of {rounds}", file=sys.stderr)
+    for round_number in range(rounds):
+        print(f"cluster: round {round_number + 1} of {rounds}", file=sys.stderr)
         for each in ARRANGEMENTS:
-            figures.take(each.name, at_round, costs, parts, each, 1, seconds)
+            figures.take(each.name, round_number, costs, parts, each, 1, seconds)
         for each in ARRANGEMENTS:
-            figures.take(each.name, at_round, latency, parts, each, 1000 * seconds)
+            figures.take(each.name, round_number, latency, parts, each, 1000 * seconds)
     for each in ARRANGEMENTS:
         figures.take(each.name, 0, round_trips, parts, each)
 
-    def row(of: Arrangement) -> list[str]:
-        return [of.title, report.thousands(figures.median(of.name, "rate")),
-                report.ratio(figures.ratio(of.name, MEMORY.name, "rate")),
-                *(report.tenths(figures.median(of.name, name)) for name in ("postgres", "redis")),
-                *(report.hundredths(figures.median(of.name, name)) for name in ("postgres_trips", "redis_trips")),
-                *(report.count(figures.median(of.name, name)) for name in ("median", "p99"))]
+    def row(arrangement: Arrangement) -> list[str]:
+        return [arrangement.title, report.thousands(figures.median(arrangement.name, "rate")),
+                report.ratio(figures.ratio(arrangement.name, MEMORY.name, "rate")),
+                *(report.tenths(figures.median(arrangement.name, name)) for name in ("postgres", "redis")),
+                *(report.hundredths(figures.median(arrangement.name, name)) for name in ("postgres_trips", "redis_trips")),
+                *(report.count(figures.median(arrangement.name, name)) for name in ("median", "p99"))]
     return report.table(["One node: users and tokens; windows", "requests a CPU second of the node", "ratio",
                          "PostgreSQL's CPU a request (µs)", "Redis'", "round trips to PostgreSQL a request",
                          "to Redis", "median latency (µs)", "p99"], [row(each) for each in ARRANGEMENTS])
@@ -251,12 +251,12 @@ def parts_table(parts: Parts, rounds: int, seconds: int, figures: Figures) -> st
 
 def nodes_table(parts: Parts, rounds: int, seconds: int, figures: Figures) -> str:
     rows = []
-    for of in (FULL, BARE):
+    for arrangement in (FULL, BARE):
         for nodes in (1, 2, 3):
-            name = f"{of.name}, nodes: {nodes}"
-            for at_round in range(rounds):
-                figures.take(name, at_round, costs, parts, of, nodes, seconds)
-            rows.append([f"{of.title}, {nodes} node{'s' if nodes > 1 else ''}",
+            name = f"{arrangement.name}, nodes: {nodes}"
+            for round_number in range(rounds):
+                figures.take(name, round_number, costs, parts, arrangement, nodes, seconds)
+            rows.append([f"{arrangement.title}, {nodes} node{'s' if nodes > 1 else ''}",
                          report.thousands(figures.median(name, "rate")),
                          *(report.tenths(figures.median(name, each)) for each in ("postgres", "redis")),
                          report.count(figures.median(name, "connections"))])
@@ -285,22 +285,22 @@ VACUUM ANALYZE;
 
 
 def store_table(parts: Parts, tokens: int) -> str:
-    """The verbs that look something up, in a store with little in it and in one with much."""
+    """The verbs that look up rows, in a small and in a large store."""
     database = parts.database
     connection_string = database.fresh()
     opened = subprocess.run([BIN / "store_lookups", connection_string, "0"], capture_output=True, text=True, timeout=60)
     if opened.returncode != 0:
         raise Failed(f"store: {opened.stderr[-300:].strip()}")
-    told, filled = [], 0
+    measured, filled = [], 0
     for size in (1000, tokens):
         print(f"  store: {size}", file=sys.stderr, flush=True)
         database.query(FILL.format(first=filled + 1, last=size, first_hook=filled // 10 + 1, last_hook=size // 10))
         filled = size
-        done = subprocess.run([BIN / "store_lookups", connection_string, str(size)], capture_output=True, text=True,
-                              timeout=600)
-        if done.returncode != 0:
-            raise Failed(f"store: {done.stderr[-300:].strip()}")
-        told.append((size, json.loads(done.stdout)))
+        result = subprocess.run([BIN / "store_lookups", connection_string, str(size)], capture_output=True, text=True,
+                                timeout=600)
+        if result.returncode != 0:
+            raise Failed(f"store: {result.stderr[-300:].strip()}")
+        measured.append((size, json.loads(result.stdout)))
     verbs = (("personal_token", "personal token"), ("access_token", "access token"), ("hooks", "an account's webhooks"),
              ("event", "append an event, durable"))
     lookups = report.table(
@@ -308,7 +308,7 @@ def store_table(parts: Parts, tokens: int) -> str:
                                                      for part in ("median", "p99"))],
         [[f"{size:,} tokens of each kind, {size // 10:,} webhooks",
           *(report.count(figures[f"{verb}_{part}"]) for verb, _ in verbs for part in ("median", "p99"))]
-         for size, figures in told])
+         for size, figures in measured])
     sizes = database.query(
         "SELECT relname, pg_table_size(c.oid), pg_indexes_size(c.oid), array_to_string(ARRAY(SELECT "
         "replace(i.indexrelid::regclass::text, 'tollgate_', '') || ' ' || round(pg_relation_size(i.indexrelid) / 1e6) "
@@ -322,18 +322,18 @@ def store_table(parts: Parts, tokens: int) -> str:
 
 
 def events_table(parts: Parts) -> str:
-    done = subprocess.run([BIN / "webhook_deliveries", parts.database.fresh()], capture_output=True, text=True,
-                          timeout=600)
-    if done.returncode != 0:
-        raise Failed(f"events: {done.stderr[-300:].strip()}")
-    told = json.loads(done.stdout)
+    result = subprocess.run([BIN / "webhook_deliveries", parts.database.fresh()], capture_output=True, text=True,
+                            timeout=600)
+    if result.returncode != 0:
+        raise Failed(f"events: {result.stderr[-300:].strip()}")
+    measured = json.loads(result.stdout)
     return report.table(
         ["Webhooks, PostgreSQL, durable", ""],
         [["one fdatasync of this disk: median", report.milliseconds(parts.database.flush_milliseconds())],
-         ["events published a second, one after the other", report.count(told["events_per_second"])],
-         ["the same, by 8 threads", report.count(told["parallel_events_per_second"])],
-         ["deliveries a second", report.count(told["deliveries_per_second"])],
-         ["deliveries a CPU second of the node", report.count(told["deliveries_per_cpu_second"])],
-         *([f"publish to arrival, {where}: {part}", report.milliseconds(told[f"{name}_{figure}_ms"])]
+         ["events published a second, one after the other", report.count(measured["events_per_second"])],
+         ["the same, by 8 threads", report.count(measured["parallel_events_per_second"])],
+         ["deliveries a second", report.count(measured["deliveries_per_second"])],
+         ["deliveries a CPU second of the node", report.count(measured["deliveries_per_cpu_second"])],
+         *([f"publish to arrival, {where}: {part}", report.milliseconds(measured[f"{name}_{figure}_ms"])]
            for where, name in (("on one node", "arrival"), ("by another node", "node_to_node"))
            for part, figure in (("median", "median"), ("p99", "p99")))])

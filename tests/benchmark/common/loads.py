@@ -1,4 +1,4 @@
-"""What is asked of a running contender, and what it cost: each function is one figure of a table."""
+"""Sends load to a running contender and measures its cost. Each function is one figure of a table."""
 
 from __future__ import annotations
 
@@ -14,78 +14,78 @@ from contenders import Contender
 
 CONNECTIONS = 64
 POPULATION_CONNECTIONS = 256  # of many users
-DEPTH = 16               # requests in one piece, when pipelined
-SLACK_SECONDS = 20       # what a load may take beyond its own time before it is ended
+DEPTH = 16               # pipelined requests that are sent at once
+SLACK_SECONDS = 20       # how much longer than its duration a load may take
 
 
 def _client(server: Server, *words: object, seconds: float = 60) -> int:
-    """Runs `load_client` to its end and returns how many requests were answered."""
-    return int(_told_by_client(server, *words, seconds=seconds))
+    """Runs `load_client`, and returns how many requests got a response."""
+    return int(_client_output(server, *words, seconds=seconds))
 
 
-def _told_by_client(server: Server, *words: object, seconds: float = 60) -> str:
+def _client_output(server: Server, *words: object, seconds: float = 60) -> str:
     command = [BIN / "load_client", "tls" if server.contender.tls else "plain", str(server.port),
                server.authorization, *map(str, words)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, preexec_fn=pinned(LOAD_CORE))
+        result = subprocess.run(command, capture_output=True, text=True, timeout=seconds, preexec_fn=pinned(LOAD_CORE))
     except subprocess.TimeoutExpired:
         raise Failed(f"{server.contender.name}: {words[0]} took over {seconds} s") from None
-    if done.returncode != 0:
-        raise Failed(f"{server.contender.name}: {words[0]}: {done.stderr[-300:].strip()} {server.errors()}")
-    return done.stdout
+    if result.returncode != 0:
+        raise Failed(f"{server.contender.name}: {words[0]}: {result.stderr[-300:].strip()} {server.errors()}")
+    return result.stdout
 
 
-def answered_to_wrk(server: Server, depth: int, seconds: int) -> int:
-    return _told_by_wrk(server, CONNECTIONS, depth, seconds)["requests"]
+def requests_with_wrk(server: Server, depth: int, seconds: int) -> int:
+    return _wrk_figures(server, CONNECTIONS, depth, seconds)["requests"]
 
 
-def answered_to_population(server: Server, seconds: int, authorizations: pathlib.Path) -> int:
-    """`authorizations`: a file with one for each user, of whom each request is by another."""
-    return _told_by_wrk(server, POPULATION_CONNECTIONS, 1, seconds, authorizations)["requests"]
+def requests_with_population(server: Server, seconds: int, authorizations: pathlib.Path) -> int:
+    """The number of requests, each of another user. `authorizations`: a file with a line for each user."""
+    return _wrk_figures(server, POPULATION_CONNECTIONS, 1, seconds, authorizations)["requests"]
 
 
-def median_alone(server: Server, seconds: int, authorizations: pathlib.Path) -> float:
-    """Microseconds that a request takes while there is no other, each by another user."""
-    return _told_by_wrk(server, 1, 1, seconds, authorizations)["median"]
+def median_of_one_client(server: Server, seconds: int, authorizations: pathlib.Path) -> float:
+    """The median latency of one client without other load, in microseconds. Each request is of another user."""
+    return _wrk_figures(server, 1, 1, seconds, authorizations)["median"]
 
 
-def _told_by_wrk(server: Server, connections: int, depth: int, seconds: int, authorizations: pathlib.Path | None = None) -> dict[str, int]:
+def _wrk_figures(server: Server, connections: int, depth: int, seconds: int, authorizations: pathlib.Path | None = None) -> dict[str, int]:
     scheme = "https" if server.contender.tls else "http"
     command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "10s", "-s",
                BENCHMARK / "common" / "load.lua", "-H", "User-Agent: benchmark",
                "-H", f"Authorization: {server.authorization}",
-               *(["-H", "Connection: keep-alive"] if server.contender.asks_keep_alive else []),
+               *(["-H", "Connection: keep-alive"] if server.contender.needs_keep_alive else []),
                f"{scheme}://127.0.0.1:{server.port}/v1/user/balance", "--", str(depth),
                *([authorizations] if authorizations else [])]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + SLACK_SECONDS,
-                              preexec_fn=pinned(LOAD_CORE))
+        result = subprocess.run(command, capture_output=True, text=True, timeout=seconds + SLACK_SECONDS,
+                                preexec_fn=pinned(LOAD_CORE))
     except subprocess.TimeoutExpired:
         raise Failed(f"{server.contender.name}: wrk did not end") from None
-    if done.returncode != 0 or not done.stdout:
-        raise Failed(f"{server.contender.name}: wrk: {done.stderr[-300:].strip()}")
-    told = json.loads(done.stdout.splitlines()[-1])
-    if told["failures"] != 0 or told["requests"] == 0:
-        raise Failed(f"{server.contender.name}: {told['failures']} of {told['requests']} requests failed")
-    return told
+    if result.returncode != 0 or not result.stdout:
+        raise Failed(f"{server.contender.name}: wrk: {result.stderr[-300:].strip()}")
+    figures = json.loads(result.stdout.splitlines()[-1])
+    if figures["failures"] != 0 or figures["requests"] == 0:
+        raise Failed(f"{server.contender.name}: {figures['failures']} of {figures['requests']} requests failed")
+    return figures
 
 
 def requests_per_cpu_second(contender: Contender, depth: int, seconds: int, threads: int = 1) -> float:
-    """Requests answered for each second of CPU that the server used while wrk kept it busy."""
+    """Requests for each CPU second of the server under the load of wrk."""
     with running(contender, threads=threads) as server:
-        _client(server, "rounds", CONNECTIONS, 20)  # warm: caches, allocator, lazy initialisation
+        _client(server, "rounds", CONNECTIONS, 20)  # warm-up: caches, allocator, lazy initialisation
         before = server.cpu_seconds()
-        answered = answered_to_wrk(server, depth, seconds)
-        return answered / (server.cpu_seconds() - before)
+        requests = requests_with_wrk(server, depth, seconds)
+        return requests / (server.cpu_seconds() - before)
 
 
-def ask_in_rounds(server: Server, rounds: int, connections: int = CONNECTIONS) -> None:
+def send_rounds(server: Server, rounds: int, connections: int = CONNECTIONS) -> None:
     _client(server, "rounds", connections, rounds)
 
 
 def latency_microseconds(server: Server, requests: int) -> tuple[float, float]:
-    """Median and 99th percentile of what one caller waits who asks now and then."""
-    median, p99 = _told_by_client(server, "latency", requests).split()
+    """Median and 99th percentile of the latency of one client with pauses between its requests."""
+    median, p99 = _client_output(server, "latency", requests).split()
     return float(median), float(p99)
 
 
@@ -94,19 +94,19 @@ def handshakes_per_cpu_second(contender: Contender, seconds: float) -> float:
     with running(contender) as server:
         _client(server, "rounds", CONNECTIONS, 1)
         before = server.cpu_seconds()
-        done = _client(server, "handshakes", int(seconds * 1000), seconds=seconds + SLACK_SECONDS)
-        return done / (server.cpu_seconds() - before)
+        handshakes = _client(server, "handshakes", int(seconds * 1000), seconds=seconds + SLACK_SECONDS)
+        return handshakes / (server.cpu_seconds() - before)
 
 
 @contextlib.contextmanager
 def _idle(server: Server, connections: int):
-    """So many connections that have asked once and now say nothing."""
+    """Connections that were used for one request and are idle now."""
     command = [BIN / "load_client", "tls" if server.contender.tls else "plain", str(server.port), server.authorization,
                "idle", str(connections)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           preexec_fn=pinned(LOAD_CORE)) as client:
         try:
-            if not client.stdout.readline():  # ends by itself: all its waits are bounded
+            if not client.stdout.readline():  # all waits of the client are bounded
                 raise Failed(f"{server.contender.name}: idle: {client.stderr.read()[-300:].strip()} {server.errors()}")
             yield
         finally:
@@ -114,54 +114,54 @@ def _idle(server: Server, connections: int):
 
 
 def bytes_per_idle_connection(contender: Contender, connections: int, settle_seconds: float) -> float:
-    """Growth of the server's resident memory by `connections` idle ones beside a quarter as many: what the first ones
-    find in pools, and what a server needs once, drops out."""
+    """Growth of the server's resident memory by `connections` idle ones. A quarter as many are opened before, so that the memory
+    of pools, and what a server needs once, do not count."""
     with running(contender) as server, _idle(server, connections // 4):
-        time.sleep(settle_seconds)  # a server may give buffers back only after a while
+        time.sleep(settle_seconds)  # a server may free buffers later
         before = server.resident_bytes()
         with _idle(server, connections):
             time.sleep(settle_seconds)
             return (server.resident_bytes() - before) / connections
 
 
-def _instructions_of(run_under) -> int:
-    """All user-space instructions that callgrind counted while `run_under(tool)` ran. Counters of the processor would
-    be quicker, but virtual machines seldom have them; and these repeat almost to the instruction."""
-    with tempfile.TemporaryDirectory() as place:
-        counted = pathlib.Path(place) / "callgrind.out"
-        run_under(("valgrind", "--tool=callgrind", "-q", "--fair-sched=try", f"--callgrind-out-file={counted}"))
-        for line in counted.read_text().splitlines():
+def _instructions_of(run_with) -> int:
+    """All user-space instructions that callgrind counted while `run_with(tool)` ran. Hardware counters would be faster, but
+    virtual machines seldom have them, and callgrind's counts are almost exactly reproducible."""
+    with tempfile.TemporaryDirectory() as folder:
+        output = pathlib.Path(folder) / "callgrind.out"
+        run_with(("valgrind", "--tool=callgrind", "-q", "--fair-sched=try", f"--callgrind-out-file={output}"))
+        for line in output.read_text().splitlines():
             if line.startswith(("summary:", "totals:")):
                 return int(line.split()[1])
     raise Failed("callgrind counted nothing")
 
 
 def instructions_per_request(contender: Contender, rounds: int) -> float:
-    """The difference between a run and one with twice the requests, so that starting and stopping drop out."""
-    def ask(times: int):
-        def run_under(tool):
+    """The difference between a run and one with twice the requests, so that start and stop do not count."""
+    def run(times: int):
+        def run_with(tool):
             with running(contender, tool) as server:
                 _client(server, "rounds", CONNECTIONS, times, seconds=120)
-        return run_under
-    return (_instructions_of(ask(2 * rounds)) - _instructions_of(ask(rounds))) / (rounds * CONNECTIONS)
+        return run_with
+    return (_instructions_of(run(2 * rounds)) - _instructions_of(run(rounds))) / (rounds * CONNECTIONS)
 
 
 def handle_nanoseconds_and_allocations(calls: int, users: int | None = None) -> tuple[float, float]:
-    """Of one warm `handle` of a balance request, without a server around it; with `users`, each call is one of theirs, at random."""
-    done = subprocess.run([BIN / "handle_cost", str(calls), *([str(users)] if users else [])], capture_output=True, text=True, timeout=120,
-                          preexec_fn=pinned(SERVER_CORE))
-    if done.returncode != 0:
-        raise Failed(f"handle: {done.stderr[-300:].strip()}")
-    told = json.loads(done.stdout)
-    return told["nanoseconds"], told["allocations"]
+    """One `handle` of a balance request after a warm-up, without a server. With `users`, each call is of a random user."""
+    result = subprocess.run([BIN / "handle_cost", str(calls), *([str(users)] if users else [])], capture_output=True, text=True, timeout=120,
+                            preexec_fn=pinned(SERVER_CORE))
+    if result.returncode != 0:
+        raise Failed(f"handle: {result.stderr[-300:].strip()}")
+    figures = json.loads(result.stdout)
+    return figures["nanoseconds"], figures["allocations"]
 
 
 def handle_calls_per_second(calls: int, users: int, threads: int) -> float:
-    """By the clock: calls that wait for each other use no CPU meanwhile."""
-    done = subprocess.run([BIN / "handle_cost", str(calls), str(users), str(threads)], capture_output=True, text=True, timeout=120)
-    if done.returncode != 0:
-        raise Failed(f"handle: {done.stderr[-300:].strip()}")
-    return json.loads(done.stdout)["calls_per_second"]
+    """Calls per second of elapsed time: calls that wait for each other use no CPU."""
+    result = subprocess.run([BIN / "handle_cost", str(calls), str(users), str(threads)], capture_output=True, text=True, timeout=120)
+    if result.returncode != 0:
+        raise Failed(f"handle: {result.stderr[-300:].strip()}")
+    return json.loads(result.stdout)["calls_per_second"]
 
 
 def handle_instructions(calls: int) -> float:
@@ -172,8 +172,8 @@ def handle_instructions(calls: int) -> float:
 
 
 def webhook_figures() -> dict[str, float]:
-    """What a dispatcher costs and how long webhooks take, by the names that the program gives its figures."""
-    done = subprocess.run([BIN / "webhook_deliveries"], capture_output=True, text=True, timeout=600)
-    if done.returncode != 0:
-        raise Failed(f"webhooks: {done.stderr[-300:].strip()}")
-    return json.loads(done.stdout)
+    """The cost of a dispatcher and the latency of webhooks, by the names in the program's output."""
+    result = subprocess.run([BIN / "webhook_deliveries"], capture_output=True, text=True, timeout=600)
+    if result.returncode != 0:
+        raise Failed(f"webhooks: {result.stderr[-300:].strip()}")
+    return json.loads(result.stdout)

@@ -1,4 +1,4 @@
-"""Many users with a token each: in real traffic hardly two requests of one user come within a cache's life."""
+"""Many users with a token each, for requests that hit no cache."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ def _base62(number: int, digits: int) -> str:
     return text
 
 
-def _secret(prefix: str, chance: random.Random) -> str:
-    """As `make_secret` of the library makes them."""
-    digits = _base62(chance.getrandbits(256), 43)
+def _secret(prefix: str, generator: random.Random) -> str:
+    """A secret in the format of the library's `make_secret`."""
+    digits = _base62(generator.getrandbits(256), 43)
     return f"{prefix}_{digits}{_base62(zlib.crc32(('_' + digits).encode()), 6)}"
 
 
 class Population:
     """User N, from 1 on, has the token on line N of both files: `authorizations` for the load, `digests` for a node."""
 
-    def __init__(self, place: pathlib.Path, count: int):
+    def __init__(self, folder: pathlib.Path, count: int):
         self.count = count
-        self.authorizations = place / "authorizations"
-        self.digests = place / "digests"
-        chance = random.Random(1)
+        self.authorizations = folder / "authorizations"
+        self.digests = folder / "digests"
+        generator = random.Random(1)
         with open(self.authorizations, "w") as authorizations, open(self.digests, "w") as digests:
             for _ in range(count):
-                username = "tgu_" + _base62(chance.getrandbits(128), 22)
-                secret = _secret("tgp", chance)
+                username = "tgu_" + _base62(generator.getrandbits(128), 22)
+                secret = _secret("tgp", generator)
                 authorizations.write("Basic " + base64.b64encode(f"{username}:{secret}".encode()).decode() + "\n")
                 digests.write(f"{username} {hashlib.sha256(secret.encode()).hexdigest()}\n")
 

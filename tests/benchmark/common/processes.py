@@ -1,4 +1,4 @@
-"""Starting contenders, each pinned to the server's core, and reading what they cost."""
+"""Starts contenders, pinned to the server's core, and reads their CPU time and memory."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ SERVER_CORE, LOAD_CORE = _cores[0], _cores[-1]
 
 
 class Failed(Exception):
-    """A contender or a load did not do what it was asked to."""
+    """A contender or a load failed."""
 
 
 def raise_descriptor_limit() -> int:
-    """Thousands of idle connections need as many descriptors on both sides; returns how many there may be."""
+    """Raises the limit of descriptors, for thousands of idle connections on both sides, and returns it."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     return hard
 
 
 def pinned(core: int):
-    """For `preexec_fn`: a child that stays on one core."""
+    """A `preexec_fn` that pins the child to one core."""
     return lambda: os.sched_setaffinity(0, {core})
 
 
@@ -50,7 +50,7 @@ def free_port() -> int:
 
 
 def cpu_seconds_of(pid: int) -> float | None:
-    """User and system time of a process, as /proc/PID/stat sums them, but in nanoseconds instead of ticks."""
+    """User and system time of a process: as in /proc/PID/stat, but with nanoseconds instead of ticks."""
     clock = ctypes.c_int()
     if ctypes.CDLL(None).clock_getcpuclockid(pid, ctypes.byref(clock)) != 0:
         return None
@@ -61,30 +61,30 @@ def cpu_seconds_of(pid: int) -> float | None:
 
 
 def certificate() -> tuple[pathlib.Path, pathlib.Path]:
-    """A self-signed P-256 certificate and its key, made once for each build directory."""
-    made, key = BUILD / "certificate.pem", BUILD / "key.pem"
-    if not made.exists():
+    """A self-signed P-256 certificate and its key, created once for each build directory."""
+    file, key = BUILD / "certificate.pem", BUILD / "key.pem"
+    if not file.exists():
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-                        "-days", "3650", "-subj", "/CN=127.0.0.1", "-keyout", key, "-out", made],
+                        "-days", "3650", "-subj", "/CN=127.0.0.1", "-keyout", key, "-out", file],
                        check=True, capture_output=True, timeout=60)
-    return made, key
+    return file, key
 
 
-def _nginx_command(place: pathlib.Path, port: int, tls: bool) -> list[str]:
-    """One process without a master, which does nothing but return the fixed answer."""
+def _nginx_command(folder: pathlib.Path, port: int, tls: bool) -> list[str]:
+    """nginx as one process without a master, which returns a fixed response."""
     cert, key = certificate() if tls else ("", "")
-    secure = f"ssl_certificate {cert}; ssl_certificate_key {key}; ssl_protocols TLSv1.3;" if tls else ""
-    temporary = " ".join(f"{kind}_temp_path {place}/{kind};" for kind in
+    tls_directives = f"ssl_certificate {cert}; ssl_certificate_key {key}; ssl_protocols TLSv1.3;" if tls else ""
+    temporary = " ".join(f"{kind}_temp_path {folder}/{kind};" for kind in
                          ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
-    settings = place / "nginx.conf"
+    settings = folder / "nginx.conf"
     settings.write_text(f"""
-daemon off; master_process off; pid {place}/pid; error_log stderr crit;
+daemon off; master_process off; pid {folder}/pid; error_log stderr crit;
 events {{ worker_connections 16384; }}
 http {{
     access_log off; {temporary}
     keepalive_requests 1000000000; keepalive_timeout 300s; tcp_nodelay on;
     server {{
-        listen 127.0.0.1:{port}{" ssl" if tls else ""}; {secure}
+        listen 127.0.0.1:{port}{" ssl" if tls else ""}; {tls_directives}
         location = /v1/user/balance {{
             default_type application/json;
             return 200 '{{"id":1,"balance":1234.56,"currency":"EUR"}}';
@@ -100,16 +100,16 @@ class Server:
 
     def __init__(self, contender: Contender, tool: tuple[str, ...] = (), arguments: tuple[str, ...] = (), threads: int = 1):
         self.contender = contender
-        self._place = pathlib.Path(tempfile.mkdtemp(prefix=f"{contender.name}_", dir=BUILD))  # goes when it goes
+        self._folder = pathlib.Path(tempfile.mkdtemp(prefix=f"{contender.name}_", dir=BUILD))  # removed with the server
         self.port = free_port()
-        self.authorization = "Basic " + "dG9sbGdhdGU6" * 6  # of a real one's length; bare handlers do not read it
+        self.authorization = "Basic " + "dG9sbGdhdGU6" * 6  # as long as a real one; bare handlers do not read it
         if contender.program == "nginx":
-            command = _nginx_command(self._place, self.port, contender.tls)
+            command = _nginx_command(self._folder, self.port, contender.tls)
         else:
             command = [str(BIN / contender.program), str(self.port), *arguments]
             command += [str(path) for path in certificate()] if contender.tls else []
-        self._errors = (self._place / "stderr").open("w+")
-        self._process = subprocess.Popen([*tool, *command], cwd=self._place, text=True, stdin=subprocess.DEVNULL,
+        self._errors = (self._folder / "stderr").open("w+")
+        self._process = subprocess.Popen([*tool, *command], cwd=self._folder, text=True, stdin=subprocess.DEVNULL,
                                          stdout=subprocess.PIPE, stderr=self._errors, env={**os.environ, "BENCHMARK_THREADS": str(threads)},
                                          preexec_fn=pinned(SERVER_CORE) if threads == 1 else None)
         self.pid = self._process.pid
@@ -122,7 +122,7 @@ class Server:
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), timeout=1):
                 break
             time.sleep(0.02)
-        if self.contender.announces:
+        if self.contender.prints_authorization:
             self.authorization = self._process.stdout.readline().strip()
 
     def errors(self) -> str:
@@ -134,14 +134,14 @@ class Server:
         """User and system time of all its threads."""
         used = cpu_seconds_of(self.pid)
         if used is None:
-            raise Failed(f"{self.contender.name} is gone: {self.errors()}")
+            raise Failed(f"{self.contender.name} has ended: {self.errors()}")
         return used
 
     def resident_bytes(self) -> int:
         for line in pathlib.Path(f"/proc/{self.pid}/status").read_text().splitlines():
             if line.startswith("VmRSS:"):
                 return int(line.split()[1]) * 1024
-        raise Failed(f"{self.contender.name} is gone: {self.errors()}")
+        raise Failed(f"{self.contender.name} has ended: {self.errors()}")
 
     def stop(self) -> None:
         if self._process.poll() is None:
@@ -153,7 +153,7 @@ class Server:
                 self._process.wait()
         self._process.stdout.close()
         self._errors.close()
-        shutil.rmtree(self._place, ignore_errors=True)
+        shutil.rmtree(self._folder, ignore_errors=True)
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""The Markdown of the results."""
+"""Formats results as Markdown."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ABSENT = "–"
 
 
 def machine_line() -> str:
-    """Date, processor, kernel and compiler: what a figure means nothing without."""
+    """Date, processor, kernel and compiler of the measurement."""
     model = next((line.split(":", 1)[1].strip() for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines()
                   if line.startswith("model name")), platform.machine())
     cores = sum(line.startswith("processor") for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines())
@@ -49,6 +49,6 @@ def kibibytes(value: float | None) -> str:
 
 
 def table(columns: list[str], rows: list[list[str]]) -> str:
-    """The first column holds words, the others numbers."""
+    """The first column has text, the others numbers."""
     lines = [columns, ["---"] + ["--:"] * (len(columns) - 1), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
