@@ -19,11 +19,11 @@ def check(program, expected, ends_with=0):
         line = lines.get(timeout=SECONDS)
         while not line.startswith("curl "):
             line = lines.get(timeout=SECONDS)
-        answer = subprocess.run(
+        response = subprocess.run(
             [*shlex.split(line), "--silent", "--show-error", "--fail", "--max-time", str(SECONDS)],
             capture_output=True, text=True, timeout=SECONDS, check=True).stdout
-        if expected not in answer:
-            sys.exit(f"{line}answered {answer!r}, without {expected!r}")
+        if expected not in response:
+            sys.exit(f"{line}printed {response!r}, without {expected!r}")
         process.send_signal(signal.SIGTERM)
         code = process.wait(SECONDS)
         if code != ends_with:

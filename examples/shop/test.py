@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The program serves HTTPS with the certificate and the database beside it, and what it says to curl works."""
+"""The program serves HTTPS with the certificate and the database in its directory, and its curl line works."""
 
 import pathlib
 import shlex
@@ -19,7 +19,7 @@ def free_port():
 
 
 def request(program, directory):
-    """What the line that the program prints gets; empty if another process has taken the port meanwhile."""
+    """The response to the printed curl line; empty if another process has taken the port meanwhile."""
     process = subprocess.Popen([program, str(free_port())], cwd=directory, stdout=subprocess.PIPE, text=True)
     try:
         curl = shlex.split(process.stdout.readline())
@@ -34,16 +34,16 @@ def request(program, directory):
 
 
 def check_refusals(program, directory):
-    """Without a certificate or a database it exits with 1 and one line that says why."""
+    """With an invalid key or database the program exits with 1 and prints one line with the reason."""
     for name, expected in (("key.pem", "key.pem"), ("tollgate.db", "tollgate.db")):
         path = pathlib.Path(directory) / name
-        kept = path.read_bytes()
-        path.write_bytes(b"not what it should be")
-        ended = subprocess.run([program, str(free_port())], cwd=directory, capture_output=True, text=True,
-                               timeout=2 * SECONDS, check=False)
-        path.write_bytes(kept)
-        if ended.returncode != 1 or ended.stderr.count("\n") != 1 or expected not in ended.stderr:
-            sys.exit(f"with a bad {name}: exit {ended.returncode}, {ended.stderr!r}")
+        content = path.read_bytes()
+        path.write_bytes(b"invalid")
+        result = subprocess.run([program, str(free_port())], cwd=directory, capture_output=True, text=True,
+                                timeout=2 * SECONDS, check=False)
+        path.write_bytes(content)
+        if result.returncode != 1 or result.stderr.count("\n") != 1 or expected not in result.stderr:
+            sys.exit(f"with a bad {name}: exit {result.returncode}, {result.stderr!r}")
 
 
 with tempfile.TemporaryDirectory() as directory:
@@ -51,9 +51,9 @@ with tempfile.TemporaryDirectory() as directory:
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
          "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "key.pem", "-out", "cert.pem"],
         cwd=directory, check=True, stderr=subprocess.DEVNULL)
-    answer = request(sys.argv[1], directory) or request(sys.argv[1], directory)
-    if answer != BALANCE:
-        sys.exit(f"answered {answer!r}")
+    response = request(sys.argv[1], directory) or request(sys.argv[1], directory)
+    if response != BALANCE:
+        sys.exit(f"the response is {response!r}")
     if not (pathlib.Path(directory) / "tollgate.db").is_file():
-        sys.exit("made no database")
+        sys.exit("no database was created")
     check_refusals(sys.argv[1], directory)

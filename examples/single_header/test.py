@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The line in main.cpp compiles the example, with the compiler that is given, and what it makes runs."""
+"""The command in main.cpp compiles the example with the given compiler, and the program runs."""
 
 import pathlib
 import re
@@ -12,8 +12,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 compiler, directory = sys.argv[1:]
 line = re.search(r"//     (g\+\+ .*)", (ROOT / "examples/single_header/main.cpp").read_text(encoding="utf-8")).group(1)
 words = shlex.split(line)
-made = str(pathlib.Path(directory) / words[words.index("-o") + 1])
+program = str(pathlib.Path(directory) / words[words.index("-o") + 1])
 words[0] = compiler
-words[words.index("-o") + 1] = made
+words[words.index("-o") + 1] = program
 subprocess.run(words, cwd=ROOT, check=True)
-subprocess.run([made], check=True, timeout=60)
+subprocess.run([program], check=True, timeout=60)

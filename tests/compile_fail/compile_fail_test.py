@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""What must not compile does not, and says why: each tests/compile_fail/*.cpp starts with
+"""Invalid code does not compile, and the message names the reason. Each tests/compile_fail/*.cpp starts with
 
-    // expect: text of the one message that the reader is to find
+    // expect: text of the message
 
-and is refused by the compiler with that text in an error or a note. A file that has `TOLLGATE_MISFIT` must compile
-without it: then no other mistake is what the compiler refuses. A message of our own (`tollgate: ...`) is the only
-error: nobody has to look for it among its consequences. Further lines
+and the compiler refuses it with that text in an error or a note. A file with `TOLLGATE_MISFIT` must compile without that
+macro, so that the misfit is the only error of the code. A message of Tollgate (`tollgate: ...`) must be the only error. Further
+lines
 
     // misfit 2 names peek: text of its message
 
-stand for `-DTOLLGATE_MISFIT=2`, and the member is named within the first lines of what the compiler says.
+describe `-DTOLLGATE_MISFIT=2`, and the first lines of the compiler's output must name the member.
 
-What files include at their beginning is compiled once for all that begin so. Bodies, which are no templates, are left out.
+Files that begin with the same includes share a precompiled header, without bodies of functions.
 """
 
 import collections
@@ -26,18 +26,18 @@ import toolchain  # noqa: E402
 EXPECT = re.compile(r"// expect: (.+)")
 MISFIT = re.compile(r"^// misfit (\d+) names (\w+): (.+)$", re.MULTILINE)
 INCLUDES = re.compile(r"(?://.*\n)*((?:#include <.*>\n)+)")
-FIRST_LINES = 20  # a screen shows more
+FIRST_LINES = 20  # fewer than a screen shows
 
 
 def judge(compiler, options, path):
     code = path.read_text(encoding="utf-8")
     expected = EXPECT.match(code)
     if not expected:
-        return f"{path.name}: the first line is no `// expect: text`"
+        return f"{path.name}: the first line is not `// expect: text`"
     if "TOLLGATE_MISFIT" in code:
-        good, said = compiler.check(code, *options)
-        if not good:
-            return f"{path.name}: does not compile without its misfit either:\n{said}"
+        compiles, output = compiler.check(code, *options)
+        if not compiles:
+            return f"{path.name}: does not compile without its misfit either:\n{output}"
     findings = [judge_misfit(compiler, options, path, code, "1", None, expected.group(1).strip())] if not MISFIT.search(code) else []
     for number, member, message in MISFIT.findall(code):
         findings.append(judge_misfit(compiler, options, path, code, number, member, message.strip()))
@@ -46,26 +46,26 @@ def judge(compiler, options, path):
 
 def judge_misfit(compiler, options, path, code, number, member, expected):
     where = f"{path.name}, misfit {number}"
-    good, said = compiler.check(code, *options, f"-DTOLLGATE_MISFIT={number}")
-    if good:
+    compiles, output = compiler.check(code, *options, f"-DTOLLGATE_MISFIT={number}")
+    if compiles:
         return f"{where}: compiles, but must not"
-    # What the compiler quotes from the source does not count as saying it.
-    messages = [line for line in said.splitlines() if re.search(r"(error|note):", line)]
+    # Lines that the compiler quotes from the source are not messages.
+    messages = [line for line in output.splitlines() if re.search(r"(error|note):", line)]
     if not any(expected in line for line in messages):
-        return f"{where}: refused, but not with `{expected}`:\n{said}"
+        return f"{where}: refused, but not with `{expected}`:\n{output}"
     errors = [line for line in messages if "error:" in line]
     if expected.startswith("tollgate:") and len(errors) != 1:
         return f"{where}: refused with {len(errors)} errors, not one:\n" + "\n".join(errors)
-    begin = next(i for i, line in enumerate(said.splitlines()) if "error:" in line)
-    if member and not any(re.search(rf"\b{member}\b", line) for line in said.splitlines()[begin:begin + FIRST_LINES]):
-        return f"{where}: its first lines do not name `{member}`:\n{said}"
+    first = next(i for i, line in enumerate(output.splitlines()) if "error:" in line)
+    if member and not any(re.search(rf"\b{member}\b", line) for line in output.splitlines()[first:first + FIRST_LINES]):
+        return f"{where}: its first lines do not name `{member}`:\n{output}"
     return None
 
 
 def judge_all(compiler, includes, paths, scratch):
-    options, said = compiler.precompile(includes, scratch, "-DTOLLGATE_SEPARATE_COMPILATION")
+    options, output = compiler.precompile(includes, scratch, "-DTOLLGATE_SEPARATE_COMPILATION")
     if not options:
-        return [f"{', '.join(path.name for path in paths)}: what they include does not compile:\n{said}"]
+        return [f"{', '.join(path.name for path in paths)}: their includes do not compile:\n{output}"]
     return [judge(compiler, options, path) for path in paths]
 
 

@@ -21,28 +21,28 @@ ROOT = HERE.parents[1]
 
 
 def run(*command):
-    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          stdin=subprocess.DEVNULL, check=False)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}")
-    return done.stdout
+    result = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                            stdin=subprocess.DEVNULL, check=False)
+    if result.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}\n{result.stdout}")
+    return result.stdout
 
 
-def fail(*command):
-    """What a command says that must not succeed."""
-    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          stdin=subprocess.DEVNULL, check=False)
-    if done.returncode == 0:
-        sys.exit(f"{' '.join(map(str, command))}\nsucceeded:\n{done.stdout}")
-    return done.stdout
+def expect_failure(*command):
+    """Runs a command that must fail, and returns its output."""
+    result = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                            stdin=subprocess.DEVNULL, check=False)
+    if result.returncode == 0:
+        sys.exit(f"{' '.join(map(str, command))}\nsucceeded:\n{result.stdout}")
+    return result.stdout
 
 
 def configure(source, build, compiler, *definitions):
     run("cmake", "-G", "Ninja", "-S", source, "-B", build, f"-DCMAKE_CXX_COMPILER={compiler}", *definitions)
 
 
-def build_and_run(way, scratch, compiler, *definitions):
-    configure(HERE / way, scratch / "consumer", compiler, *definitions)
+def build_and_run(method, scratch, compiler, *definitions):
+    configure(HERE / method, scratch / "consumer", compiler, *definitions)
     run("cmake", "--build", scratch / "consumer", "--parallel", "1")
     programs = sorted(path for path in (scratch / "consumer").glob("consumer*") if path.is_file())
     assert programs, "no program was built"
@@ -51,9 +51,9 @@ def build_and_run(way, scratch, compiler, *definitions):
 
 
 def find_package(scratch, compiler, build):
-    """Installs what the tests were built with: the compiled library takes long to compile."""
+    """Installs the library of the test build, because the compiled library takes long to compile."""
     run("cmake", "--install", build, "--component", "library", "--prefix", scratch / "installed")
-    # Only what was installed may be used from here on: another place must do as well.
+    # The installation must work without its sources, and in another folder.
     moved = scratch / "moved"
     shutil.move(scratch / "installed", moved)
     for file in [*moved.rglob("*.cmake"), *moved.rglob("*.pc")]:
@@ -66,7 +66,7 @@ OPTIONAL = ("SQLite3", "PostgreSQL", "Hiredis", "Boost", "Catch2", "CLI11")
 
 
 def install_plainly(scratch, *definitions):
-    """As on a machine with nothing but what the library needs, by the two commands of docs/installing.md."""
+    """Installs by the two commands of docs/installing.md, as on a machine without optional dependencies."""
     run("cmake", "-S", ROOT, "-B", scratch / "plain", *(f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in OPTIONAL), *definitions)
     run("cmake", "--install", scratch / "plain", "--prefix", scratch / "installed")
     return scratch / "installed"
@@ -78,7 +78,7 @@ def plain_install(scratch, compiler):
                  "share/doc/tollgate/LICENSE"):
         assert (installed / file).is_file(), f"{file} is not installed"
 
-    # pkg-config, from a place to which it was moved.
+    # pkg-config, after the installation was moved to another folder.
     moved = scratch / "moved"
     shutil.move(installed, moved)
     os.environ["PKG_CONFIG_PATH"] = str(moved / "share/pkgconfig")
@@ -87,23 +87,23 @@ def plain_install(scratch, compiler):
     run(compiler, "-std=c++20", HERE / "each_dependency.cpp", "-o", program, *flags)
     assert run("pkg-config", "--modversion", "tollgate").strip() in run(program)
 
-    # A component that is not there is named, and so is what one needs.
-    for component, said in (("sqlite", "no component 'sqlite'"), ("compiled_redis", "no component 'compiled_redis'"),
-                            ("nonsense", "no component 'nonsense'")):
-        output = fail("cmake", "-G", "Ninja", "-S", HERE / "component", "-B", scratch / component, f"-DCMAKE_CXX_COMPILER={compiler}",
-                      f"-DCMAKE_PREFIX_PATH={moved}", f"-DCOMPONENT={component}", "-DCMAKE_DISABLE_FIND_PACKAGE_SQLite3=OFF")
-        assert said in " ".join(output.split()), f"{component}: expected `{said}`, not\n{output}"
+    # Errors name a component that is missing, and a missing dependency of a component.
+    for component, message in (("sqlite", "no component 'sqlite'"), ("compiled_redis", "no component 'compiled_redis'"),
+                               ("nonsense", "no component 'nonsense'")):
+        output = expect_failure("cmake", "-G", "Ninja", "-S", HERE / "component", "-B", scratch / component, f"-DCMAKE_CXX_COMPILER={compiler}",
+                                f"-DCMAKE_PREFIX_PATH={moved}", f"-DCOMPONENT={component}", "-DCMAKE_DISABLE_FIND_PACKAGE_SQLite3=OFF")
+        assert message in " ".join(output.split()), f"{component}: expected `{message}`, not\n{output}"
 
 
 def version():
     return re.search(r'#define TOLLGATE_VERSION "([^"]+)"', (ROOT / "include/tollgate/base/config.hpp").read_text()).group(1)
 
 
-class Information:
-    """What a recipe says of a package or component: `cpp_info`."""
+class PackageInfo:
+    """The `cpp_info` of a package or component in a recipe."""
 
     def __init__(self):
-        self.properties, self.components = {}, collections.defaultdict(Information)
+        self.properties, self.components = {}, collections.defaultdict(PackageInfo)
         self.requires, self.defines, self.system_libs = [], [], []
 
     def set_property(self, name, value):
@@ -111,13 +111,13 @@ class Information:
 
 
 def run_conan_recipe(path, scratch, options):
-    """Does what `conan create` does with a recipe, with functions of the same names as Conan's."""
+    """Runs a recipe like `conan create`, with replacements for Conan's functions."""
     def copy(_, pattern, src, dst):
         for file in pathlib.Path(src).rglob("*"):
             if file.is_file() and fnmatch.fnmatch(str(file.relative_to(src)), pattern):
-                to = pathlib.Path(dst) / file.relative_to(src)
-                to.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(file, to)
+                target = pathlib.Path(dst) / file.relative_to(src)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(file, target)
 
     class Options(dict):
         __getattr__ = dict.__getitem__
@@ -130,7 +130,7 @@ def run_conan_recipe(path, scratch, options):
         sys.modules[name] = types.ModuleType(name)
         vars(sys.modules[name]).update(functions)
     recipe = runpy.run_path(str(path))["TollgateConan"]()
-    recipe.recipe_folder, recipe.options, recipe.cpp_info, required = str(path.parent), Options(options), Information(), []
+    recipe.recipe_folder, recipe.options, recipe.cpp_info, required = str(path.parent), Options(options), PackageInfo(), []
     recipe.requires = lambda reference, **_: required.append(reference.partition("/")[0])
     recipe.export_sources_folder, recipe.package_folder = str(scratch / "exported"), str(scratch / "packaged")
     recipe.set_version()
@@ -144,33 +144,33 @@ def run_conan_recipe(path, scratch, options):
 
 
 def conan(scratch, compiler):
-    """The recipe packages what a program needs, and its targets are named like those of an install. Conan is not available here."""
+    """The recipe packages all that a program needs, and names targets like an installation. Conan itself is not available."""
     optional = {"sqlite": "sqlite3", "postgres": "libpq", "redis": "hiredis"}
-    for chosen in ((), ("sqlite",), tuple(optional)):
-        made = scratch / ("with_" + "_".join(chosen))
-        recipe, required = run_conan_recipe(ROOT / ".packaging/conan/conanfile.py", made,
-                                            {name: name in chosen for name in optional})
+    for selected in ((), ("sqlite",), tuple(optional)):
+        folder = scratch / ("with_" + "_".join(selected))
+        recipe, required = run_conan_recipe(ROOT / ".packaging/conan/conanfile.py", folder,
+                                            {name: name in selected for name in optional})
         assert recipe.options.keys() == type(recipe).options.keys()
-        assert sorted(required) == sorted(["asio", "nlohmann_json", "openssl", *(optional[name] for name in chosen)])
+        assert sorted(required) == sorted(["asio", "nlohmann_json", "openssl", *(optional[name] for name in selected)])
         components = recipe.cpp_info.components
         for key in ("cmake_target_name", "pkg_config_name"):  # Conan links the package as a whole with each component
             names = [each.properties.get(key) for each in components.values()]
             assert recipe.cpp_info.properties[key] not in names, f"{key}: the package is named like a component"
         assert {each.properties["cmake_target_name"] for each in components.values()} == \
-            {"tollgate::tollgate", *(f"tollgate::{name}" for name in chosen)}
+            {"tollgate::tollgate", *(f"tollgate::{name}" for name in selected)}
         used = {each.partition("::")[0] for component in components.values() for each in component.requires if "::" in each}
         assert used == set(required), "Conan refuses a package that no component requires"
         assert [each.defines for name, each in components.items() if name != "tollgate"] == \
-            [[f"TOLLGATE_WITH_{name.upper()}"] for name in chosen]
-    assert (made / "packaged/licenses/LICENSE").is_file()
+            [[f"TOLLGATE_WITH_{name.upper()}"] for name in selected]
+    assert (folder / "packaged/licenses/LICENSE").is_file()
     program = scratch / "program"
-    run(compiler, "-std=c++20", "-I", made / "packaged/include", HERE / "each_dependency.cpp", "-o", program,
+    run(compiler, "-std=c++20", "-I", folder / "packaged/include", HERE / "each_dependency.cpp", "-o", program,
         "-lssl", "-lcrypto", "-pthread")
     assert recipe.version == version() and version() in run(program)
 
 
 def vcpkg(scratch, compiler):
-    """A program uses what the port installs. vcpkg is not available here: `run_portfile.cmake` has the functions that the port calls."""
+    """A program uses the installed port. vcpkg itself is not available: `run_portfile.cmake` has the functions that the port calls."""
     port = json.loads((ROOT / ".packaging/vcpkg/tollgate/vcpkg.json").read_text())
     assert port["version"] == version(), "vcpkg.json has another version"
     for features in ("", *port["features"], ";".join(port["features"])):
@@ -194,7 +194,7 @@ def fetch_content(scratch, compiler):
 
 
 def fetch_dependencies(scratch, compiler):
-    """As on a machine without Asio and nlohmann/json; what would be fetched is made of the installed headers."""
+    """As on a machine without Asio and nlohmann/json. Links to the installed headers replace the fetched sources."""
     for fetched, headers in (("asio/asio/include", ("asio", "asio.hpp")), ("json/include", ("nlohmann",))):
         (scratch / fetched).mkdir(parents=True)
         for name in headers:
@@ -206,20 +206,21 @@ def fetch_dependencies(scratch, compiler):
                   f"-DFETCHCONTENT_SOURCE_DIR_TOLLGATE_FETCHED_JSON={scratch / 'json'}")
 
 
-WAYS = {way.__name__: way for way in (find_package, plain_install, vcpkg, conan, add_subdirectory, fetch_content, fetch_dependencies)}
+METHODS = {method.__name__: method for method in (
+    find_package, plain_install, vcpkg, conan, add_subdirectory, fetch_content, fetch_dependencies)}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("way", choices=WAYS)
+    parser.add_argument("method", choices=METHODS)
     parser.add_argument("--compiler", required=True)
     parser.add_argument("--scratch", required=True, type=pathlib.Path, help="emptied first")
-    parser.add_argument("--build", type=pathlib.Path, help="for find_package: where the library was built, its compiled targets, too")
+    parser.add_argument("--build", type=pathlib.Path, help="for find_package: the build directory of the library, with its compiled targets")
     arguments = parser.parse_args()
     shutil.rmtree(arguments.scratch, ignore_errors=True)
     arguments.scratch.mkdir(parents=True)
     built = [arguments.build] if arguments.build else []
-    WAYS[arguments.way](arguments.scratch, arguments.compiler, *built)
+    METHODS[arguments.method](arguments.scratch, arguments.compiler, *built)
 
 
 if __name__ == "__main__":

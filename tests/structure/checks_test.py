@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Each check of this directory accepts a small project that is right and reports one that is not."""
+"""Each check of this directory accepts a valid small project and reports an invalid one."""
 
 import importlib.util
 import pathlib
@@ -43,7 +43,7 @@ class Project(unittest.TestCase):
 
 
 class Modules(Project):
-    def test_down_and_across_one_directory_is_good(self):
+    def test_includes_of_lower_modules_and_the_same_module(self):
         self.header("base/a.hpp")
         self.header("base/b.hpp", "tollgate/base/a.hpp")
         self.header("http/c.hpp", "tollgate/base/b.hpp", "vector")
@@ -51,17 +51,17 @@ class Modules(Project):
         self.header("tollgate.hpp", "tollgate/server/d.hpp")
         self.assertEqual(modules_test.check(self.base), [])
 
-    def test_up_is_not(self):
+    def test_an_include_of_a_higher_module(self):
         self.header("http/c.hpp")
         self.header("base/a.hpp", "tollgate/http/c.hpp")
         self.assert_finding(modules_test.check, "includes <tollgate/http/c.hpp>")
 
-    def test_bodies_climb_no_more_than_headers(self):
+    def test_bodies_follow_the_rule_of_headers(self):
         self.header("http/c.hpp")
         self.header("base/a.ipp", "tollgate/http/c.hpp")
         self.assert_finding(modules_test.check, "which is not below")
 
-    def test_modules_of_one_level_stay_apart(self):
+    def test_modules_of_one_level_do_not_include_each_other(self):
         self.header("pages/a.hpp")
         self.header("oauth/b.hpp", "tollgate/pages/a.hpp")
         self.assert_finding(modules_test.check, "which is not below")
@@ -89,12 +89,12 @@ class Modules(Project):
         self.header("base/a.ipp", "tollgate/base/a.hpp")
         self.assertEqual(modules_test.check(self.base), [])
 
-    def test_two_nouns_that_need_each_other(self):
+    def test_two_headers_that_need_each_other(self):
         self.header("base/a.hpp", text=SEPARATE.format("tollgate/base/b.hpp"))
         self.header("base/b.hpp", "tollgate/base/a.hpp")
         self.assertEqual(modules_test.check(self.base), [])
 
-    def test_a_header_that_is_missing(self):
+    def test_a_missing_header(self):
         self.header("http/a.hpp", "tollgate/base/b.hpp")
         self.assert_finding(modules_test.check, "does not exist")
 
@@ -105,7 +105,7 @@ class Modules(Project):
 
     def test_an_unknown_module(self):
         self.header("attic/a.hpp")
-        self.assert_finding(modules_test.check, "is no module")
+        self.assert_finding(modules_test.check, "is not a module")
 
 
 class Layout(Project):
@@ -141,7 +141,7 @@ class Docs(Project):
         self.write("README.md", "[a](docs/a.md) [b](docs/a.md#some-heading) [c](https://example.com/x) ![d](docs)\n")
         self.assertEqual(docs_test.check(self.base), [])
         self.write("README.md", "[a](docs/b.md)\n")
-        self.assert_finding(docs_test.check, "leads nowhere")
+        self.assert_finding(docs_test.check, "has no target")
         self.write("README.md", "[a](docs/a.md#another)\n")
         self.assert_finding(docs_test.check, "no such heading")
 
@@ -150,7 +150,7 @@ class Docs(Project):
         self.write("README.md", "<!-- snippet: examples/a/main.cpp part -->\n```cpp\nint a;\nint b;\n```\n")
         self.assertEqual(docs_test.check(self.base), [])
         for page, part in (
-            ("```cpp\nint a;\n```\n", "which compiled file"),
+            ("```cpp\nint a;\n```\n", "without `<!-- snippet"),
             ("<!-- snippet: examples/a/main.cpp -->\n```cpp\nint a;\n```\n", "differs"),
             ("<!-- snippet: examples/a/main.cpp other -->\n```cpp\nint a;\n```\n", "has no part"),
             ("<!-- snippet: examples/b.cpp -->\n```cpp\nint a;\n```\n", "does not exist"),
@@ -161,15 +161,15 @@ class Docs(Project):
 
 
 class Exemplars(Project):
-    def test_in_step(self):
+    def test_equal_to_the_compiled_exemplar(self):
         self.header("contract/a.hpp", text="/// Exemplar:\n///\n///     struct a {\n///         int b;\n///     };\nint c;\n")
         self.write(exemplars_test.TEST, "struct a {\n    int b;\n};\n")
         self.assertEqual(exemplars_test.check(self.base), [])
 
-    def test_changed_in_one_place(self):
+    def test_different_from_the_compiled_exemplar(self):
         self.header("contract/a.hpp", text="/// Exemplar:\n///\n///     struct a {};\n")
         self.write(exemplars_test.TEST, "struct b {};\n")
-        self.assert_finding(exemplars_test.check, "does not stand in")
+        self.assert_finding(exemplars_test.check, "is not in")
 
 
 class PublicHeaders(Project):
@@ -183,15 +183,15 @@ class PublicHeaders(Project):
         self.write("examples/a/main.cpp", "#include <tollgate/base/a.hpp>\n")
         self.assertEqual(public_headers_test.check(self.base), [])
 
-    def test_an_example_includes_what_is_private(self):
+    def test_an_example_includes_a_private_header(self):
         self.write("examples/a/main.cpp", "#include <tollgate/base/detail/b.hpp>\n")
         self.assert_finding(public_headers_test.check, "private")
 
-    def test_a_document_names_what_is_private(self):
+    def test_a_document_includes_a_private_header(self):
         self.write("docs/b.md", "```cpp\n#include <tollgate/base/detail/b.hpp>\n```\n")
         self.assert_finding(public_headers_test.check, "private")
 
-    def test_no_document_names_it(self):
+    def test_a_public_header_without_a_document(self):
         self.header("base/c.hpp")
         self.assert_finding(public_headers_test.check, "no document names")
 
@@ -227,7 +227,7 @@ class SingleHeader(Project):
         self.assertEqual(order, sorted(order))
         self.assertNotIn("#include <tollgate/", text)
 
-    def test_two_nouns_that_need_each_other(self):
+    def test_two_headers_that_need_each_other(self):
         both = "".join(f"#include <tollgate/base/{name}.ipp>\n" for name in "ab")
         self.header("base/a.hpp", text="void a();\n" + SEPARATE.format("tollgate/base/b.hpp"))
         self.header("base/b.hpp", "tollgate/base/a.hpp",
@@ -239,7 +239,7 @@ class SingleHeader(Project):
         order = [text.index(part) for part in parts]
         self.assertEqual(order, sorted(order))
 
-    def test_a_part_has_its_switch(self):
+    def test_an_optional_part_has_a_switch(self):
         self.header("store/sqlite.hpp", text="void s();\n" + SEPARATE.format("tollgate/store/sqlite.ipp"))
         self.header("store/sqlite.ipp", "tollgate/store/sqlite.hpp", "sqlite3.h", text="void s() {}\n")
         text = self.single()
@@ -247,7 +247,7 @@ class SingleHeader(Project):
                                                "void s() {}", "#endif  // TOLLGATE_WITH_SQLITE")]
         self.assertEqual(order, sorted(order))
 
-    def test_bodies_included_elsewhere(self):
+    def test_bodies_that_are_not_included_at_the_end(self):
         self.header("base/a.hpp", "tollgate/base/a.ipp")
         self.header("base/a.ipp")
         self.assert_refused("at the end of their header")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""All public headers compile without a warning with each compiler, standard library and standard that is supported, and
-what is not supported ends with one message.
+"""All public headers compile without a warning with each supported compiler, standard library and standard. Others get one
+message.
 """
 
 import re
@@ -41,17 +41,17 @@ def main():
 
     def accept(row):
         compiler, options, parts = row
-        good, output = check(compiler, [*options, *WARNINGS, *(f"-DTOLLGATE_WITH_{part}" for part in parts)], CODE)
-        return None if good else f"{compiler} {' '.join(options)}:\n{output[:4000]}"
+        compiles, output = check(compiler, [*options, *WARNINGS, *(f"-DTOLLGATE_WITH_{part}" for part in parts)], CODE)
+        return None if compiles else f"{compiler} {' '.join(options)}:\n{output[:4000]}"
 
     def refuse(row):
         compiler, options, message = row
-        good, output = check(compiler, options, CODE)
+        compiles, output = check(compiler, options, CODE)
         errors = re.findall(r"error: (?:#error )?(.*)", output)
         expected = [f'"{message}"', errors[-1] if errors else ""]
-        if not good and errors == expected and "compilation_ends_here" in errors[-1]:
+        if not compiles and errors == expected and "compilation_ends_here" in errors[-1]:
             return None
-        return f"{compiler} {' '.join(options)}: one message was expected, not\n{output[:4000]}"
+        return f"{compiler} {' '.join(options)}: expected one message, not\n{output[:4000]}"
 
     rows = [(compiler, options, PARTS) for compiler, options in SUPPORTED] + [(*row, []) for row in CORE]
     findings = [*toolchain.in_parallel(arguments.jobs, accept, rows), *toolchain.in_parallel(arguments.jobs, refuse, REFUSED)]

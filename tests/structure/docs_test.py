@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""In every document, relative links lead somewhere, and each C++ snippet equals a part of a file that is compiled.
+"""In every document, relative links have a target, and each C++ snippet equals a part of a compiled file.
 
-Before each block of C++ stands `<!-- snippet: FILE -->` or `<!-- snippet: FILE NAME -->`. The block equals that file,
-or its part between the comments `// [NAME]` and `// [/NAME]`, moved to the left margin. `docs_test.py --write` copies it from there.
+Each block of C++ follows `<!-- snippet: FILE -->` or `<!-- snippet: FILE NAME -->`. The block equals that file, or its part
+between the comments `// [NAME]` and `// [/NAME]`, without its indentation. `docs_test.py --write` copies the text from the file.
 """
 
 import re
@@ -24,7 +24,7 @@ def pages(base):
 
 
 def anchors(page):
-    """The names that headings get where the page is shown: lower case, spaces to hyphens, punctuation dropped."""
+    """The anchors of headings as GitHub generates them: lower case, spaces to hyphens, punctuation dropped."""
     text = FENCE.sub("", sources.read(page))
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in HEADING.findall(text)}
 
@@ -38,13 +38,13 @@ def check_links(base, page):
         path, _, anchor = target.partition("#")
         linked = (page.parent / path).resolve() if path else page
         if not linked.exists():
-            yield f"{page.relative_to(base)}: the link to {target} leads nowhere"
+            yield f"{page.relative_to(base)}: the link to {target} has no target"
         elif anchor and linked.suffix == ".md" and anchor not in anchors(linked):
             yield f"{page.relative_to(base)}: {target}: no such heading"
 
 
 def snippet(base, file, name):
-    """The text that a mark asks for; a problem instead, as ValueError."""
+    """The text of a file or of one of its parts. Raises ValueError if it does not exist."""
     path = base / file
     if not path.is_file():
         raise ValueError(f"{file} does not exist")
@@ -67,20 +67,20 @@ def check_snippets(base, page):
         where = f"{page.relative_to(base)}:{line}"
         mark = MARK.search(text[:block.start()])
         if not mark:
-            yield f"{where}: no `<!-- snippet: FILE -->` says which compiled file this block is from"
+            yield f"{where}: a block without `<!-- snippet: FILE -->`"
             continue
         try:
-            wanted = snippet(base, *mark.groups())
-        except ValueError as why:
-            yield f"{where}: {why}"
+            expected = snippet(base, *mark.groups())
+        except ValueError as error:
+            yield f"{where}: {error}"
             continue
-        if block.group(2).strip("\n") != wanted:
+        if block.group(2).strip("\n") != expected:
             yield f"{where}: the block differs from {' '.join(filter(None, mark.groups()))}"
 
 
 def refresh_snippets(base):
-    """Writes into each page what its marks ask for."""
-    def fresh(found):
+    """Replaces the snippets of each page by the text of their files."""
+    def updated(found):
         mark = MARK.search(text[:found.start()])
         if found.group(1) not in ("cpp", "c++") or not mark:
             return found.group(0)
@@ -88,7 +88,7 @@ def refresh_snippets(base):
 
     for page in pages(base):
         text = sources.read(page)
-        page.write_text(FENCE.sub(fresh, text), encoding="utf-8")
+        page.write_text(FENCE.sub(updated, text), encoding="utf-8")
 
 
 def check(base):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An exemplar in a header's comment is one that compiles: it stands in tests/unit/contract/exemplars_test.cpp, line by line."""
+"""Exemplars in comments of headers compile: each is, line by line, also in tests/unit/contract/exemplars_test.cpp."""
 
 import re
 
@@ -18,7 +18,7 @@ def check(base):
         for comment in CODE.findall(sources.read(header)):
             code = "\n".join(line.removeprefix("///     ").removeprefix("///") for line in comment.splitlines()).strip()
             if code not in compiled:
-                findings.append(f"{header.relative_to(base)}: the exemplar does not stand in {TEST}")
+                findings.append(f"{header.relative_to(base)}: the exemplar is not in {TEST}")
     return findings
 
 

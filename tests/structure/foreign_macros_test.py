@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Macros that <windows.h>, X11 and others leave behind do no harm to the tree, nor to the single header.
+"""Macros of <windows.h>, X11 and others do not break the headers, nor the single header.
 
-What we include of others comes first: how they live with such macros is theirs. Then each macro becomes something that
-no code survives, and then our header is included.
+The headers of other projects are included first. Then each macro is defined as text that does not compile, and then
+Tollgate's header is included.
 """
 
 import re
@@ -11,7 +11,7 @@ import sys
 import sources
 import toolchain
 
-# Those of <windows.h> that are words a program uses, then those of X11, then what C libraries have defined at times.
+# Common words among the macros of <windows.h>, then of X11, then of some C libraries.
 OBJECT_LIKE = """
     ABSOLUTE ALTERNATE BOOL CALLBACK CONST CreateDirectory CreateEvent CreateFile CreateMutex CreateWindow DELETE
     DELETE_KEY DIFFERENCE DOMAIN DeleteFile ERROR FALSE FAR GET GetClassName GetCommandLine GetCurrentTime GetMessage
@@ -27,7 +27,7 @@ POISON = ") tollgate_must_not_use_this_word ("
 
 
 def poisoned(external):
-    # One header may have two places, of which a machine has one.
+    # Some headers have different paths on different machines.
     lines = [f"#if __has_include(<{name}>)\n#include <{name}>\n#endif" for name in external]
     for macro in OBJECT_LIKE:
         lines += [f"#undef {macro}", f"#define {macro} {POISON}"]
@@ -46,13 +46,13 @@ def main():
     def judge(form):
         name, include = form
         compiler = toolchain.Compiler(arguments.compiler, [include, *arguments.includes[1:]])
-        good, said = compiler.check(code, "-DTOLLGATE_WITH_SQLITE", "-DTOLLGATE_WITH_POSTGRES", "-DTOLLGATE_WITH_REDIS",
-                                    "-DTOLLGATE_WITH_ASIO", "-DTOLLGATE_WITH_DISPATCHER")
-        return None if good else f"{name} is harmed by a macro of others:\n{said}"
+        compiles, output = compiler.check(code, "-DTOLLGATE_WITH_SQLITE", "-DTOLLGATE_WITH_POSTGRES", "-DTOLLGATE_WITH_REDIS",
+                                          "-DTOLLGATE_WITH_ASIO", "-DTOLLGATE_WITH_DISPATCHER")
+        return None if compiles else f"{name} does not compile after the macros of others:\n{output}"
 
     forms = [("the tree", arguments.includes[0]), ("the single header", str(single))]
     findings = list(filter(None, toolchain.in_parallel(arguments.jobs, judge, forms)))
-    print("\n".join(findings) if findings else f"{len(OBJECT_LIKE) + len(FUNCTION_LIKE)} macros do no harm")
+    print("\n".join(findings) if findings else f"{len(OBJECT_LIKE) + len(FUNCTION_LIKE)} macros break nothing")
     sys.exit(1 if findings else 0)
 
 

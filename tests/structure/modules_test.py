@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Includes only go down: names each include under include/tollgate that goes up, and each cycle."""
+"""Headers below include/tollgate include only headers of lower modules, and there is no cycle."""
 
 import re
 
@@ -8,15 +8,15 @@ import sources
 # A module may include itself and those with a lower number. Modules with the same number do not include each other.
 LEVELS = {"base": 0, "http": 1, "model": 2, "contract": 3, "limits": 4, "policy": 5, "account": 6, "pipeline": 7, "web": 8,
           "webhooks": 8, "manual": 9, "oauth": 9, "pages": 9, "api": 10}
-# Nothing but the umbrella includes these; each may include itself and the modules up to this level.
+# Only the umbrella header includes these; each may include itself and the modules up to this level.
 LEAVES = {"store": 3, "server": 1, "testing": 3}
-# What a header includes last, for its bodies: all declarations have been read by then, so it closes no cycle.
+# The last includes of a header, for its bodies: they follow all declarations, so they are not part of a cycle.
 BODIES = re.compile(r"^#if !defined\(TOLLGATE_SEPARATE_COMPILATION\)\n(?:#include <.*\n)+#endif$", re.MULTILINE)
-# Made of everything on purpose.
+# These include everything.
 EXEMPT = ("tollgate/tollgate.hpp", "tollgate/impl/")
 
 
-def place(name):
+def module_of(name):
     parts = name.split("/")
     return parts[1] if len(parts) > 2 else ""
 
@@ -32,7 +32,7 @@ def may_include(here, there):
 
 
 def includes(base):
-    """name -> the headers of ours that it includes, for every file of a module."""
+    """name -> the headers of Tollgate that it includes, for every file of a module."""
     graph = {}
     for path in sources.files(base / "include", ".hpp", ".ipp"):
         name = path.relative_to(base / "include").as_posix()
@@ -42,7 +42,7 @@ def includes(base):
 
 
 def cycle(base, names):
-    """One cycle of includes among headers, or nothing."""
+    """One cycle of includes among headers, or None."""
     headers = {}
     for name in names:
         if name.endswith(".hpp"):
@@ -69,16 +69,16 @@ def check(base):
     graph = includes(base)
     findings = []
     for name, targets in graph.items():
-        here = place(name)
+        here = module_of(name)
         if here not in LEVELS and here not in LEAVES:
-            findings.append(f"include/{name}: `{here}` is no module")
+            findings.append(f"include/{name}: `{here}` is not a module")
             continue
         for target in targets:
             if target not in graph:
-                why = "is for users" if target.startswith(EXEMPT) else "does not exist"
-                findings.append(f"include/{name} includes <{target}>, which {why}")
-            elif not may_include(here, place(target)):
-                findings.append(f"include/{name} ({here}) includes <{target}> ({place(target)}), which is not below it")
+                reason = "is for users" if target.startswith(EXEMPT) else "does not exist"
+                findings.append(f"include/{name} includes <{target}>, which {reason}")
+            elif not may_include(here, module_of(target)):
+                findings.append(f"include/{name} ({here}) includes <{target}> ({module_of(target)}), which is not below it")
     found = cycle(base, graph)
     if found:
         findings.append("a cycle of includes: " + " -> ".join(found))

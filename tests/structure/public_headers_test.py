@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""A header outside of detail/ is public: a document names it, and there are few. Users' code includes no other one."""
+"""A header outside of detail/ is public: a document names it, and their number is limited. Users include no other headers."""
 
 import re
 
 import sources
 
 PUBLIC_MAX = 80
-# What users read and copy.
+# Documents and code that users read and copy.
 FOR_USERS = ("README.md", "docs", "examples", "tests/consumer")
 PRIVATE = re.compile(r"#\s*include\s*<(tollgate/[^>]*/detail/[^>]+)>")
 NAMED = re.compile(r"tollgate/[a-z0-9_/]+\.hpp")
@@ -18,8 +18,8 @@ def public_headers(base):
 
 
 def users_files(base):
-    for place in FOR_USERS:
-        path = base / place
+    for name in FOR_USERS:
+        path = base / name
         if path.is_dir():
             yield from sources.files(path)
         elif path.is_file():

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Doxygen makes the API reference of the public headers without a warning: every public entity is documented."""
+"""Doxygen generates the API reference of the public headers without a warning: every public entity is documented."""
 
 import pathlib
 import subprocess
@@ -12,10 +12,10 @@ def main():
     output = pathlib.Path(sys.argv[1])
     output.mkdir(parents=True, exist_ok=True)
     settings = (sources.ROOT / ".cmake" / "Doxyfile").read_text(encoding="utf-8")
-    done = subprocess.run(["doxygen", "-"], input=f"{settings}\nOUTPUT_DIRECTORY = {output}\n", cwd=sources.ROOT, text=True,
-                          capture_output=True, check=False)
-    print(done.stdout + done.stderr)
-    sys.exit(1 if done.returncode != 0 or "warning:" in done.stderr else 0)
+    result = subprocess.run(["doxygen", "-"], input=f"{settings}\nOUTPUT_DIRECTORY = {output}\n", cwd=sources.ROOT, text=True,
+                            capture_output=True, check=False)
+    print(result.stdout + result.stderr)
+    sys.exit(1 if result.returncode != 0 or "warning:" in result.stderr else 0)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What the tests of this directory share: where the sources are, and how findings are reported."""
+"""Shared by the tests of this directory: finds source files, and reports findings."""
 
 import pathlib
 import re
@@ -7,12 +7,12 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OWN_INCLUDE = re.compile(r"^\s*#\s*include\s*<(tollgate/[^>]+)>", re.MULTILINE)
 
-# Not ours: made by builds and programs, and never committed.
+# Created by builds and programs, and never committed.
 SKIPPED = {".git", "build", "node_modules", "__pycache__", "tollgate-data"}
 
 
 def files(base, *suffixes):
-    """All files of the project under `base`, or those whose names end so."""
+    """All files of the project below `base`, or those whose names end with one of `suffixes`."""
     found = []
     for path in sorted(base.iterdir()):
         if path.name in SKIPPED:
@@ -25,7 +25,7 @@ def files(base, *suffixes):
 
 
 def read(path):
-    """The file's text; empty for bytes that are no text."""
+    """The text of a file; empty if it is not UTF-8."""
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -33,7 +33,7 @@ def read(path):
 
 
 def report(check):
-    """Runs a check of the project and ends the program: each finding on a line, exit code 1 if there is one."""
+    """Runs a check of the project and ends the program: prints each finding on a line, and exits with 1 if there is one."""
     findings = check(ROOT)
     for finding in findings:
         print(finding)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""clang-tidy has nothing to say about the public headers and the sources of the reference server; .clang-tidy has the checks.
+"""clang-tidy reports nothing for the public headers and the sources of the reference server; .clang-tidy has the checks.
 
-All public headers are one translation unit, and the server's sources a few: each would parse the same headers again.
+All public headers are one translation unit, and the server's sources a few, so that headers are parsed less often.
 """
 
 import pathlib
@@ -38,12 +38,12 @@ def main():
             name, code = unit
             path = pathlib.Path(scratch) / f"{name}.cpp"
             path.write_text(code, encoding="utf-8")
-            done = subprocess.run(
+            result = subprocess.run(
                 [PROGRAM, "--quiet", f"--config-file={sources.ROOT / '.clang-tidy'}",
                  f"--header-filter={sources.ROOT}/(include/tollgate|examples/reference_server)/", str(path), "--",
                  "-std=c++20", *compiler.includes, *(f"-D{each}" for each in DEFINES)],
                 capture_output=True, text=True, check=False)
-            return None if done.returncode == 0 else f"{done.stdout}{done.stderr}"
+            return None if result.returncode == 0 else f"{result.stdout}{result.stderr}"
 
         found = list(units())
         findings = list(filter(None, toolchain.in_parallel(arguments.jobs, judge, found)))

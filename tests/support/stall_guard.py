@@ -1,5 +1,5 @@
-"""Ends a test script that makes no progress for two minutes: prints which test runs and the stacks of this process and of all
-processes below it. TOLLGATE_TEST_STALL_SECONDS sets another time; support/stall_guard.hpp does the same in C++."""
+"""Aborts a test script that makes no progress for two minutes: prints the name of the test and the stacks of this process and its
+descendants. TOLLGATE_TEST_STALL_SECONDS sets another time; support/stall_guard.hpp does the same in C++."""
 
 import faulthandler
 import os
@@ -16,15 +16,15 @@ _last = time.monotonic()
 _running = "the script before its first test"
 
 
-def progress(what=None):
-    """Called when a test starts, and when one that may take long has got further."""
+def progress(test=None):
+    """Called when a test starts, and when a long test makes progress."""
     global _last, _running
     _last = time.monotonic()
-    _running = what or _running
+    _running = test or _running
 
 
 class Runner(unittest.TextTestRunner):
-    """unittest's runner under the guard."""
+    """unittest's runner with the guard."""
 
     class resultclass(unittest.TextTestResult):
         def startTest(self, test):
@@ -45,14 +45,14 @@ def _watch():
         time.sleep(0.2)
     print(f"\nNo progress for {_seconds_max:g} s in: {_running}", file=sys.stderr, flush=True)
     faulthandler.dump_traceback(all_threads=True)
-    below = _descendants(os.getpid())
-    for pid in below:
+    descendants = _descendants(os.getpid())
+    for pid in descendants:
         name = pathlib.Path(f"/proc/{pid}/comm").read_text().strip() if os.path.exists(f"/proc/{pid}") else ""
         print(f"== {name} {pid}", file=sys.stderr, flush=True)
         if name in ("tollgate-server",) or name.startswith("example_"):
             subprocess.run(["timeout", "30", "gdb", "-nx", "-batch", "-p", str(pid), "-ex", "set pagination off", "-ex",
                             "thread apply all backtrace 40"], stdin=subprocess.DEVNULL, stdout=sys.stderr, check=False)
-    for pid in below:
+    for pid in descendants:
         try:
             os.kill(pid, signal.SIGKILL)
         except ProcessLookupError:

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Puts test sources into groups that compile as one translation unit each, which costs a third of compiling them one by one.
+"""Groups test sources. Each group compiles as one translation unit, which takes a third of the time of separate compilation.
 
     unity_groups.py file...    prints `group file` for each
 
-Two files do not share a group when one declares, outside of classes and functions, a name that the other one uses: the names
-of an anonymous namespace would meet. A file that defines a macro is alone in its group.
+Two files do not share a group if one declares, outside of classes and functions, a name that the other one uses: names of an
+anonymous namespace would conflict. A file that defines a macro is alone in its group.
 """
 
 import pathlib
 import re
 import sys
 
-LINES_MAX = 3000  # a group: enough to share what headers cost, and small enough for two cores and 1 GB each
+LINES_MAX = 3000  # of a group: large enough to share the cost of headers, and small enough for two cores with 1 GB each
 
 NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|R"([^(\s]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'', re.DOTALL)
 USED = re.compile(r"(?<![\w.:])(?<!->)([A-Za-z_]\w*)")
@@ -42,7 +42,7 @@ class Source:
                         (self.imported if index == 2 else self.declared).add(found.group(1))
                     break
 
-    def meets(self, other):
+    def conflicts_with(self, other):
         return bool(self.declared & other.used or other.declared & self.used or self.imported & other.declared
                     or other.imported & self.declared)
 
@@ -53,7 +53,7 @@ def groups_of(sources):
         for group in groups:
             if (not source.alone and not group[0].alone and source.namespaces == group[0].namespaces
                     and sum(each.lines for each in group) + source.lines <= LINES_MAX
-                    and not any(source.meets(each) for each in group)):
+                    and not any(source.conflicts_with(each) for each in group)):
                 group.append(source)
                 break
         else:
