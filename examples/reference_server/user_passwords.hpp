@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 namespace reference {
 
@@ -28,9 +29,12 @@ public:
     explicit user_passwords(Directory& users) : users_{users} {}
 
     tollgate::result<std::optional<tollgate::user_id>> check_password(std::string_view login, std::string_view password) {
-        return check_password({.login = login, .password = password, .client = {}});
+        auto checked = check_password({.login = login, .password = password, .client = {}});
+        if (!checked) return std::move(checked).error();
+        return *checked ? std::optional{(*checked)->user} : std::nullopt;
     }
-    tollgate::result<std::optional<tollgate::user_id>> check_password(const tollgate::sign_in_attempt& attempt) {
+    /// The contract `versioned_password_source`: the version is the hash, which has a salt of its own.
+    tollgate::result<std::optional<tollgate::checked_password>> check_password(const tollgate::sign_in_attempt& attempt) {
         const auto& [login, password, client, is_known_browser] = attempt;
         const hash_limiter::permit permit{limiter_, {client, is_known_browser}};
         if (!permit.admitted()) return tollgate::unavailable("too many passwords are being checked");
@@ -38,20 +42,26 @@ public:
         if (!known) return std::move(known).error();
         switch (reference::check_password(password, *known ? (*known)->password_hash : decoy_)) {
             case password_check::right: break;
-            case password_check::wrong: return std::optional<tollgate::user_id>{};
+            case password_check::wrong: return std::optional<tollgate::checked_password>{};
             case password_check::failed: return tollgate::unavailable("scrypt failed: there may be too little memory");
         }
-        if (!*known) return std::optional<tollgate::user_id>{};
-        renew(**known, password);
-        return std::optional{(*known)->user};
+        if (!*known) return std::optional<tollgate::checked_password>{};
+        return std::optional{tollgate::checked_password{(*known)->user, renew(**known, password)}};
+    }
+    tollgate::result<std::string> password_version(std::string_view login) {
+        auto known = users_.find_login(login);
+        if (!known) return std::move(known).error();
+        return *known ? std::move((*known)->password_hash) : std::string{};
     }
 
     /// The contract `password_store`. Its owner has just shown the old one, so this is one of few hashes at a time.
-    tollgate::result<void> set_password(tollgate::user_id user, std::string_view password) {
+    tollgate::result<void> set_password(const tollgate::checked_password& current, std::string_view password) {
         const hash_limiter::permit permit{limiter_, {{}, true}};
         if (!permit.admitted()) return tollgate::unavailable("too many passwords are being checked");
         try {
-            return users_.set_password_hash(user, hash_password(password));
+            auto done = users_.replace_password_hash(current.user, {current.version, hash_password(password)});
+            if (!done && done.error().kind == tollgate::error_kind::not_found) return tollgate::error{tollgate::error_kind::conflict, "The password was changed.", {}};
+            return done;
         } catch (const failure& failed) {
             return tollgate::unavailable(failed.what());
         }
@@ -61,13 +71,15 @@ public:
     tollgate::result<bool> is_active(tollgate::user_id user) { return users_.is_active(user); }
 
 private:
-    /// If this fails, the old hash stays in use; the password is correct in any case.
-    void renew(const known_login& known, std::string_view password) {
-        if (!is_outdated(known.password_hash)) return;
+    /// The user's hash from now on. If this fails, the old hash stays in use; the password is correct in any case.
+    std::string renew(const known_login& known, std::string_view password) {
+        if (!is_outdated(known.password_hash)) return known.password_hash;
         try {
-            (void)users_.replace_password_hash(known.user, {known.password_hash, hash_password(password)});
-        } catch (const failure&) {
+            auto hash = hash_password(password);
+            if (users_.replace_password_hash(known.user, {known.password_hash, hash})) return hash;
+        } catch (const failure&) {  // as above
         }
+        return known.password_hash;
     }
 
     // Hashing is bound by the cores. A waiting request occupies a worker thread, so few may wait: at a tenth of a second per

@@ -4453,6 +4453,20 @@ struct listed_session {
 
 namespace tollgate::inline v0 {
 
+/// A submitted sign-in form and the client's address. Views: valid during the call.
+struct sign_in_attempt {
+    std::string_view login;
+    std::string_view password;
+    ip_address client;  ///< behind trusted proxies, the one they name
+    bool is_known_browser = false;  ///< has signed in with this login before
+};
+
+/// A password that was right. The version is empty if the password source is not a `versioned_password_source`.
+struct checked_password {
+    user_id user;
+    std::string version = {};
+};
+
 /// Checks a login and its password. Only the built-in sign-in page needs it.
 ///
 /// Thread rule: callable from many threads at once. Blocking: usually; declare `static constexpr bool blocking = true`.
@@ -4467,13 +4481,54 @@ concept password_source = requires(P& p, std::string_view login, std::string_vie
     { p.check_password(login, password) } -> std::same_as<result<std::optional<user_id>>>;
 };
 
+/// A password source that says which password it compared. Optional: with it a sign-in with the old password that is being
+/// checked during a change leaves no session, and of two changes at once the second is refused.
+///
+/// Exemplar:
+///
+///     struct shop_passwords {
+///         std::mutex mutex;
+///         std::string password = "please";
+///         std::uint64_t changes = 0;
+///
+///         result<std::optional<user_id>> check_password(std::string_view login, std::string_view typed) {
+///             const std::scoped_lock held{mutex};
+///             return login == "ann" && typed == password ? std::optional{user_id{1}} : std::nullopt;
+///         }
+///         result<std::optional<checked_password>> check_password(const sign_in_attempt& attempt) {
+///             const std::scoped_lock held{mutex};
+///             if (attempt.login != "ann" || attempt.password != password) return std::optional<checked_password>{};
+///             return std::optional{checked_password{user_id{1}, std::to_string(changes)}};
+///         }
+///         result<std::string> password_version(std::string_view login) {
+///             const std::scoped_lock held{mutex};
+///             return login == "ann" ? std::to_string(changes) : std::string{};
+///         }
+///         result<void> set_password(const checked_password& current, std::string_view wanted) {
+///             const std::scoped_lock held{mutex};
+///             if (current.version != std::to_string(changes)) return error{error_kind::conflict, "The password was changed.", {}};
+///             password = wanted;
+///             ++changes;
+///             return {};
+///         }
+///     };
+template <class P>
+concept versioned_password_source = password_source<P> && requires(P& p, const sign_in_attempt& attempt, std::string_view login) {
+    // As check_password(login, password), with the version of the password that was right: a text that every change
+    // replaces, for instance the hash. It is neither stored nor shown.
+    { p.check_password(attempt) } -> std::same_as<result<std::optional<checked_password>>>;
+    // The version of this login's password now; empty if there is no such user.
+    { p.password_version(login) } -> std::same_as<result<std::string>>;
+};
+
 /// A password source whose users can change their passwords. Optional: with it `cookie_sessions` is a `password_changer`.
 template <class P>
-concept password_store = password_source<P> && requires(P& p, user_id user, std::string_view password) {
+concept password_store = password_source<P> && requires(P& p, const checked_password& current, std::string_view password) {
     // From now on this is the user's password. It has at least `limits::password_characters_min` characters, and at most
     // `limits::password_bytes_max` bytes.
-    // not_found if there is no such user.
-    { p.set_password(user, password) } -> std::same_as<result<void>>;
+    // not_found if there is no such user. conflict, and nothing is changed, if the source has versions and `current` is not
+    // the current one.
+    { p.set_password(current, password) } -> std::same_as<result<void>>;
 };
 
 /// Finds the session of a request. Implement it on the sessions that your site has; `cookie_sessions` keeps its own. If it
@@ -4501,14 +4556,6 @@ concept session_source = requires(S& s, const http::request& request, instant no
     // Where to send a user who is not signed in, so that they return to `return_to`, a path and query of this site.
     // Visible ASCII.
     { s.sign_in_url(return_to) } -> std::same_as<std::string>;
-};
-
-/// A submitted sign-in form and the client's address. Views: valid during the call.
-struct sign_in_attempt {
-    std::string_view login;
-    std::string_view password;
-    ip_address client;  ///< behind trusted proxies, the one they name
-    bool is_known_browser = false;  ///< has signed in with this login before
 };
 
 /// The result of an attempt to sign in.
@@ -8357,6 +8404,7 @@ class cookie_sessions {
     static constexpr bool knows_active_users = requires(Passwords& passwords, user_id user) {
         { passwords.is_active(user) } -> std::same_as<result<bool>>;
     };
+    static constexpr bool knows_versions = requires { &Passwords::password_version; };
 
 public:
     /// Whether a session lookup may block.
@@ -8370,7 +8418,11 @@ public:
           throttle_{settings_.throttle, settings_.throttle_capacity},
           store_{&store},
           passwords_{&passwords},
-          random_{std::move(random)} {}
+          random_{std::move(random)} {
+        if constexpr (knows_versions)
+            static_assert(versioned_password_source<Passwords>,
+                          "tollgate: this does not satisfy versioned_password_source; read tollgate/contract/session_source.hpp");
+    }
 
     [[nodiscard]] result<std::optional<session>> session_of(const http::request& request, instant now) {
         const auto cookie = cookie_.read(request);
@@ -8416,10 +8468,20 @@ public:
         if (!*checked) return sign_in_response{};
         throttle_.succeed(key, now);
         if (auto ended = end_session_of(request); !ended) return std::move(ended).error();
-        auto begun = begin_session({**checked, std::string{attempt.login}, {}}, request, attempt.client, now, response);
+        auto begun = begin_session({(*checked)->user, std::string{attempt.login}, {}}, request, attempt.client, now);
+        if (!begun) return std::move(begun).error();
+        // A change of the password ends the sessions of its user, perhaps just before this one began.
+        if constexpr (knows_versions) {
+            auto version = passwords_->password_version(attempt.login);
+            if (!version || *version != (*checked)->version) {
+                (void)store_->end_session(digest_of(begun->cookie));
+                return version ? unavailable("the password was changed while it was checked") : std::move(version).error();
+            }
+        }
+        if (!cookie_.set(begun->cookie, response)) return internal_error("the session cookie is malformed");
         std::array<std::byte, 16> random;
-        if (begun && key.browser == 0 && random_.fill(random)) browsers_.set(random, attempt.login, response);
-        return begun;
+        if (key.browser == 0 && random_.fill(random)) browsers_.set(random, attempt.login, response);
+        return sign_in_response{sign_in_result::signed_in, std::move(begun->who), {}};
     }
 
     /// Ends the session of the request and removes its cookie.
@@ -8471,13 +8533,20 @@ public:
             return std::move(checked).error();
         }
         // The login may belong to somebody else by now.
-        if (!*checked || **checked != who.user) return password_change_response{refused, {}};
+        if (!*checked || (*checked)->user != who.user) return password_change_response{refused, {}};
         throttle_.succeed(key, now);
-        if (auto set = passwords_->set_password(who.user, wanted.wanted); !set) return std::move(set).error();
+        // The new session begins first, so that it ends, too, if the password is changed again. Its cookie is sent last.
+        auto begun = begin_session({who.user, who.login, {}}, request, wanted.client, now);
+        if (!begun) return std::move(begun).error();
+        const auto kept = digest_of(begun->cookie);
+        if (auto set = passwords_->set_password(**checked, wanted.wanted); !set) {
+            (void)store_->end_session(kept);
+            if (set.error().kind == error_kind::conflict) return password_change_response{refused, {}};
+            return std::move(set).error();
+        }
         // The current session, too: someone who knows its cookie must not stay.
-        if (auto ended = store_->end_sessions_of(who.user, std::nullopt); !ended) return std::move(ended).error();
-        if (auto begun = begin_session({who.user, who.login, {}}, request, wanted.client, now, response); !begun)
-            return std::move(begun).error();
+        if (auto ended = store_->end_sessions_of(who.user, kept); !ended) return std::move(ended).error();
+        if (!cookie_.set(begun->cookie, response)) return internal_error("the session cookie is malformed");
         return password_change_response{changed, {}};
     }
 
@@ -8494,13 +8563,22 @@ private:
         return kept;
     }
 
-    [[nodiscard]] result<std::optional<user_id>> check(const sign_in_attempt& attempt, bool is_known_browser) {
-        if constexpr (requires { passwords_->check_password(attempt); }) {
-            auto described = attempt;
-            described.is_known_browser = is_known_browser;
-            return passwords_->check_password(described);
+    [[nodiscard]] result<std::optional<checked_password>> check(const sign_in_attempt& attempt, bool is_known_browser) {
+        auto checked = [&] {
+            if constexpr (requires { passwords_->check_password(attempt); }) {
+                auto described = attempt;
+                described.is_known_browser = is_known_browser;
+                return passwords_->check_password(described);
+            } else {
+                return passwords_->check_password(attempt.login, attempt.password);
+            }
+        }();
+        if constexpr (knows_versions) {
+            return checked;
         } else {
-            return passwords_->check_password(attempt.login, attempt.password);
+            if (!checked) return std::move(checked).error();
+            if (!*checked) return std::optional<checked_password>{};
+            return std::optional{checked_password{**checked}};
         }
     }
 
@@ -8519,8 +8597,14 @@ private:
         return {};
     }
 
-    [[nodiscard]] result<sign_in_response> begin_session(session who, const http::request& request, const ip_address& client,
-                                                       instant now, http::response& response) {
+    /// A session in the store. Nobody has its cookie yet.
+    struct begun_session {
+        session who;
+        secret_text cookie;
+    };
+
+    [[nodiscard]] result<begun_session> begin_session(session who, const http::request& request, const ip_address& client,
+                                                      instant now) {
         std::array<std::byte, 32> bytes;
         if (!random_.fill(bytes)) return internal_error("the random source failed");
         const auto cookie = make_secret(secret_kind::session, bytes);
@@ -8535,9 +8619,8 @@ private:
                                             .signed_in_from = network_of(client),
                                             .user_agent = stored_user_agent(request)});
         if (!kept) return std::move(kept).error();
-        if (!cookie_.set(cookie, response)) return internal_error("the session cookie is malformed");
         (void)store_->sweep_sessions(now - settings_.lifetime, now - settings_.idle_lifetime, sweep_rows_max);
-        return sign_in_response{sign_in_result::signed_in, std::move(who), {}};
+        return begun_session{std::move(who), cookie};
     }
 
     session_settings settings_;

@@ -327,6 +327,34 @@ class Security(Case):
         listed = self.server.run("audit", "list", "--user", 2)["activities"]
         self.assertIn(("password_set", "192.0.2.1"), [(each["what"], each["client"]) for each in listed])
 
+    def visitors_during(self, change):
+        """All who sign in with the old password, from before a change until after it."""
+        visitors = []
+
+        def sign_in(address):
+            for _ in range(100):
+                visitors.append(Visitor(self.server, **{"X-Forwarded-For": address}))
+                if visitors[-1].sign_in("ann", "a password").status == 422:
+                    return True
+            return False
+
+        with concurrent.futures.ThreadPoolExecutor(3) as many:
+            attempts = [many.submit(sign_in, f"198.51.100.{i}") for i in range(3)]
+            self.eventually(lambda: len(visitors) > 6)
+            change()
+            self.assertEqual([True] * 3, [each.result() for each in attempts], "the old password is wrong")
+        return visitors
+
+    def test_no_sign_in_with_the_old_password_outlives_a_change(self):
+        here = self.visitor("192.0.2.1")
+        for name, change in (("of the user", lambda: self.change(here, "a password", "another one")),
+                             ("of an operator", lambda: self.server.run("user", "password", "--id", 2, "--password-stdin",
+                                                                        stdin="a third one"))):
+            with self.subTest(name):
+                self.server.run("user", "password", "--id", 2, "--password-stdin", stdin="a password")
+                here = self.visitor("192.0.2.1")
+                self.assertEqual([], [each.cookies for each in self.visitors_during(change) if self.is_in(each)])
+
     def test_guesses_at_the_current_password_are_throttled(self):
         here = self.visitor("192.0.2.1")
         self.assertEqual([422] * 10, [self.change(here, f"guess {i}", "another one").status for i in range(10)])

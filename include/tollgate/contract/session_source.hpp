@@ -18,6 +18,20 @@
 
 namespace tollgate::inline v0 {
 
+/// A submitted sign-in form and the client's address. Views: valid during the call.
+struct sign_in_attempt {
+    std::string_view login;
+    std::string_view password;
+    ip_address client;  ///< behind trusted proxies, the one they name
+    bool is_known_browser = false;  ///< has signed in with this login before
+};
+
+/// A password that was right. The version is empty if the password source is not a `versioned_password_source`.
+struct checked_password {
+    user_id user;
+    std::string version = {};
+};
+
 /// Checks a login and its password. Only the built-in sign-in page needs it.
 ///
 /// Thread rule: callable from many threads at once. Blocking: usually; declare `static constexpr bool blocking = true`.
@@ -32,13 +46,54 @@ concept password_source = requires(P& p, std::string_view login, std::string_vie
     { p.check_password(login, password) } -> std::same_as<result<std::optional<user_id>>>;
 };
 
+/// A password source that says which password it compared. Optional: with it a sign-in with the old password that is being
+/// checked during a change leaves no session, and of two changes at once the second is refused.
+///
+/// Exemplar:
+///
+///     struct shop_passwords {
+///         std::mutex mutex;
+///         std::string password = "please";
+///         std::uint64_t changes = 0;
+///
+///         result<std::optional<user_id>> check_password(std::string_view login, std::string_view typed) {
+///             const std::scoped_lock held{mutex};
+///             return login == "ann" && typed == password ? std::optional{user_id{1}} : std::nullopt;
+///         }
+///         result<std::optional<checked_password>> check_password(const sign_in_attempt& attempt) {
+///             const std::scoped_lock held{mutex};
+///             if (attempt.login != "ann" || attempt.password != password) return std::optional<checked_password>{};
+///             return std::optional{checked_password{user_id{1}, std::to_string(changes)}};
+///         }
+///         result<std::string> password_version(std::string_view login) {
+///             const std::scoped_lock held{mutex};
+///             return login == "ann" ? std::to_string(changes) : std::string{};
+///         }
+///         result<void> set_password(const checked_password& current, std::string_view wanted) {
+///             const std::scoped_lock held{mutex};
+///             if (current.version != std::to_string(changes)) return error{error_kind::conflict, "The password was changed.", {}};
+///             password = wanted;
+///             ++changes;
+///             return {};
+///         }
+///     };
+template <class P>
+concept versioned_password_source = password_source<P> && requires(P& p, const sign_in_attempt& attempt, std::string_view login) {
+    // As check_password(login, password), with the version of the password that was right: a text that every change
+    // replaces, for instance the hash. It is neither stored nor shown.
+    { p.check_password(attempt) } -> std::same_as<result<std::optional<checked_password>>>;
+    // The version of this login's password now; empty if there is no such user.
+    { p.password_version(login) } -> std::same_as<result<std::string>>;
+};
+
 /// A password source whose users can change their passwords. Optional: with it `cookie_sessions` is a `password_changer`.
 template <class P>
-concept password_store = password_source<P> && requires(P& p, user_id user, std::string_view password) {
+concept password_store = password_source<P> && requires(P& p, const checked_password& current, std::string_view password) {
     // From now on this is the user's password. It has at least `limits::password_characters_min` characters, and at most
     // `limits::password_bytes_max` bytes.
-    // not_found if there is no such user.
-    { p.set_password(user, password) } -> std::same_as<result<void>>;
+    // not_found if there is no such user. conflict, and nothing is changed, if the source has versions and `current` is not
+    // the current one.
+    { p.set_password(current, password) } -> std::same_as<result<void>>;
 };
 
 /// Finds the session of a request. Implement it on the sessions that your site has; `cookie_sessions` keeps its own. If it
@@ -66,14 +121,6 @@ concept session_source = requires(S& s, const http::request& request, instant no
     // Where to send a user who is not signed in, so that they return to `return_to`, a path and query of this site.
     // Visible ASCII.
     { s.sign_in_url(return_to) } -> std::same_as<std::string>;
-};
-
-/// A submitted sign-in form and the client's address. Views: valid during the call.
-struct sign_in_attempt {
-    std::string_view login;
-    std::string_view password;
-    ip_address client;  ///< behind trusted proxies, the one they name
-    bool is_known_browser = false;  ///< has signed in with this login before
 };
 
 /// The result of an attempt to sign in.

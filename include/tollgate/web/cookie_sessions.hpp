@@ -120,6 +120,7 @@ class cookie_sessions {
     static constexpr bool knows_active_users = requires(Passwords& passwords, user_id user) {
         { passwords.is_active(user) } -> std::same_as<result<bool>>;
     };
+    static constexpr bool knows_versions = requires { &Passwords::password_version; };
 
 public:
     /// Whether a session lookup may block.
@@ -133,7 +134,11 @@ public:
           throttle_{settings_.throttle, settings_.throttle_capacity},
           store_{&store},
           passwords_{&passwords},
-          random_{std::move(random)} {}
+          random_{std::move(random)} {
+        if constexpr (knows_versions)
+            static_assert(versioned_password_source<Passwords>,
+                          "tollgate: this does not satisfy versioned_password_source; read tollgate/contract/session_source.hpp");
+    }
 
     [[nodiscard]] result<std::optional<session>> session_of(const http::request& request, instant now) {
         const auto cookie = cookie_.read(request);
@@ -179,10 +184,20 @@ public:
         if (!*checked) return sign_in_response{};
         throttle_.succeed(key, now);
         if (auto ended = end_session_of(request); !ended) return std::move(ended).error();
-        auto begun = begin_session({**checked, std::string{attempt.login}, {}}, request, attempt.client, now, response);
+        auto begun = begin_session({(*checked)->user, std::string{attempt.login}, {}}, request, attempt.client, now);
+        if (!begun) return std::move(begun).error();
+        // A change of the password ends the sessions of its user, perhaps just before this one began.
+        if constexpr (knows_versions) {
+            auto version = passwords_->password_version(attempt.login);
+            if (!version || *version != (*checked)->version) {
+                (void)store_->end_session(digest_of(begun->cookie));
+                return version ? unavailable("the password was changed while it was checked") : std::move(version).error();
+            }
+        }
+        if (!cookie_.set(begun->cookie, response)) return internal_error("the session cookie is malformed");
         std::array<std::byte, 16> random;
-        if (begun && key.browser == 0 && random_.fill(random)) browsers_.set(random, attempt.login, response);
-        return begun;
+        if (key.browser == 0 && random_.fill(random)) browsers_.set(random, attempt.login, response);
+        return sign_in_response{sign_in_result::signed_in, std::move(begun->who), {}};
     }
 
     /// Ends the session of the request and removes its cookie.
@@ -234,13 +249,20 @@ public:
             return std::move(checked).error();
         }
         // The login may belong to somebody else by now.
-        if (!*checked || **checked != who.user) return password_change_response{refused, {}};
+        if (!*checked || (*checked)->user != who.user) return password_change_response{refused, {}};
         throttle_.succeed(key, now);
-        if (auto set = passwords_->set_password(who.user, wanted.wanted); !set) return std::move(set).error();
+        // The new session begins first, so that it ends, too, if the password is changed again. Its cookie is sent last.
+        auto begun = begin_session({who.user, who.login, {}}, request, wanted.client, now);
+        if (!begun) return std::move(begun).error();
+        const auto kept = digest_of(begun->cookie);
+        if (auto set = passwords_->set_password(**checked, wanted.wanted); !set) {
+            (void)store_->end_session(kept);
+            if (set.error().kind == error_kind::conflict) return password_change_response{refused, {}};
+            return std::move(set).error();
+        }
         // The current session, too: someone who knows its cookie must not stay.
-        if (auto ended = store_->end_sessions_of(who.user, std::nullopt); !ended) return std::move(ended).error();
-        if (auto begun = begin_session({who.user, who.login, {}}, request, wanted.client, now, response); !begun)
-            return std::move(begun).error();
+        if (auto ended = store_->end_sessions_of(who.user, kept); !ended) return std::move(ended).error();
+        if (!cookie_.set(begun->cookie, response)) return internal_error("the session cookie is malformed");
         return password_change_response{changed, {}};
     }
 
@@ -257,13 +279,22 @@ private:
         return kept;
     }
 
-    [[nodiscard]] result<std::optional<user_id>> check(const sign_in_attempt& attempt, bool is_known_browser) {
-        if constexpr (requires { passwords_->check_password(attempt); }) {
-            auto described = attempt;
-            described.is_known_browser = is_known_browser;
-            return passwords_->check_password(described);
+    [[nodiscard]] result<std::optional<checked_password>> check(const sign_in_attempt& attempt, bool is_known_browser) {
+        auto checked = [&] {
+            if constexpr (requires { passwords_->check_password(attempt); }) {
+                auto described = attempt;
+                described.is_known_browser = is_known_browser;
+                return passwords_->check_password(described);
+            } else {
+                return passwords_->check_password(attempt.login, attempt.password);
+            }
+        }();
+        if constexpr (knows_versions) {
+            return checked;
         } else {
-            return passwords_->check_password(attempt.login, attempt.password);
+            if (!checked) return std::move(checked).error();
+            if (!*checked) return std::optional<checked_password>{};
+            return std::optional{checked_password{**checked}};
         }
     }
 
@@ -282,8 +313,14 @@ private:
         return {};
     }
 
-    [[nodiscard]] result<sign_in_response> begin_session(session who, const http::request& request, const ip_address& client,
-                                                       instant now, http::response& response) {
+    /// A session in the store. Nobody has its cookie yet.
+    struct begun_session {
+        session who;
+        secret_text cookie;
+    };
+
+    [[nodiscard]] result<begun_session> begin_session(session who, const http::request& request, const ip_address& client,
+                                                      instant now) {
         std::array<std::byte, 32> bytes;
         if (!random_.fill(bytes)) return internal_error("the random source failed");
         const auto cookie = make_secret(secret_kind::session, bytes);
@@ -298,9 +335,8 @@ private:
                                             .signed_in_from = network_of(client),
                                             .user_agent = stored_user_agent(request)});
         if (!kept) return std::move(kept).error();
-        if (!cookie_.set(cookie, response)) return internal_error("the session cookie is malformed");
         (void)store_->sweep_sessions(now - settings_.lifetime, now - settings_.idle_lifetime, sweep_rows_max);
-        return sign_in_response{sign_in_result::signed_in, std::move(who), {}};
+        return begun_session{std::move(who), cookie};
     }
 
     session_settings settings_;

@@ -30,6 +30,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -388,6 +389,44 @@ struct passwords_that_blame_nobody {
     result<bool> check_password(std::string_view, std::string_view);
 };
 static_assert(!password_source<passwords_that_blame_nobody>);
+
+struct shop_passwords {
+    std::mutex mutex;
+    std::string password = "please";
+    std::uint64_t changes = 0;
+
+    result<std::optional<user_id>> check_password(std::string_view login, std::string_view typed) {
+        const std::scoped_lock held{mutex};
+        return login == "ann" && typed == password ? std::optional{user_id{1}} : std::nullopt;
+    }
+    result<std::optional<checked_password>> check_password(const sign_in_attempt& attempt) {
+        const std::scoped_lock held{mutex};
+        if (attempt.login != "ann" || attempt.password != password) return std::optional<checked_password>{};
+        return std::optional{checked_password{user_id{1}, std::to_string(changes)}};
+    }
+    result<std::string> password_version(std::string_view login) {
+        const std::scoped_lock held{mutex};
+        return login == "ann" ? std::to_string(changes) : std::string{};
+    }
+    result<void> set_password(const checked_password& current, std::string_view wanted) {
+        const std::scoped_lock held{mutex};
+        if (current.version != std::to_string(changes)) return error{error_kind::conflict, "The password was changed.", {}};
+        password = wanted;
+        ++changes;
+        return {};
+    }
+};
+static_assert(versioned_password_source<shop_passwords> && password_store<shop_passwords>);
+
+struct passwords_whose_version_is_a_number : shop_passwords {
+    result<int> password_version(std::string_view);
+};
+struct passwords_that_are_set_unseen : shop_passwords {
+    result<void> set_password(user_id, std::string_view);
+};
+static_assert(!versioned_password_source<passwords_whose_version_is_a_number>);
+static_assert(!password_store<passwords_that_are_set_unseen>);
+
 static_assert(!session_store<nothing>);
 static_assert(!oauth_store<nothing> && !application_store<nothing> && !grant_store<nothing>);
 
@@ -462,6 +501,19 @@ TEST_CASE("the exemplar exact_scopes compares exactly") {
 TEST_CASE("the exemplar partners_only accepts one host") {
     CHECK(exemplars::partners_only{}.check(*http::url::parse("https://hooks.partner.example/in")));
     CHECK_FALSE(exemplars::partners_only{}.check(*http::url::parse("https://hooks.partner.example.evil.example/in")));
+}
+
+TEST_CASE("the exemplar shop_passwords refuses a change of what was changed meanwhile") {
+    exemplars::shop_passwords passwords;
+    CHECK(*passwords.check_password("ann", "please") == user_id{1});
+    CHECK_FALSE(*passwords.check_password("ann", "Please"));
+    CHECK_FALSE(*passwords.check_password({.login = "ann", .password = "Please", .client = {}}));
+    const auto checked = **passwords.check_password({.login = "ann", .password = "please", .client = {}});
+    CHECK(checked.version == *passwords.password_version("ann"));
+    CHECK(passwords.set_password(checked, "another one"));
+    CHECK(checked.version != *passwords.password_version("ann"));
+    CHECK(passwords.set_password(checked, "a third one").error().kind == error_kind::conflict);
+    CHECK(*passwords.check_password("ann", "another one") == user_id{1});
 }
 
 TEST_CASE("the exemplar site_sessions recognises Ann") {

@@ -24,8 +24,8 @@ struct changing_passwords {
         if (found == of.end() || found->second != typed) return std::optional<user_id>{};
         return login == "ann" ? std::optional{ann} : std::optional{bob};
     }
-    result<void> set_password(user_id user, std::string_view wanted) {
-        of.at(user == ann ? "ann" : "bob") = wanted;
+    result<void> set_password(const checked_password& current, std::string_view wanted) {
+        of.at(current.user == ann ? "ann" : "bob") = wanted;
         return {};
     }
 };

@@ -4,6 +4,7 @@
 #include <support/fakes.hpp>
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <stdexcept>
@@ -472,8 +473,8 @@ struct changing_passwords {
         if (failure) return *failure;
         return login == "ann" && typed == password ? std::optional{whose} : std::nullopt;
     }
-    result<void> set_password(user_id user, std::string_view wanted) {
-        if (user != ann) return not_found();
+    result<void> set_password(const checked_password& current, std::string_view wanted) {
+        if (current.user != ann) return not_found();
         password = wanted;
         return {};
     }
@@ -615,4 +616,115 @@ TEST_CASE("guesses at a password change are throttled like those at sign-in") {
         CHECK_FALSE(ann_with.sessions.change_password(asked, ann_with.who, {"x", "y", ip_address::v4(192, 0, 2, 1)}, ann_with.now, out));
     ann_with.passwords.failure.reset();
     CHECK(ann_with.change(here, "the current one").result == changed);
+}
+
+namespace {
+
+/// Passwords with versions. What `meanwhile` does happens after a password was compared and before the result is known.
+struct versioned_passwords : changing_passwords {
+    int version = 1;
+    std::function<void()> meanwhile = [] {};
+    std::optional<error> version_failure;
+
+    using changing_passwords::check_password;
+    result<std::optional<checked_password>> check_password(const sign_in_attempt& attempt) {
+        auto checked = check_password(attempt.login, attempt.password);
+        if (!checked) return std::move(checked).error();
+        const auto compared = std::to_string(version);
+        std::exchange(meanwhile, [] {})();
+        if (!*checked) return std::optional<checked_password>{};
+        return std::optional{checked_password{**checked, compared}};
+    }
+    result<std::string> password_version(std::string_view login) const {
+        if (version_failure) return *version_failure;
+        return login == "ann" ? std::to_string(version) : std::string{};
+    }
+    result<void> set_password(const checked_password& current, std::string_view wanted) {
+        if (current.version != std::to_string(version)) return error{error_kind::conflict, "changed", {}};
+        ++version;
+        return changing_passwords::set_password(current, wanted);
+    }
+};
+static_assert(versioned_password_source<versioned_passwords> && password_store<versioned_passwords>);
+static_assert(!versioned_password_source<changing_passwords> && password_store<changing_passwords>);
+
+struct versioned_site {
+    session_map store;
+    versioned_passwords passwords;
+    std::uint64_t entropy = 0;
+    bool random_works = true;
+    cookie_sessions<session_map, versioned_passwords, test::counting_random> sessions{
+        {.auth_url = "https://shop.example"}, store, passwords, test::counting_random{&entropy, &random_works}};
+    http::request asked{};
+    http::response out{};
+
+    result<sign_in_response> sign_in() {
+        out = {};
+        return sessions.sign_in(asked, {"ann", "the current one", ip_address::v4(192, 0, 2, 1)}, noon, out);
+    }
+    result<password_change_response> change(std::string_view wanted) {
+        out = {};
+        const password_change change{"the current one", wanted, ip_address::v4(192, 0, 2, 1)};
+        return sessions.change_password(asked, {ann, "ann", "secret"}, change, noon, out);
+    }
+    /// A change that another request completes.
+    void change_elsewhere() {
+        REQUIRE(passwords.set_password({ann, std::to_string(passwords.version)}, "the thief's"));
+        REQUIRE(store.end_sessions_of(ann, std::nullopt));
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a password that is changed during a sign-in leaves no session", "[cookie_sessions]") {
+    versioned_site shop;
+    REQUIRE(shop.sign_in()->result == sign_in_result::signed_in);
+    CHECK(shop.store.rows.size() == 1);
+    shop.passwords.meanwhile = [&] { shop.change_elsewhere(); };
+    CHECK(shop.sign_in().error().kind == error_kind::unavailable);
+    CHECK(shop.store.rows.empty());
+    CHECK(shop.out.field_block().empty());
+    CHECK(shop.sign_in()->result == sign_in_result::refused);
+    // Neither does one whose version is unknown.
+    shop.passwords.password = "the current one";
+    shop.passwords.meanwhile = [&] { shop.passwords.version_failure = unavailable("the users' database"); };
+    CHECK(shop.sign_in().error().cause == "the users' database");
+    CHECK(shop.store.rows.empty());
+    CHECK(shop.out.field_block().empty());
+}
+
+TEST_CASE("of two password changes at once the second is refused", "[cookie_sessions]") {
+    using enum password_change_response::outcome;
+    versioned_site shop;
+    shop.passwords.meanwhile = [&] { shop.change_elsewhere(); };
+    CHECK(shop.change("the new one")->result == refused);
+    CHECK(shop.passwords.password == "the thief's");
+    CHECK(shop.store.rows.empty());
+    CHECK(shop.out.field_block().empty());
+    shop.passwords.password = "the current one";
+    CHECK(shop.change("the new one")->result == changed);
+    CHECK(shop.passwords.password == "the new one");
+    CHECK(shop.store.rows.size() == 1);
+    CHECK_FALSE(shop.out.field_block().empty());
+}
+
+TEST_CASE("a second password change ends the session of the first", "[cookie_sessions]") {
+    // It happens directly after the first password was set, when the first request has not ended the sessions yet.
+    struct overtaken : versioned_passwords {
+        std::function<void()> afterwards;
+        result<void> set_password(const checked_password& current, std::string_view wanted) {
+            auto done = versioned_passwords::set_password(current, wanted);
+            if (done) std::exchange(afterwards, [] {})();
+            return done;
+        }
+    } passwords;
+    session_map store;
+    std::uint64_t entropy = 0;
+    bool random_works = true;
+    cookie_sessions sessions{{.auth_url = "https://shop.example"}, store, passwords, test::counting_random{&entropy, &random_works}};
+    passwords.afterwards = [&] { REQUIRE(store.end_sessions_of(ann, std::nullopt)); };
+    http::response out;
+    const password_change change{"the current one", "the new one", ip_address::v4(192, 0, 2, 1)};
+    REQUIRE(sessions.change_password({}, {ann, "ann", "secret"}, change, noon, out));
+    CHECK(store.rows.empty());
 }

@@ -1,0 +1,26 @@
+// expect: tollgate: this does not satisfy versioned_password_source; read tollgate/contract/session_source.hpp
+// misfit 1 names check_password: tollgate: this does not satisfy versioned_password_source; read tollgate/contract/session_source.hpp
+// misfit 2 names password_version: tollgate: this does not satisfy versioned_password_source; read tollgate/contract/session_source.hpp
+#include <tollgate/store/memory.hpp>
+#include <tollgate/web/cookie_sessions.hpp>
+
+using namespace tollgate;
+
+struct own_passwords {
+    result<std::optional<user_id>> check_password(std::string_view, std::string_view) { return std::optional<user_id>{}; }
+#if TOLLGATE_MISFIT != 1
+    result<std::optional<checked_password>> check_password(const sign_in_attempt&) { return std::optional<checked_password>{}; }
+#endif
+#if TOLLGATE_MISFIT == 2
+    std::string password_version(std::string_view) { return {}; }
+#else
+    result<std::string> password_version(std::string_view) { return std::string{}; }
+#endif
+};
+
+int main() {
+    memory_store store;
+    own_passwords passwords;
+    cookie_sessions sessions{session_settings{.auth_url = "http://127.0.0.1"}, store, passwords};
+    return sessions.sign_in_url("/").empty() ? 1 : 0;
+}
