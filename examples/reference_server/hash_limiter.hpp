@@ -11,6 +11,7 @@
 #include <list>
 #include <map>
 #include <mutex>
+#include <utility>
 
 namespace reference {
 
@@ -24,7 +25,7 @@ struct hash_bounds {
 
 /// Bounds password hashing: one takes 32 MiB and a core. Clients share it by address range: waiting clients are admitted in turns
 /// between ranges, and if too many wait, one of the range with the most is refused. Browsers that have signed in before
-/// have separate slots and are admitted first.
+/// wait in separate slots and are admitted first every other time, since one account can make any number of them.
 ///
 /// Thread rule: any thread.
 class hash_limiter {
@@ -78,7 +79,7 @@ private:
     [[nodiscard]] bool acquire(std::uint64_t range, const client& of) {
         std::unique_lock hold{mutex_};
         if (running_ < bounds_.running_max && queue_.empty()) {
-            admit(range);
+            admit(range, of.is_known_browser);
             return true;
         }
         if (!make_queue_slot(range, of.is_known_browser)) return false;
@@ -111,12 +112,13 @@ private:
         return true;
     }
 
-    void admit(std::uint64_t range) {
+    void admit(std::uint64_t range, bool is_known_browser) {
         ++running_;
+        known_was_last_ = is_known_browser;
         ++running_by_range_[range];
     }
 
-    /// Admits the next client: known browsers first, then the first of the range with the fewest hashes running.
+    /// Admits the next client: the first of the range with the fewest hashes running; of known browsers, if the last one was not.
     void release(std::uint64_t range) {
         const std::lock_guard hold{mutex_};
         --running_;
@@ -126,13 +128,13 @@ private:
         const auto rank = [&](const waiter& each) {
             const auto found = running_by_range_.find(each.range);
             const std::size_t running = found == running_by_range_.end() ? 0 : found->second;
-            return each.is_known_browser ? std::size_t{0} : 1 + 2 * running + (each.range == last_served_ ? 1 : 0);
+            return std::pair{known_was_last_ || !each.is_known_browser, 2 * running + (each.range == last_served_ ? 1 : 0)};
         };
         for (waiter& each : queue_)
             if (each.now == state::waiting && (next == nullptr || rank(each) < rank(*next))) next = &each;
         if (next == nullptr) return;
         next->now = state::admitted;
-        admit(next->range);
+        admit(next->range, next->is_known_browser);
         next->changed.notify_one();
     }
 
@@ -141,6 +143,7 @@ private:
     std::list<waiter> queue_;
     std::map<std::uint64_t, std::size_t> running_by_range_;
     std::uint64_t last_served_ = 0;
+    bool known_was_last_ = false;
     std::size_t running_ = 0;
 };
 

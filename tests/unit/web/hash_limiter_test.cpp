@@ -72,6 +72,34 @@ TEST_CASE("when the queue is full, a waiting entry of the largest range is evict
     CHECK(all.admitted == 2);
 }
 
+TEST_CASE("known browsers do not take every turn", "[hash_limiter][threads]") {
+    const hash_limiter::client known_elsewhere{ip_address::v4(203, 0, 113, 1), true};
+    struct order {
+        std::vector<hash_limiter::client> waiting;
+        std::vector<std::size_t> admitted;
+    };
+    for (const auto& [waiting, admitted] : {
+             order{{known, known, user, user}, {2, 0, 3, 1}},
+             order{{known, known_elsewhere, user, known}, {1, 0, 2, 3}},
+             order{{attacker, user, known_elsewhere}, {1, 2, 0}},
+         }) {
+        hash_limiter limiter{{.running_max = 1, .waiting_max = 4, .known_waiting_max = 4, .queue_wait_max = seconds{600}}};
+        auto running = std::make_unique<hash_limiter::permit>(limiter, known);
+        std::vector<std::size_t> order;
+        std::vector<std::thread> threads;
+        for (std::size_t i = 0; i < waiting.size(); ++i) {
+            threads.emplace_back([&, i, who = waiting[i]] {
+                const hash_limiter::permit permit{limiter, who};
+                order.push_back(i);  // one at a time
+            });
+            while (limiter.waiting() == i) std::this_thread::yield();
+        }
+        running.reset();
+        for (auto& each : threads) each.join();
+        CHECK(order == admitted);
+    }
+}
+
 TEST_CASE("known browsers have their own slots", "[hash_limiter][threads]") {
     hash_limiter limiter{{.running_max = 1, .waiting_max = 2, .known_waiting_max = 1, .queue_wait_max = seconds{600}}};
     auto running = std::make_unique<hash_limiter::permit>(limiter, attacker);
