@@ -704,12 +704,16 @@ struct ip_network {
 
 namespace detail {
 
+/// The first address of the network that has these first bytes: 7 for an IPv6 /56.
+[[nodiscard]] constexpr ip_address first_of_network(const ip_address& client, std::size_t bytes_kept) noexcept {
+    auto bytes = client.bytes();
+    for (std::size_t i = bytes_kept; i < bytes.size(); ++i) bytes[i] = 0;
+    return ip_address::from_bytes(bytes);
+}
+
 /// The first address of the /24 of an IPv4 address, of the /48 of another.
 [[nodiscard]] constexpr ip_address without_host(const ip_address& client) noexcept {
-    auto bytes = client.bytes();
-    const std::size_t kept = client.is_v4() ? 15 : 6;
-    for (std::size_t i = kept; i < bytes.size(); ++i) bytes[i] = 0;
-    return ip_address::from_bytes(bytes);
+    return first_of_network(client, client.is_v4() ? 15 : 6);
 }
 
 }  // namespace detail
@@ -10701,8 +10705,11 @@ struct oauth_settings {
 
     seconds device_code_lifetime{600};  ///< RFC 8628: time to type the code into a browser
     seconds device_poll_interval{5};    ///< between the polls of a device; from 2 on
-    /// Requests for device codes of one address.
+    /// Requests for device codes of one address, an IPv6 /56 and an IPv6 /48, whose owners can use all addresses: few of the
+    /// codes that may wait for one application (`limits::device_codes_per_application_max`).
     quota device_requests{60, std::chrono::minutes{10}};
+    quota device_requests_of_site{120, std::chrono::minutes{10}};
+    quota device_requests_of_network{300, std::chrono::minutes{10}};
     /// Wrong user codes that one user types. One is right with a probability of 1 to 2.5 million at most, with as many
     /// codes waiting as one application may have.
     quota user_code_attempts{10, std::chrono::hours{1}};
@@ -11699,7 +11706,7 @@ struct client_endpoints {
                                      http::response& response) const {
         const auto read = authenticate(request, context, response, endpoint::device_authorization);
         if (!read) return;
-        const auto window = device_limiter.take(limit_key::of(context.client), settings.device_requests, context.now);
+        const auto window = take_device_request(context.client, context.now);
         if (!window.admitted)
             return answer_too_many(window, context.now, response, docs_url, "Too many device codes were requested from this address.");
         const auto wanted = read_device_request(read->sent, read->client, settings.services);
@@ -11722,6 +11729,16 @@ struct client_endpoints {
     }
 
 private:
+    [[nodiscard]] verdict take_device_request(const ip_address& client, instant now) const {
+        auto window = device_limiter.take(limit_key::of(client), settings.device_requests, now);
+        if (client.is_v4() || !window.admitted) return window;
+        const auto site = limit_key::of(tollgate::detail::first_of_network(client, 7)).in("/56");
+        window = device_limiter.take(site, settings.device_requests_of_site, now);
+        if (!window.admitted) return window;
+        const auto network = limit_key::of(tollgate::detail::first_of_network(client, 6)).in("/48");
+        return device_limiter.take(network, settings.device_requests_of_network, now);
+    }
+
     /// The window is shorter than the interval by a second, which the network may take.
     [[nodiscard]] bool polls_too_soon(const parameters& sent, instant now) const {
         const auto code = sent.find("device_code");
@@ -22985,7 +23002,8 @@ private:
         add(addresses_, bounds_.address, 'a', address, {});
         add(logins_, bounds_.login, 'l', 0, login);
         if (key.client.is_v4()) return made;
-        const std::uint64_t site = address & ~std::uint64_t{0xff}, network = address & ~std::uint64_t{0xffff};
+        const auto site = limit_key::of(detail::first_of_network(key.client, 7)).value();
+        const auto network = limit_key::of(detail::first_of_network(key.client, 6)).value();
         add(logins_at_addresses_, bounds_.login_at_site, 's', site, login);
         add(logins_at_addresses_, bounds_.login_at_network, 'n', network, login);
         add(addresses_, bounds_.site, 's', site, {});

@@ -76,12 +76,16 @@ struct ip_network {
 
 namespace detail {
 
+/// The first address of the network that has these first bytes: 7 for an IPv6 /56.
+[[nodiscard]] constexpr ip_address first_of_network(const ip_address& client, std::size_t bytes_kept) noexcept {
+    auto bytes = client.bytes();
+    for (std::size_t i = bytes_kept; i < bytes.size(); ++i) bytes[i] = 0;
+    return ip_address::from_bytes(bytes);
+}
+
 /// The first address of the /24 of an IPv4 address, of the /48 of another.
 [[nodiscard]] constexpr ip_address without_host(const ip_address& client) noexcept {
-    auto bytes = client.bytes();
-    const std::size_t kept = client.is_v4() ? 15 : 6;
-    for (std::size_t i = kept; i < bytes.size(); ++i) bytes[i] = 0;
-    return ip_address::from_bytes(bytes);
+    return first_of_network(client, client.is_v4() ? 15 : 6);
 }
 
 }  // namespace detail

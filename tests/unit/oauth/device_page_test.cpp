@@ -6,6 +6,8 @@
 #include <catch2/catch.hpp>
 
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 using namespace tollgate;
@@ -150,6 +152,41 @@ TEST_CASE("one address asks for so many device codes, and no more", "[oauth][dev
     CHECK(refused.find("Retry-After") == "60");
     shop.now += seconds{60};
     CHECK(shop.request().status() == status::ok);
+}
+
+TEST_CASE("an IPv6 network asks for so many device codes, and no more", "[oauth][device][limits]") {
+    auto settings = test_oauth_settings();
+    settings.device_requests = {2, seconds{60}};
+    settings.device_requests_of_site = {3, seconds{60}};
+    settings.device_requests_of_network = {5, seconds{60}};
+    device_shop shop{settings};
+    const auto from = [&](std::string_view address) {
+        const parameter_list fields{{"client_id", shop.app.client_id}, {"scope", "user:balance"}};
+        sent request{method::post, "/user/oauth_device/"};
+        request.from(*ip_address::parse(address)).body(to_form(fields), "application/x-www-form-urlencoded");
+        return shop.answer(request).status();
+    };
+    for (const auto& [address, answer] : std::vector<std::pair<std::string_view, status>>{
+             {"2001:db8:1:100::1", status::ok},
+             {"2001:db8:1:100::2", status::ok},
+             {"2001:db8:1:100::3", status::too_many_requests},  // the /64; not counted for the others
+             {"2001:db8:1:1ff::1", status::ok},
+             {"2001:db8:1:101::1", status::too_many_requests},  // the /56
+             {"2001:db8:1:200::1", status::ok},
+             {"2001:db8:1:000::1", status::ok},
+             {"2001:db8:1:300::1", status::too_many_requests},  // the /48
+             {"2001:db8:2:300::1", status::ok},
+             {"203.0.113.1", status::ok},
+             {"203.0.113.1", status::ok},
+             {"203.0.113.1", status::too_many_requests},
+             {"203.0.113.2", status::ok},
+             {"203.0.113.3", status::ok},
+             {"203.0.113.4", status::ok},
+             {"203.0.113.5", status::ok},  // each IPv4 address has an owner of its own
+         }) {
+        CAPTURE(address);
+        CHECK(from(address) == answer);
+    }
 }
 
 TEST_CASE("one user types so many wrong codes, and no more", "[oauth][device][limits]") {

@@ -181,7 +181,7 @@ struct client_endpoints {
                                      http::response& response) const {
         const auto read = authenticate(request, context, response, endpoint::device_authorization);
         if (!read) return;
-        const auto window = device_limiter.take(limit_key::of(context.client), settings.device_requests, context.now);
+        const auto window = take_device_request(context.client, context.now);
         if (!window.admitted)
             return answer_too_many(window, context.now, response, docs_url, "Too many device codes were requested from this address.");
         const auto wanted = read_device_request(read->sent, read->client, settings.services);
@@ -204,6 +204,16 @@ struct client_endpoints {
     }
 
 private:
+    [[nodiscard]] verdict take_device_request(const ip_address& client, instant now) const {
+        auto window = device_limiter.take(limit_key::of(client), settings.device_requests, now);
+        if (client.is_v4() || !window.admitted) return window;
+        const auto site = limit_key::of(tollgate::detail::first_of_network(client, 7)).in("/56");
+        window = device_limiter.take(site, settings.device_requests_of_site, now);
+        if (!window.admitted) return window;
+        const auto network = limit_key::of(tollgate::detail::first_of_network(client, 6)).in("/48");
+        return device_limiter.take(network, settings.device_requests_of_network, now);
+    }
+
     /// The window is shorter than the interval by a second, which the network may take.
     [[nodiscard]] bool polls_too_soon(const parameters& sent, instant now) const {
         const auto code = sent.find("device_code");

@@ -33,8 +33,11 @@ struct oauth_settings {
 
     seconds device_code_lifetime{600};  ///< RFC 8628: time to type the code into a browser
     seconds device_poll_interval{5};    ///< between the polls of a device; from 2 on
-    /// Requests for device codes of one address.
+    /// Requests for device codes of one address, an IPv6 /56 and an IPv6 /48, whose owners can use all addresses: few of the
+    /// codes that may wait for one application (`limits::device_codes_per_application_max`).
     quota device_requests{60, std::chrono::minutes{10}};
+    quota device_requests_of_site{120, std::chrono::minutes{10}};
+    quota device_requests_of_network{300, std::chrono::minutes{10}};
     /// Wrong user codes that one user types. One is right with a probability of 1 to 2.5 million at most, with as many
     /// codes waiting as one application may have.
     quota user_code_attempts{10, std::chrono::hours{1}};

@@ -150,7 +150,8 @@ private:
         add(addresses_, bounds_.address, 'a', address, {});
         add(logins_, bounds_.login, 'l', 0, login);
         if (key.client.is_v4()) return made;
-        const std::uint64_t site = address & ~std::uint64_t{0xff}, network = address & ~std::uint64_t{0xffff};
+        const auto site = limit_key::of(detail::first_of_network(key.client, 7)).value();
+        const auto network = limit_key::of(detail::first_of_network(key.client, 6)).value();
         add(logins_at_addresses_, bounds_.login_at_site, 's', site, login);
         add(logins_at_addresses_, bounds_.login_at_network, 'n', network, login);
         add(addresses_, bounds_.site, 's', site, {});
