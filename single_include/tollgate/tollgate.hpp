@@ -9194,7 +9194,9 @@ struct authorization_texts {
     std::string_view may = "Permissions";
     std::string_view since = "Authorized";
     std::string_view revoke = "Revoke";
-    std::string_view revoke_warning = "{} will lose access to your account immediately. It can request access again.";
+    std::string_view revoke_warning =
+        "{} will lose access to your account immediately. It can request access again. Webhooks that it created stay: review them "
+        "on the page \"Webhooks\".";
     std::string_view revoke_button = "Revoke access";
     std::string_view revoked = "Access was revoked.";
 };
@@ -23295,7 +23297,8 @@ TOLLGATE_DECL page_texts german_texts() {
              .may = "Berechtigungen",
              .since = "Autorisiert",
              .revoke = "Widerrufen",
-             .revoke_warning = "{} verliert sofort den Zugriff auf Ihr Konto. Die Anwendung kann erneut um Zugriff bitten.",
+             .revoke_warning = "{} verliert sofort den Zugriff auf Ihr Konto. Die Anwendung kann erneut um Zugriff bitten. "
+                               "Webhooks, die sie angelegt hat, bleiben: Prüfen Sie sie auf der Seite „Webhooks“.",
              .revoke_button = "Zugriff widerrufen",
              .revoked = "Der Zugriff wurde widerrufen."},
         .webhooks =

@@ -180,7 +180,9 @@ struct authorization_texts {
     std::string_view may = "Permissions";
     std::string_view since = "Authorized";
     std::string_view revoke = "Revoke";
-    std::string_view revoke_warning = "{} will lose access to your account immediately. It can request access again.";
+    std::string_view revoke_warning =
+        "{} will lose access to your account immediately. It can request access again. Webhooks that it created stay: review them "
+        "on the page \"Webhooks\".";
     std::string_view revoke_button = "Revoke access";
     std::string_view revoked = "Access was revoked.";
 };

@@ -251,7 +251,8 @@ TOLLGATE_DECL page_texts german_texts() {
              .may = "Berechtigungen",
              .since = "Autorisiert",
              .revoke = "Widerrufen",
-             .revoke_warning = "{} verliert sofort den Zugriff auf Ihr Konto. Die Anwendung kann erneut um Zugriff bitten.",
+             .revoke_warning = "{} verliert sofort den Zugriff auf Ihr Konto. Die Anwendung kann erneut um Zugriff bitten. "
+                               "Webhooks, die sie angelegt hat, bleiben: Prüfen Sie sie auf der Seite „Webhooks“.",
              .revoke_button = "Zugriff widerrufen",
              .revoked = "Der Zugriff wurde widerrufen."},
         .webhooks =
