@@ -25361,6 +25361,7 @@ TOLLGATE_DECL void write_client(html_writer& html, const page_texts& texts, cons
     html.add("<p>{}</p>\n", texts.consent.scopes);
     web::write_scopes(html, scopes, scope_texts);
     html.add("<p class=\"hint\">{}</p>\n", fill_in(texts.consent.website, client.website));
+    if (client.type == client_type::public_client) html.add("<p class=\"caution\">{}</p>\n", texts.consent.unproved);
 }
 
 TOLLGATE_DECL void write_decision(html_writer& html, const consent_texts& texts, std::string_view client_name,
@@ -25385,7 +25386,6 @@ TOLLGATE_DECL void write_consent(html_writer& html, const consent_view& view) {
     if (view.sign_in != nullptr) web::write_faults(html, view.sign_in->faults, view.texts.forms);
     write_client(html, view.texts, client, fill_in(texts.asks, client.name, view.operator_name), view.request.scopes,
                  view.scopes);
-    if (client.type == client_type::public_client) html.add("<p class=\"caution\">{}</p>\n", texts.unproved);
 
     const auto carried = form_parameters(view.request);
     web::form_target to{.url = view.url, .form_token = view.form_token, .hidden = {}};

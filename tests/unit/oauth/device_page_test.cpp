@@ -65,7 +65,8 @@ TEST_CASE("a device gets tokens when its user has allowed it", "[oauth][device]"
 
     const auto question = shop.type(code);
     REQUIRE(question.status() == status::ok);
-    for (const char* text : {"Authorize TV?", "sitesmaker:read", "user:balance", "Continue only if you started it yourself"})
+    for (const char* text : {"Authorize TV?", "sitesmaker:read", "user:balance", "Continue only if you started it yourself",
+                             "Any program can claim to be this application."})
         CHECK(has(question, text));
     CHECK(has(question, "<title>Authorize TV? - "));
     CHECK(has(question, "<p>Your device must show this code: <strong class=\"code\">" + code + "</strong></p>"));
@@ -129,7 +130,11 @@ TEST_CASE("a device's request that cannot be", "[oauth][device]") {
           "unauthorized_client");
 
     const auto requested = shop.request();
+    CHECK(has(shop.type(member(requested, "user_code")), "Any program can claim to be this application."));
     shop.app = confidential;
+    const auto proved = shop.post("/user/oauth_device/", with(good, {{"client_id", shop.app.client_id}, {"client_secret", shop.app.client_secret}}));
+    CHECK(has(shop.type(member(proved, "user_code")), "Continue only if you started it yourself"));
+    CHECK_FALSE(has(shop.type(member(proved, "user_code")), "Any program can claim to be this application."));
     const auto poll = [&](const std::string& code) {
         return member(shop.post("/user/oauth_token/", {{"client_id", shop.app.client_id},
                                                        {"client_secret", shop.app.client_secret},
