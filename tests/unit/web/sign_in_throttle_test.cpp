@@ -104,6 +104,23 @@ TEST_CASE("a known browser has its own counter", "[sign_in_throttle]") {
     CHECK(throttle.begin({"ann", home}, noon));
 }
 
+TEST_CASE("all known browsers of a login have at most 100 failures an hour", "[sign_in_throttle]") {
+    auto throttle = make();
+    int made = 0;
+    for (std::uint64_t browser = 1; browser <= 20; ++browser) made += admitted(throttle, {"ann", home, browser}, 10);
+    CHECK(made == 100);
+    CHECK(throttle.begin({"ann", home, 21}, noon) == seconds{3600});
+    CHECK_FALSE(throttle.begin({"bob", home, 21}, noon));
+    CHECK_FALSE(throttle.begin({"ann", home}, noon));  // any other browser
+    CHECK_FALSE(throttle.begin({"ann", home, 21}, noon + seconds{3600}));
+    // Successes are not counted.
+    auto another = make();
+    for (std::uint64_t browser = 1; browser <= 200; ++browser) {
+        CHECK_FALSE(another.begin({"ann", home, browser}, noon));
+        another.succeed({"ann", home, browser}, noon);
+    }
+}
+
 TEST_CASE("logins are compared case-insensitively, addresses by network", "[sign_in_throttle]") {
     auto throttle = make();
     CHECK(admitted(throttle, {"ann@example.com", *ip_address::parse("2001:db8::1")}, 5) == 5);

@@ -26,6 +26,7 @@ struct sign_in_bounds {
     quota site{200, std::chrono::minutes{15}};             ///< an IPv6 /56, for all logins
     quota network{500, std::chrono::minutes{15}};          ///< an IPv6 /48, for all logins
     quota login_on_browser{10, std::chrono::minutes{15}};  ///< a browser that has signed in with this login before
+    quota login_on_browsers{100, std::chrono::hours{1}};   ///< all such browsers: who knew a password once can have any number
 };
 
 /// How many of each are remembered; rounded up to powers of two, 24 bytes each: 384 KiB for each default.
@@ -40,8 +41,8 @@ struct sign_in_key {
     /// As typed, whether it exists or not. ASCII case is ignored.
     std::string_view login;
     ip_address client;  ///< an IPv6 address counts by its /64, /56 and /48
-    /// A browser that has signed in with this login before (OWASP, "device cookies"); 0 for any other. Its attempts are
-    /// counted by themselves, so that others cannot lock it out.
+    /// A browser that has signed in with this login before (OWASP, "device cookies"); 0 for any other. Attempts of such
+    /// browsers are counted by themselves, so that others cannot lock them out.
     std::uint64_t browser = 0;
 };
 

@@ -143,6 +143,7 @@ private:
         };
         if (key.browser != 0) {
             add(logins_at_addresses_, bounds_.login_on_browser, 'b', key.browser, login);
+            add(logins_, bounds_.login_on_browsers, 'b', 0, login);
             return made;
         }
         const std::uint64_t address = limit_key::of(key.client).value();
