@@ -4536,7 +4536,7 @@ concept password_store = password_source<P> && requires(P& p, const checked_pass
 };
 
 /// Finds the session of a request. Implement it on the sessions that your site has; `cookie_sessions` keeps its own. If it
-/// has `result<bool> is_active(user_id)`, token introspection calls that, and does not vouch for disabled users.
+/// has `result<bool> is_active(user_id)`, token introspection and the token endpoint call that: disabled users get no tokens.
 ///
 /// Thread rule: callable from many threads at once. Blocking: allowed if it declares `static constexpr bool blocking = true`.
 /// Errors: an `error`; never throws.
@@ -11626,7 +11626,10 @@ struct client_endpoints {
     std::string_view docs_url;
     pipeline::observed_request observed;
 
-    void answer_token(const http::request& request, request_context& context, http::response& response) const {
+    /// `is_active(user)`: whether a user may have tokens, `result<bool>`. It is called if `knows_active_users`.
+    template <bool knows_active_users, class IsActive>
+    void answer_token(const http::request& request, request_context& context, http::response& response,
+                      const IsActive& is_active) const {
         const auto read = authenticate(request, context, response, endpoint::token);
         if (!read) return;
         if (is_refresh(read->sent)) {
@@ -11640,6 +11643,9 @@ struct client_endpoints {
                 if (!window.admitted)
                     return answer_too_many(window, context.now, response, docs_url,
                                            "Too many refreshes. Use the access tokens until they expire.");
+                const auto active = is_active((*token)->user);
+                if (!active) return answer_error(active.error(), response);
+                if (!*active) return write_failure(response, {.why = invalid_refresh_token(), .docs_url = docs_url});
             }
         }
         if (read->sent.find("grant_type") == device_grant_type && polls_too_soon(read->sent, context.now)) {
@@ -11651,6 +11657,14 @@ struct client_endpoints {
         if (const auto* why = std::get_if<failure>(&*judged))
             return write_failure(response, {.why = *why, .docs_url = docs_url});
         const auto& issued = std::get<token_response>(*judged);
+        if constexpr (knows_active_users) {
+            const auto kept = is_refresh(read->sent) ? true : keep_of_active_user(read->client.id, issued, is_active);
+            if (!kept) return answer_error(kept.error(), response);
+            if (!*kept) {
+                const failure why{error_code::invalid_grant, "The user's account is disabled."};
+                return write_failure(response, {.why = why, .docs_url = docs_url});
+            }
+        }
         write_tokens(response, issued);
         const std::size_t rows_added = issued.refresh_token ? 2 : 1;
         remove_expired(store, policy(policies.observer), context.now, rows_added);
@@ -11732,6 +11746,23 @@ struct client_endpoints {
     }
 
 private:
+    /// Revokes the tokens of a user who is disabled, and returns false. Whose they are is known only now: a code is redeemed in
+    /// one step. It is lost then, so the tokens are kept if nobody can say; the API asks again with each request.
+    template <class IsActive>
+    [[nodiscard]] result<bool> keep_of_active_user(application_id client, const token_response& issued,
+                                                   const IsActive& is_active) const {
+        const auto access = digest_of(issued.access_token);
+        const auto found = store.find_oauth_token(access);
+        if (!found) return found.error();
+        if (!*found) return true;
+        const auto active = is_active((*found)->user);
+        if (!active || *active) return true;
+        if (auto done = store.revoke_oauth_token(client, access); !done) return std::move(done).error();
+        if (!issued.refresh_token) return false;
+        if (auto done = store.revoke_oauth_token(client, digest_of(*issued.refresh_token)); !done) return std::move(done).error();
+        return false;
+    }
+
     [[nodiscard]] verdict take_device_request(const ip_address& client, instant now) const {
         auto window = device_limiter.take(limit_key::of(client), settings.device_requests, now);
         if (client.is_v4() || !window.admitted) return window;
@@ -12231,15 +12262,16 @@ void authorization_server<Sessions, Store, Policies, Theme>::dispatch(const http
                                                                       http::response& response) {
     const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, use_limiter_, device_limiter_, docs_url_,
                                                                        observed(request, context)};
+    const auto is_active = [&](user_id user) -> result<bool> {
+        if constexpr (knows_active_users)
+            return sessions_.is_active(user);
+        else return true;
+    };
     switch (context.which) {
-        case oauth::endpoint::token: return endpoints.answer_token(request, context, response);
+        case oauth::endpoint::token:
+            return endpoints.template answer_token<knows_active_users>(request, context, response, is_active);
         case oauth::endpoint::revocation: return endpoints.answer_revocation(request, context, response);
-        case oauth::endpoint::introspection:
-            return endpoints.answer_introspection(request, context, response, [&](user_id user) -> result<bool> {
-                if constexpr (knows_active_users)
-                    return sessions_.is_active(user);
-                else return true;
-            });
+        case oauth::endpoint::introspection: return endpoints.answer_introspection(request, context, response, is_active);
         case oauth::endpoint::device_authorization:
             return endpoints.answer_device_authorization(request, context, response);
         case oauth::endpoint::metadata: return oauth::answer_metadata(request, metadata_, docs_url_, response);

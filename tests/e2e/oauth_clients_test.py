@@ -168,10 +168,18 @@ class Confidential(ServerCase):
 
         password = secrets.token_urlsafe(16)
         user = self.server.run("user", "add", "--login", "disabled", "--password-stdin", stdin=password + "\n")["id"]
-        token = app.tokens(signed_in(self.server, "disabled", password))["access_token"]
-        self.assertTrue(introspect(service, token).json()["active"])
+        visitor = signed_in(self.server, "disabled", password)
+        tokens = app.tokens(visitor)
+        self.assertTrue(introspect(service, tokens["access_token"]).json()["active"])
+        code = app.code(visitor)
+        refresh = {"grant_type": "refresh_token", "refresh_token": tokens["refresh_token"]}
         self.server.run("user", "disable", "--id", user)
-        self.assertEqual({"active": False}, introspect(service, token).json())
+        self.assertEqual({"active": False}, introspect(service, tokens["access_token"]).json())
+        for grant in (refresh, {"grant_type": "authorization_code", "code": code}):
+            response = app.post(TOKEN, grant)
+            self.assertEqual((400, "invalid_grant"), (response.status, response.json()["error"]))
+        self.server.run("user", "enable", "--id", user)
+        self.assertEqual(200, app.post(TOKEN, refresh).status)
 
     def test_an_application_acts_for_its_owner_if_allowed(self):
         app = Application(self.server, 1, "For myself")

@@ -97,7 +97,7 @@ concept password_store = password_source<P> && requires(P& p, const checked_pass
 };
 
 /// Finds the session of a request. Implement it on the sessions that your site has; `cookie_sessions` keeps its own. If it
-/// has `result<bool> is_active(user_id)`, token introspection calls that, and does not vouch for disabled users.
+/// has `result<bool> is_active(user_id)`, token introspection and the token endpoint call that: disabled users get no tokens.
 ///
 /// Thread rule: callable from many threads at once. Blocking: allowed if it declares `static constexpr bool blocking = true`.
 /// Errors: an `error`; never throws.

@@ -216,15 +216,16 @@ void authorization_server<Sessions, Store, Policies, Theme>::dispatch(const http
                                                                       http::response& response) {
     const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, use_limiter_, device_limiter_, docs_url_,
                                                                        observed(request, context)};
+    const auto is_active = [&](user_id user) -> result<bool> {
+        if constexpr (knows_active_users)
+            return sessions_.is_active(user);
+        else return true;
+    };
     switch (context.which) {
-        case oauth::endpoint::token: return endpoints.answer_token(request, context, response);
+        case oauth::endpoint::token:
+            return endpoints.template answer_token<knows_active_users>(request, context, response, is_active);
         case oauth::endpoint::revocation: return endpoints.answer_revocation(request, context, response);
-        case oauth::endpoint::introspection:
-            return endpoints.answer_introspection(request, context, response, [&](user_id user) -> result<bool> {
-                if constexpr (knows_active_users)
-                    return sessions_.is_active(user);
-                else return true;
-            });
+        case oauth::endpoint::introspection: return endpoints.answer_introspection(request, context, response, is_active);
         case oauth::endpoint::device_authorization:
             return endpoints.answer_device_authorization(request, context, response);
         case oauth::endpoint::metadata: return oauth::answer_metadata(request, metadata_, docs_url_, response);

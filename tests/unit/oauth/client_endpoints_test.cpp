@@ -200,6 +200,35 @@ TEST_CASE("of two secrets both are good, and an application without one has none
     CHECK(status_with(fresh) == status::ok);
 }
 
+namespace {
+
+struct sessions_of_active_users : site_sessions {
+    result<bool> active = true;
+    result<bool> is_active(user_id) const { return active; }
+};
+
+}  // namespace
+
+TEST_CASE("a user who is not active gets no tokens", "[oauth][token]") {
+    oauth_shop<sessions_of_active_users> shop;
+    const auto refresh = member(shop.post(token, shop.exchange_of(shop.make_code())), "refresh_token");
+    REQUIRE(is_well_formed(secret_kind::refresh_token, refresh));
+    const auto code = shop.make_code();
+    shop.sessions.active = false;
+    for (const auto& wanted : {shop.refresh_of(refresh), shop.exchange_of(code)}) {
+        const auto refused = shop.post(token, wanted);
+        CHECK(refused.status() == status::bad_request);
+        CHECK(member(refused, "error") == "invalid_grant");
+        CHECK(refused.body().find("tga_") == std::string::npos);
+    }
+    shop.sessions.active = unavailable("the users' database");
+    CHECK(shop.post(token, shop.refresh_of(refresh)).status() == status::service_unavailable);
+    CHECK(shop.post(token, shop.exchange_of(shop.make_code())).status() == status::ok);
+    shop.sessions.active = true;
+    CHECK(shop.post(token, shop.refresh_of(refresh)).status() == status::ok);
+    CHECK(shop.post(token, shop.exchange_of(shop.make_code())).status() == status::ok);
+}
+
 TEST_CASE("introspection tells a client of its own tokens, and a resource server of every access token", "[oauth][introspection]") {
     oauth_shop<> shop;
     const auto tokens = shop.post(token, shop.exchange_of(shop.make_code()));

@@ -98,7 +98,10 @@ struct client_endpoints {
     std::string_view docs_url;
     pipeline::observed_request observed;
 
-    void answer_token(const http::request& request, request_context& context, http::response& response) const {
+    /// `is_active(user)`: whether a user may have tokens, `result<bool>`. It is called if `knows_active_users`.
+    template <bool knows_active_users, class IsActive>
+    void answer_token(const http::request& request, request_context& context, http::response& response,
+                      const IsActive& is_active) const {
         const auto read = authenticate(request, context, response, endpoint::token);
         if (!read) return;
         if (is_refresh(read->sent)) {
@@ -112,6 +115,9 @@ struct client_endpoints {
                 if (!window.admitted)
                     return answer_too_many(window, context.now, response, docs_url,
                                            "Too many refreshes. Use the access tokens until they expire.");
+                const auto active = is_active((*token)->user);
+                if (!active) return answer_error(active.error(), response);
+                if (!*active) return write_failure(response, {.why = invalid_refresh_token(), .docs_url = docs_url});
             }
         }
         if (read->sent.find("grant_type") == device_grant_type && polls_too_soon(read->sent, context.now)) {
@@ -123,6 +129,14 @@ struct client_endpoints {
         if (const auto* why = std::get_if<failure>(&*judged))
             return write_failure(response, {.why = *why, .docs_url = docs_url});
         const auto& issued = std::get<token_response>(*judged);
+        if constexpr (knows_active_users) {
+            const auto kept = is_refresh(read->sent) ? true : keep_of_active_user(read->client.id, issued, is_active);
+            if (!kept) return answer_error(kept.error(), response);
+            if (!*kept) {
+                const failure why{error_code::invalid_grant, "The user's account is disabled."};
+                return write_failure(response, {.why = why, .docs_url = docs_url});
+            }
+        }
         write_tokens(response, issued);
         const std::size_t rows_added = issued.refresh_token ? 2 : 1;
         remove_expired(store, policy(policies.observer), context.now, rows_added);
@@ -204,6 +218,23 @@ struct client_endpoints {
     }
 
 private:
+    /// Revokes the tokens of a user who is disabled, and returns false. Whose they are is known only now: a code is redeemed in
+    /// one step. It is lost then, so the tokens are kept if nobody can say; the API asks again with each request.
+    template <class IsActive>
+    [[nodiscard]] result<bool> keep_of_active_user(application_id client, const token_response& issued,
+                                                   const IsActive& is_active) const {
+        const auto access = digest_of(issued.access_token);
+        const auto found = store.find_oauth_token(access);
+        if (!found) return found.error();
+        if (!*found) return true;
+        const auto active = is_active((*found)->user);
+        if (!active || *active) return true;
+        if (auto done = store.revoke_oauth_token(client, access); !done) return std::move(done).error();
+        if (!issued.refresh_token) return false;
+        if (auto done = store.revoke_oauth_token(client, digest_of(*issued.refresh_token)); !done) return std::move(done).error();
+        return false;
+    }
+
     [[nodiscard]] verdict take_device_request(const ip_address& client, instant now) const {
         auto window = device_limiter.take(limit_key::of(client), settings.device_requests, now);
         if (client.is_v4() || !window.admitted) return window;
