@@ -3,6 +3,7 @@
 #include "delivery_lines.hpp"
 #include "text_values.hpp"
 
+#include <tollgate/base/secret.hpp>
 #include <tollgate/http/json_writer.hpp>
 #include <tollgate/base/system_sources.hpp>
 
@@ -23,14 +24,35 @@ constexpr std::size_t method_bytes_max = 16;
 constexpr std::size_t path_bytes_max = 512;
 constexpr std::size_t agent_bytes_max = 128;
 
-/// The printable form of `text`: usually itself, otherwise an escaped or shortened copy in `scratch`.
+/// Where the digits of the next secret of Tollgate begin, such as those of `tgp_...`; npos if there is none.
+std::size_t find_secret(std::string_view text) {
+    constexpr std::size_t prefix_bytes = 4;
+    const auto is_lower = [](char c) { return c >= 'a' && c <= 'z'; };
+    const auto is_digit = [&](char c) { return is_lower(c) || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); };
+    for (auto at = text.find("tg"); at != std::string_view::npos; at = text.find("tg", at + 1)) {
+        const auto found = text.substr(at, secret_text_bytes);
+        if (found.size() == secret_text_bytes && is_lower(found[2]) && found[3] == '_' &&
+            std::all_of(found.begin() + prefix_bytes, found.end(), is_digit))
+            return at + prefix_bytes;
+    }
+    return std::string_view::npos;
+}
+
+/// The printable form of `text`, in which a client may have put a secret: usually itself, otherwise an escaped, masked or
+/// shortened copy in `scratch`.
 std::string_view shown(std::string_view text, std::size_t bytes_max, std::string& scratch) {
     const bool harmless = std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
-    if (harmless && text.size() <= bytes_max) return text;
-    scratch = escape_controls(text.substr(0, bytes_max));
-    if (text.size() > bytes_max) scratch += "...";
+    auto secret = find_secret(text);
+    if (harmless && text.size() <= bytes_max && secret == std::string_view::npos) return text;
+    std::string masked{text};
+    for (; secret != std::string::npos; secret = find_secret(masked)) masked.replace(secret, secret_text_bytes - 4, "***");
+    scratch = escape_controls(std::string_view{masked}.substr(0, bytes_max));
+    if (masked.size() > bytes_max) scratch += "...";
     return scratch;
 }
+
+/// As `shown`, for the id of a request, which the client may have chosen.
+std::string_view shown_id(const request_context& of, std::string& scratch) { return shown(of.id, of.id.size(), scratch); }
 
 void append_quoted(std::string& line, std::string_view text) {
     line += '"';
@@ -94,7 +116,7 @@ void request_log::on_refusal(const refusal_record& record) const noexcept {
 void request_log::on_problem(const problem_record& record) const noexcept {
     try {
         if (!failures_.admit(kind_of(record.error), line_limiter::time_point::clock::now())) return;
-        std::string line;
+        std::string line, scratch;
         const auto time = to_iso8601_milliseconds(system_clock{}.now());
         const auto cause = escape_controls(record.error.cause);
         const request_context* of = record.context;
@@ -105,13 +127,13 @@ void request_log::on_problem(const problem_record& record) const noexcept {
             json.member("problem").string(cause);
             if (of != nullptr) {
                 json.member("route").string(of->route);
-                json.member("request_id").string(of->id);
+                json.member("request_id").string(shown_id(*of, scratch));
                 json.member("trace_id").string(of->trace_id);
             }
             json.end_object();
         } else {
             line.append(time).append(" problem: ").append(cause);
-            if (of != nullptr) line.append(" request=").append(of->id).append(" trace=").append(of->trace_id);
+            if (of != nullptr) line.append(" request=").append(shown_id(*of, scratch)).append(" trace=").append(of->trace_id);
         }
         out_.write(line + "\n");
     } catch (...) {
@@ -190,7 +212,7 @@ void request_log::append_text(const entry& of, std::string& line) {
         if (of.who->token) line.append(" token=").append(std::to_string(of.who->token->value()));
         if (of.who->application) line.append(" application=").append(std::to_string(of.who->application->value()));
     }
-    line.append(" request=").append(of.context.id).append(" trace=").append(of.context.trace_id);
+    line.append(" request=").append(shown_id(of.context, scratch)).append(" trace=").append(of.context.trace_id);
     if (!of.reason.empty()) {
         line.append(" reason=");
         append_quoted(line, of.reason);
@@ -217,7 +239,7 @@ void request_log::append_json(const entry& of, std::string& line) {
         if (of.who->token) json.member("token").integer(of.who->token->value());
         if (of.who->application) json.member("application").integer(of.who->application->value());
     }
-    json.member("request_id").string(of.context.id);
+    json.member("request_id").string(shown_id(of.context, scratch));
     json.member("trace_id").string(of.context.trace_id);
     if (of.reason.empty()) {
         json.member("path").string(shown(of.path, path_bytes_max, scratch));

@@ -459,6 +459,19 @@ class Log(Case):
                     self.assertIn(" user=1 token=1 request=job-7 trace=" + "a" * 32, lines[0])
                     self.assertIn(" request=" + refused_id, lines[2])
 
+    def test_a_secret_that_a_client_misplaced_is_masked(self):
+        secret, shorter = "tga_" + "Ab1" * 16 + "z", "tgp_" + "x" * 48
+        for form in ("text", "json"):
+            with Server("--log", form, store="memory:") as server:
+                server.request("GET", f"/v1/user/{secret}/{secret}x/{shorter}",
+                               {"User-Agent": f"agent {secret}", "X-Request-Id": f"id-{secret}"})
+                server.signal(signal.SIGTERM)
+                server.wait()
+                line, = server.errors.decode().splitlines()
+                self.assertNotIn(secret[4:], line)
+                for shown in (f"/v1/user/tga_***/tga_***x/{shorter}", "agent tga_***", "id-tga_***"):
+                    self.assertIn(shown, line)
+
     def test_off(self):
         with Server("--log", "off", store="memory:") as server:
             server.request("GET", "/v1/testservice/get")
