@@ -60,7 +60,8 @@ public:
         if (!permit.admitted()) return tollgate::unavailable("too many passwords are being checked");
         try {
             auto done = users_.replace_password_hash(current.user, {current.version, hash_password(password)});
-            if (!done && done.error().kind == tollgate::error_kind::not_found) return tollgate::error{tollgate::error_kind::conflict, "The password was changed.", {}};
+            if (!done && done.error().kind == tollgate::error_kind::not_found)
+                return tollgate::error{tollgate::error_kind::conflict, "The password was changed.", {}};
             return done;
         } catch (const failure& failed) {
             return tollgate::unavailable(failed.what());

@@ -12713,6 +12713,14 @@ public:
                                      url.append(done_name).append("=").append(done));
     }
 
+    /// Counts an action of this user that has a bound of its own. False: too many; answered with a 429.
+    [[nodiscard]] bool admit(std::string_view action, const quota& allowed) const {
+        const auto window = pages_.limiter().take(limit_key::of(who().user).in(action), allowed, now());
+        if (window.admitted) return true;
+        response_.add("Retry-After", pipeline::seconds_until(window.resets_at, now()));
+        pages_.renderer().in(context_.language).answer_status(response_, http::status::too_many_requests);
+        return false;
+    }
     /// Claims the submitted form for something that must not be done twice, such as creating a secret; a 403 if the same
     /// token was used with the same content. A second form of the same page, filled in differently, is another one.
     [[nodiscard]] bool claim_form() {
@@ -13659,6 +13667,7 @@ template <class Call>
     if constexpr (stores_deliveries<Call>) {
         const auto named = require_hook(call, call.form());
         if (!named) return named.error();
+        if (!call.admit("test events", call.settings().test_events)) return {};
         message_seed seed;
         if (!call.random().fill(seed)) return internal_error("the random source failed");
         const event ping{named->account, std::string{test_event_name},
@@ -14035,6 +14044,7 @@ struct page_settings {
 
     /// Requests of one user, and of one address without a session: far more than a person makes.
     quota requests{3000, std::chrono::minutes{10}};
+    quota test_events{60, std::chrono::hours{1}};  ///< that one user sends to webhooks
     std::size_t tokens_per_user_max = limits::personal_tokens_per_user_max;
     std::size_t applications_per_user_max = limits::applications_per_user_max;
     std::size_t hooks_per_event_max = limits::hooks_per_event_max;
@@ -14131,6 +14141,7 @@ public:
     [[nodiscard]] const page_settings& settings() const noexcept { return settings_; }
     [[nodiscard]] const renderer_type& renderer() const noexcept { return renderer_; }
     [[nodiscard]] web::used_once& used() noexcept { return used_; }
+    [[nodiscard]] window_limiter& limiter() noexcept { return limiter_; }
     /// The path of a page.
     [[nodiscard]] std::string url_of(page which, const web::page_language& language) const {
         return renderer_.in(language).url(pages::find_path(which).path());

@@ -353,7 +353,7 @@ class Security(Case):
             with self.subTest(name):
                 self.server.run("user", "password", "--id", 2, "--password-stdin", stdin="a password")
                 here = self.visitor("192.0.2.1")
-                self.assertEqual([], [each.cookies for each in self.visitors_during(change) if self.is_in(each)])
+                self.assertEqual([], [each.cookies for each in self.visitors_during(change) if self.is_signed_in(each)])
 
     def test_guesses_at_the_current_password_are_throttled(self):
         here = self.visitor("192.0.2.1")

@@ -47,6 +47,7 @@ struct page_settings {
 
     /// Requests of one user, and of one address without a session: far more than a person makes.
     quota requests{3000, std::chrono::minutes{10}};
+    quota test_events{60, std::chrono::hours{1}};  ///< that one user sends to webhooks
     std::size_t tokens_per_user_max = limits::personal_tokens_per_user_max;
     std::size_t applications_per_user_max = limits::applications_per_user_max;
     std::size_t hooks_per_event_max = limits::hooks_per_event_max;
@@ -143,6 +144,7 @@ public:
     [[nodiscard]] const page_settings& settings() const noexcept { return settings_; }
     [[nodiscard]] const renderer_type& renderer() const noexcept { return renderer_; }
     [[nodiscard]] web::used_once& used() noexcept { return used_; }
+    [[nodiscard]] window_limiter& limiter() noexcept { return limiter_; }
     /// The path of a page.
     [[nodiscard]] std::string url_of(page which, const web::page_language& language) const {
         return renderer_.in(language).url(pages::find_path(which).path());

@@ -359,6 +359,20 @@ TEST_CASE("a test event goes to one webhook of its owner") {
     CHECK(has(refused, "A disabled webhook cannot send."));
 }
 
+TEST_CASE("a user sends 60 test events in an hour, and no more") {
+    hook_shop shop;
+    const auto other = shop.add_hook(anns_site);
+    const auto send = [&](const std::string& to) { return shop.post(path, "action=test&account=sitesmaker/1&hook=" + to); };
+    for (int i = 0; i < 60; ++i) CHECK(to_number(send(std::to_string((i % 2 == 0 ? shop.hook : other).value())).status()) == 303);
+    const auto refused = send(std::to_string(other.value()));
+    CHECK(to_number(refused.status()) == 429);
+    CHECK(refused.find("Retry-After") == "3600");
+    CHECK(shop.store.deliveries_of(anns_site, other, 99)->size() == 30);
+    CHECK(to_number(shop.get(shop.place()).status()) == 200);
+    shop.now += seconds{3600};
+    CHECK(to_number(send(std::to_string(other.value())).status()) == 303);
+}
+
 TEST_CASE("all that failed since a time is sent again") {
     hook_shop shop;
     const auto fail = [&] {

@@ -170,6 +170,7 @@ template <class Call>
     if constexpr (stores_deliveries<Call>) {
         const auto named = require_hook(call, call.form());
         if (!named) return named.error();
+        if (!call.admit("test events", call.settings().test_events)) return {};
         message_seed seed;
         if (!call.random().fill(seed)) return internal_error("the random source failed");
         const event ping{named->account, std::string{test_event_name},

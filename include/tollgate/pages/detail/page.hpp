@@ -11,6 +11,8 @@
 #include <tollgate/http/response.hpp>
 #include <tollgate/model/detail/caller.hpp>
 #include <tollgate/model/detail/session.hpp>
+#include <tollgate/model/quota.hpp>
+#include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/pipeline/detail/observed_request.hpp>
 #include <tollgate/policy/detail/policy_set.hpp>
 #include <tollgate/web/detail/form.hpp>
@@ -238,6 +240,14 @@ public:
                                      url.append(done_name).append("=").append(done));
     }
 
+    /// Counts an action of this user that has a bound of its own. False: too many; answered with a 429.
+    [[nodiscard]] bool admit(std::string_view action, const quota& allowed) const {
+        const auto window = pages_.limiter().take(limit_key::of(who().user).in(action), allowed, now());
+        if (window.admitted) return true;
+        response_.add("Retry-After", pipeline::seconds_until(window.resets_at, now()));
+        pages_.renderer().in(context_.language).answer_status(response_, http::status::too_many_requests);
+        return false;
+    }
     /// Claims the submitted form for something that must not be done twice, such as creating a secret; a 403 if the same
     /// token was used with the same content. A second form of the same page, filled in differently, is another one.
     [[nodiscard]] bool claim_form() {
