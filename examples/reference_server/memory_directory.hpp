@@ -45,11 +45,12 @@ public:
     /// For this process alone.
     static tollgate::result<std::string> shared_key(std::string_view, std::string_view made) { return std::string{made}; }
 
-    /// Keeps the newest of all users.
     tollgate::result<void> record(const tollgate::activity& done) {
         const std::lock_guard hold{activities_mutex_};
         activities_.push_front(done);
-        if (activities_.size() > activities_per_user_max) activities_.pop_back();
+        const auto is_alike = [&](const tollgate::activity& each) { return each.user == done.user && each.kind == done.kind; };
+        if (std::count_if(activities_.begin(), activities_.end(), is_alike) > std::ptrdiff_t{activities_per_kind_max})
+            activities_.erase(std::find_if(activities_.rbegin(), activities_.rend(), is_alike).base() - 1);
         return {};
     }
     tollgate::result<std::vector<tollgate::activity>> activity_of(tollgate::user_id user, std::size_t rows_max) const {

@@ -190,9 +190,9 @@ result<void> postgres_directory::record(const activity& done) {
     auto all = database_.make_batch();
     all.add("INSERT INTO directory_activities (kind, user_id, subject, client, at) VALUES ($1, $2, $3, $4, $5)",
             to_text(done.kind), done.user, done.subject, client_text(done), done.at);
-    all.add("DELETE FROM directory_activities WHERE user_id = $1 AND id <= (SELECT id FROM directory_activities "
-            "WHERE user_id = $1 ORDER BY id DESC LIMIT 1 OFFSET $2)",
-            done.user, static_cast<std::int64_t>(activities_per_user_max));
+    all.add("DELETE FROM directory_activities WHERE user_id = $1 AND kind = $2 AND id <= (SELECT id FROM directory_activities "
+            "WHERE user_id = $1 AND kind = $2 ORDER BY id DESC LIMIT 1 OFFSET $3)",
+            done.user, to_text(done.kind), static_cast<std::int64_t>(activities_per_kind_max));
     all.add("DELETE FROM directory_activities WHERE id IN (SELECT id FROM directory_activities WHERE at < $1 "
             "ORDER BY at LIMIT $2 FOR UPDATE SKIP LOCKED)",
             done.at - activity_lifetime, static_cast<std::int64_t>(activities_swept));

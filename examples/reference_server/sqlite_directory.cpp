@@ -134,9 +134,9 @@ result<void> sqlite_directory::record(const activity& done) {
                                to_text(done.kind), done.user, done.subject, client_text(done), done.at);
             !kept)
             return kept;
-        if (auto swept = on.run("DELETE FROM directory_activities WHERE user_id = ?1 AND id <= (SELECT id FROM "
-                                "directory_activities WHERE user_id = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)",
-                                done.user, static_cast<std::int64_t>(activities_per_user_max));
+        if (auto swept = on.run("DELETE FROM directory_activities WHERE user_id = ?1 AND kind = ?2 AND id <= (SELECT id FROM "
+                                "directory_activities WHERE user_id = ?1 AND kind = ?2 ORDER BY id DESC LIMIT 1 OFFSET ?3)",
+                                done.user, to_text(done.kind), static_cast<std::int64_t>(activities_per_kind_max));
             !swept)
             return swept;
         return on.run("DELETE FROM directory_activities WHERE id IN (SELECT id FROM directory_activities WHERE at < ? "

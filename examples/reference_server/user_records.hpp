@@ -42,7 +42,7 @@ struct user_record {
 }
 
 /// Bounds of the audit log.
-inline constexpr std::size_t activities_per_user_max = 1000;
+inline constexpr std::size_t activities_per_kind_max = 200;  // of one user: what a program repeats displaces nothing else
 inline constexpr std::chrono::days activity_lifetime{400};  // a year, and time to look back at it
 inline constexpr std::size_t activities_swept = 4;          // of all users, with each new one: more than it adds
 

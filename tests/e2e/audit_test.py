@@ -114,10 +114,10 @@ class Audit(Case):
         numbers = "generate_series(1, 1500)" if on_postgres else \
             "(WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500) SELECT i FROM n)"
         self.execute("INSERT INTO directory_activities (kind, user_id, subject, client, at) "
-                     f"SELECT 'signed_in', {self.user}, '', '', 4000000000000 FROM {numbers} AS n")
+                     f"SELECT 'sessions_ended', {self.user}, '', '', 4000000000000 FROM {numbers} AS n")
         self.server.run("user", "sign-out", "--id", self.user)
-        count = f"SELECT count(*) FROM directory_activities WHERE user_id = {self.user}"
-        self.assertEqual("1000", self.execute(count))
+        count = f"SELECT count(*) FROM directory_activities WHERE user_id = {self.user} AND kind "
+        self.assertEqual(("200", "1"), (self.execute(count + "= 'sessions_ended'"), self.execute(count + "= 'user_added'")))
         self.execute("INSERT INTO directory_activities (kind, user_id, subject, client, at) VALUES "
                      + ", ".join(f"('signed_in', 99, '', '', {n})" for n in range(6)))
         old_entries = "SELECT count(*) FROM directory_activities WHERE user_id = 99"
