@@ -38978,7 +38978,8 @@ TOLLGATE_DECL result<void> database::connect(const std::string& path, const data
                                     {SQLITE_DBCONFIG_DQS_DML, 0}, {SQLITE_DBCONFIG_DQS_DDL, 0}})
         sqlite3_db_config(opened, option, on, static_cast<int*>(nullptr));
 
-    if (auto done = use_write_ahead_log(path); !done) return done;
+    // A connection that only reads uses the log if the file has one. Turning it on would write to an empty file.
+    if (auto done = settings.read_only ? result<void>{} : use_write_ahead_log(path); !done) return done;
     // FULL syncs the log at each commit, so acknowledged changes survive a power failure. The log shrinks to 64 MiB
     // after a burst. Deleted content is overwritten with zeros.
     if (auto done = run_script("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 67108864; "

@@ -225,20 +225,25 @@ class Usage(Case):
                     ("app", "register", "--user", "1", "--name", "x", "--website", "https://x.example"),
                     ("event", "emit", "--service", "sitesmaker", "--account", "1", "--event", "site.published", "--payload", "1"))
         with temporary_directory() as data:
-            missing = [(("--data", data / "nowhere"), str(data / "nowhere")),
-                       (("--store", f"sqlite:{data}/nowhere.db"), str(data / "nowhere"))]
             if on_postgres:
                 empty = flags_for(data / "nowhere")
-                missing = [(empty, "no tables of a store")]
+                places = [(empty, "no tables of a store")]
+            else:
+                empty_file = data / "empty.db"
+                empty_file.touch()
+                places = [(("--data", data / "nowhere"), str(data / "nowhere")),
+                          (("--store", f"sqlite:{data}/nowhere.db"), str(data / "nowhere")),
+                          (("--store", f"sqlite:{empty_file}"), str(empty_file))]
             for words in commands:
-                for flags, mentions in missing:
+                for flags, mentions in places:
                     with self.subTest(words=words, flags=flags):
                         result = run_command(*words, *flags, stdin="a password\n")
                         self.assert_refused(result, 1, mentions)
                         if words[0] != "check":
                             self.assertIn("--store", result.stderr)
-                            self.assertIn(harness.postgres.name if on_postgres else "nowhere", result.stderr)
-            self.assertEqual([], list(data.iterdir()), "nothing was created")
+                            self.assertIn(harness.postgres.name if on_postgres else mentions, result.stderr)
+            self.assertEqual([] if on_postgres else [(empty_file, 0)], [(each, each.stat().st_size) for each in data.iterdir()],
+                             "nothing was created or changed")
             if on_postgres:
                 self.assertEqual("0", harness.postgres.query(
                     empty[-1], "SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace"))

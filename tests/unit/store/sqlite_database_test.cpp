@@ -75,6 +75,9 @@ TEST_CASE("reading the schema status neither changes nor creates a file") {
     };
     CHECK(status(all) == std::vector<std::int64_t>{0, 2, 3});
     CHECK_FALSE(std::filesystem::exists(file));
+    std::ofstream{file};
+    CHECK(status(all) == std::vector<std::int64_t>{0, 2, 3});
+    CHECK(std::filesystem::file_size(file) == 0);
     auto pool = open_pool(directory, 1);
     CHECK(status(all) == std::vector<std::int64_t>{0, 2, 3});
     REQUIRE(pool.migrate("shop", all.first(1)));
