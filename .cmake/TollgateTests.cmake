@@ -5,22 +5,19 @@ option(TOLLGATE_TEST_FULL "Include the tests that take long and seldom fail" ON)
 option(TOLLGATE_TEST_UNITY "Compile several files of tests and of tollgate-server at once: a third of the time for all, more for one" OFF)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
-# Compiles the sources of a target in the groups that support/unity_groups.py forms.
-function(tollgate_compile_in_groups target)
-    if(NOT TOLLGATE_TEST_UNITY)
-        return()
+# Sets `variable` to what is compiled for the test files: with TOLLGATE_TEST_UNITY, the units that support/test_units.py writes.
+function(tollgate_test_units variable target)
+    set(units ${ARGN})
+    if(TOLLGATE_TEST_UNITY)
+        execute_process(
+            COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/tests/support/test_units.py"
+                "${CMAKE_CURRENT_BINARY_DIR}/${target}_units" ${ARGN}
+            OUTPUT_VARIABLE units OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+        string(REPLACE "\n" ";" units "${units}")
+        # An edit may change what a unit includes.
+        set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARGN})
     endif()
-    execute_process(
-        COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/tests/support/unity_groups.py" ${ARGN}
-        OUTPUT_VARIABLE lines OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-    string(REPLACE "\n" ";" lines "${lines}")
-    foreach(line IN LISTS lines)
-        string(REGEX MATCH "^([0-9]+) (.+)$" matched "${line}")
-        set_source_files_properties("${CMAKE_MATCH_2}" PROPERTIES UNITY_GROUP "group_${CMAKE_MATCH_1}")
-    endforeach()
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-    # An edit may move a file to another group.
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARGN})
+    set(${variable} ${units} PARENT_SCOPE)
 endfunction()
 
 # tollgate_add_test(NAME COMMAND word... [TIMEOUT seconds] [PROCESSORS count] [LABELS label...])

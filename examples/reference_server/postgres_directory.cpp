@@ -6,11 +6,9 @@ using namespace tollgate;
 
 namespace {
 
-constexpr std::string_view component = "reference_directory";
-
 // Logins are case-insensitive for ASCII letters, as on SQLite: lower() in the C locale. Account ids are unique over all
 // services, so that an account's id at another service never matches another account by chance.
-constexpr postgres::schema_step migrations[] = {
+constexpr postgres::schema_step postgres_migrations[] = {
     {R"sql(
     CREATE TABLE directory_users (
         id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -111,12 +109,12 @@ result<postgres_directory> postgres_directory::open(const std::string& connectio
                                                      std::size_t connections_max) {
     auto connections = postgres_database::open(connection_string, {.connections_max = connections_max, .callers_clock = nullptr});
     if (!connections) return std::move(connections).error();
-    if (auto done = connections->migrate(component, migrations); !done) return std::move(done).error();
+    if (auto done = connections->migrate(directory_component, postgres_migrations); !done) return std::move(done).error();
     return postgres_directory{*std::move(connections)};
 }
 
 result<schema_status> postgres_directory::check_schema(const std::string& connection_string) {
-    return postgres_database::check_schema(connection_string, component, migrations);
+    return postgres_database::check_schema(connection_string, directory_component, postgres_migrations);
 }
 
 result<postgres_directory::user_row> postgres_directory::find_user(user_id user) {

@@ -6,9 +6,7 @@ using namespace tollgate;
 
 namespace {
 
-constexpr std::string_view component = "reference_directory";
-
-constexpr sql::statement_text migrations[] = {
+constexpr sql::statement_text sqlite_migrations[] = {
     R"sql(
     CREATE TABLE directory_users (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -56,12 +54,12 @@ sqlite_directory::sqlite_directory(sqlite_database opened) : database_{std::move
 result<sqlite_directory> sqlite_directory::open(const std::filesystem::path& file) {
     auto opened = sqlite_database::open(file.string());
     if (!opened) return std::move(opened).error();
-    if (auto done = opened->migrate(component, migrations); !done) return std::move(done).error();
+    if (auto done = opened->migrate(directory_component, sqlite_migrations); !done) return std::move(done).error();
     return sqlite_directory{*std::move(opened)};
 }
 
 result<schema_status> sqlite_directory::check_schema(const std::filesystem::path& file) {
-    return sqlite_database::check_schema(file.string(), component, migrations);
+    return sqlite_database::check_schema(file.string(), directory_component, sqlite_migrations);
 }
 
 result<sqlite_directory::user_row> sqlite_directory::find_user(user_id user) {

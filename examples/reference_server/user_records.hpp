@@ -12,9 +12,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace reference {
+
+/// What a database knows the directory's tables by.
+inline constexpr std::string_view directory_component = "reference_directory";
 
 /// What is needed to create a user.
 struct new_user {
