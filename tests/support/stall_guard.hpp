@@ -26,7 +26,7 @@ namespace tollgate_test {
 /// threads, and then aborts it. TOLLGATE_TEST_STALL_SECONDS sets another time.
 ///
 /// The guard is a process, not a thread: tests fork, and ThreadSanitizer allows a forked child of several threads none of its
-/// own. Construct one guard at the start of main.
+/// own. Construct one guard before the first test.
 class stall_guard {
 public:
     stall_guard() {

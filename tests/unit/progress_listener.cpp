@@ -1,9 +1,11 @@
-// The entry point of every C++ test program: Catch's runner, and a guard that ends a run which makes no progress.
+// A part of every C++ test program: a guard that ends a run which makes no progress. Catch's library has the entry point.
 
-#define CATCH_CONFIG_RUNNER
+#define CATCH_CONFIG_EXTERNAL_INTERFACES
 #include <catch2/catch.hpp>
 
 #include <support/stall_guard.hpp>
+
+#include <optional>
 
 namespace {
 
@@ -11,6 +13,10 @@ namespace {
 struct progress_listener : Catch::TestEventListenerBase {
     using TestEventListenerBase::TestEventListenerBase;
 
+    void testRunStarting(const Catch::TestRunInfo& run) override {
+        TestEventListenerBase::testRunStarting(run);
+        guard_.emplace();
+    }
     void testCaseStarting(const Catch::TestCaseInfo& test) override {
         TestEventListenerBase::testCaseStarting(test);
         tollgate_test::stall_guard::progress(test.name);
@@ -19,13 +25,11 @@ struct progress_listener : Catch::TestEventListenerBase {
         TestEventListenerBase::sectionStarting(section);
         tollgate_test::stall_guard::progress(section.name);
     }
+
+private:
+    std::optional<tollgate_test::stall_guard> guard_;
 };
 
 }  // namespace
 
 CATCH_REGISTER_LISTENER(progress_listener)
-
-int main(int count, char** arguments) {
-    const tollgate_test::stall_guard guard;
-    return Catch::Session().run(count, arguments);
-}
