@@ -167,13 +167,13 @@ int main() {
     // The consent form is submitted; then the code is exchanged for a token, and the token is used for the API.
     const auto form_token = between(consent.body(), "name=\"form_token\" value=\"", "\"");
     const auto back = send(site, {.target = "/account/en/user/oauth/",
-                                 .value = cookie,
-                                 .form = query + "&decision=allow&form_token=" + percent_encode(form_token)});
+                                  .value = cookie,
+                                  .form = query + "&decision=allow&form_token=" + percent_encode(form_token)});
     const auto code = between(back.find("Location"), "https://books.example/back?code=", "&");
     const auto issued = send(site, {.target = "/account/user/oauth_token/",
-                                   .form = "client_id=" + client_id + "&client_secret=" +
-                                           std::string{app->client_secret.view()} +
-                                           "&grant_type=authorization_code&code=" + code});
+                                    .form = "client_id=" + client_id + "&client_secret=" +
+                                            std::string{app->client_secret.view()} +
+                                            "&grant_type=authorization_code&code=" + code});
     const auto access_token = between(issued.body(), "\"access_token\":\"", "\"");
     const auto balance_response =
         send(site, {.target = "/account/v1/user/balance", .field = "Authorization", .value = "Bearer " + access_token});

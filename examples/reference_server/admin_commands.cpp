@@ -7,8 +7,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
-#include <cstddef>
 #include <iostream>
 
 namespace reference {
@@ -41,8 +39,7 @@ std::string read_password() {
     std::getline(std::cin, line);
     if (line.ends_with('\r')) line.pop_back();
     if (line.empty()) throw usage_error{"--password-stdin: stdin contains no password."};
-    const auto begins_character = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; };  // of UTF-8
-    if (static_cast<std::size_t>(std::count_if(line.begin(), line.end(), begins_character)) < limits::password_characters_min)
+    if (limits::count_characters(line) < limits::password_characters_min)
         throw usage_error{"--password-stdin: the password is shorter than 8 characters."};
     if (line.size() > limits::password_bytes_max)
         throw usage_error{"--password-stdin: the password is longer than 1024 bytes."};

@@ -61,7 +61,7 @@ private:
         if (may_create || !schema().is_empty()) return;
         auto opened = expect(tollgate::postgres_database::open(address(), {.connections_max = 1}), "--store: cannot open the database");
         auto named = expect(opened.query("SELECT concat('database \"', current_database(), '\", schema \"', current_schema(), '\"')"),
-                            "--store: cannot read the catalog");
+                              "--store: cannot read the catalog");
         const auto where = expect(tollgate::sql::read_value<std::string>(named), "--store: cannot read the catalog");
         throw run_error{"--store: there are no tables of a store in " + where.value_or("the database") + "."};
     }

@@ -332,14 +332,6 @@ constexpr bool begins_with_eight_ascii(std::string_view text) noexcept {
     return true;
 }
 
-/// How many characters UTF-8 has, which is not how many bytes.
-[[nodiscard]] constexpr std::size_t count_characters(std::string_view text) noexcept {
-    std::size_t count = 0;
-    for (char c : text)
-        if ((static_cast<unsigned char>(c) & 0xc0) != 0x80) ++count;  // any but a continuation byte
-    return count;
-}
-
 /// Whether `text` is one visible line: 1 to `bytes_max` bytes of UTF-8, not only spaces, without control characters,
 /// line or paragraph separators, or invisible characters that change the text direction or hide in a name (Unicode's
 /// Bidi_Control, zero-width space, word joiner, byte order mark, tags). Joiners and variation selectors are allowed,
@@ -414,6 +406,14 @@ inline constexpr std::size_t password_characters_min = 8;         // NIST SP 800
 inline constexpr std::size_t password_bytes_max = 1024;           // a long passphrase; more only costs hashing time
 inline constexpr std::size_t application_name_bytes_max = 100;    // a line of the consent page
 inline constexpr std::size_t application_description_bytes_max = 255;  // a line of text on a page
+
+/// How many characters a UTF-8 text has, for bounds in characters. Linear in its bytes.
+[[nodiscard]] constexpr std::size_t count_characters(std::string_view text) noexcept {
+    std::size_t count = 0;
+    for (char c : text)
+        if ((static_cast<unsigned char>(c) & 0xc0) != 0x80) ++count;  // any but a continuation byte
+    return count;
+}
 
 }  // namespace tollgate::limits
 
@@ -8602,7 +8602,7 @@ private:
         return {};
     }
 
-    /// A session in the store. Nobody has its cookie yet.
+    /// A session that is in the store, and its cookie, which has not been sent yet.
     struct begun_session {
         session who;
         secret_text cookie;
@@ -11746,8 +11746,8 @@ struct client_endpoints {
     }
 
 private:
-    /// Revokes the tokens of a user who is disabled, and returns false. Whose they are is known only now: a code is redeemed in
-    /// one step. It is lost then, so the tokens are kept if nobody can say; the API asks again with each request.
+    /// Revokes the tokens of a disabled user and returns false. The user is known only after the code was redeemed, which
+    /// cannot be undone. If the lookup fails, the tokens are kept: the API checks the user again with each request.
     template <class IsActive>
     [[nodiscard]] result<bool> keep_of_active_user(application_id client, const token_response& issued,
                                                    const IsActive& is_active) const {
@@ -26851,7 +26851,7 @@ TOLLGATE_DECL web::form_faults faults_of(const http::form_fields& typed, const p
     web::form_faults found;
     const auto wanted = typed.value_of("new_password");
     if (typed.value_of("current_password").empty()) found.add("current_password", texts.forms.missing, texts.security.current_password);
-    if (count_characters(wanted) < limits::password_characters_min)
+    if (limits::count_characters(wanted) < limits::password_characters_min)
         found.add("new_password", fill_in(texts.security.too_short, std::to_string(limits::password_characters_min)),
                   texts.security.new_password);
     else if (wanted.size() > limits::password_bytes_max)
@@ -43907,9 +43907,9 @@ inline result<void> run_steps(connection& on, std::string_view component, std::s
         if (steps[i].breaks_older) from.works_with = static_cast<std::int64_t>(i) + 1;
     }
     auto kept = query(on,
-                    "INSERT INTO tollgate_schema (component, version, works_with) VALUES ($1, $2, $3) "
-                    "ON CONFLICT (component) DO UPDATE SET version = $2, works_with = $3",
-                    component, static_cast<std::int64_t>(steps.size()), from.works_with);
+                      "INSERT INTO tollgate_schema (component, version, works_with) VALUES ($1, $2, $3) "
+                      "ON CONFLICT (component) DO UPDATE SET version = $2, works_with = $3",
+                      component, static_cast<std::int64_t>(steps.size()), from.works_with);
     if (!kept) return std::move(kept).error();
     return on.run_script("COMMIT");
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
 /// The fixed bounds of the library, each with its reason.
 namespace tollgate::inline v0::limits {
@@ -61,5 +62,13 @@ inline constexpr std::size_t password_characters_min = 8;         // NIST SP 800
 inline constexpr std::size_t password_bytes_max = 1024;           // a long passphrase; more only costs hashing time
 inline constexpr std::size_t application_name_bytes_max = 100;    // a line of the consent page
 inline constexpr std::size_t application_description_bytes_max = 255;  // a line of text on a page
+
+/// How many characters a UTF-8 text has, for bounds in characters. Linear in its bytes.
+[[nodiscard]] constexpr std::size_t count_characters(std::string_view text) noexcept {
+    std::size_t count = 0;
+    for (char c : text)
+        if ((static_cast<unsigned char>(c) & 0xc0) != 0x80) ++count;  // any but a continuation byte
+    return count;
+}
 
 }  // namespace tollgate::limits

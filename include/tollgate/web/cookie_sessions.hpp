@@ -313,7 +313,7 @@ private:
         return {};
     }
 
-    /// A session in the store. Nobody has its cookie yet.
+    /// A session that is in the store, and its cookie, which has not been sent yet.
     struct begun_session {
         session who;
         secret_text cookie;

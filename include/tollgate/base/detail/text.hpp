@@ -148,14 +148,6 @@ constexpr bool begins_with_eight_ascii(std::string_view text) noexcept {
     return true;
 }
 
-/// How many characters UTF-8 has, which is not how many bytes.
-[[nodiscard]] constexpr std::size_t count_characters(std::string_view text) noexcept {
-    std::size_t count = 0;
-    for (char c : text)
-        if ((static_cast<unsigned char>(c) & 0xc0) != 0x80) ++count;  // any but a continuation byte
-    return count;
-}
-
 /// Whether `text` is one visible line: 1 to `bytes_max` bytes of UTF-8, not only spaces, without control characters,
 /// line or paragraph separators, or invisible characters that change the text direction or hide in a name (Unicode's
 /// Bidi_Control, zero-width space, word joiner, byte order mark, tags). Joiners and variation selectors are allowed,

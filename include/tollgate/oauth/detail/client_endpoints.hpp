@@ -218,8 +218,8 @@ struct client_endpoints {
     }
 
 private:
-    /// Revokes the tokens of a user who is disabled, and returns false. Whose they are is known only now: a code is redeemed in
-    /// one step. It is lost then, so the tokens are kept if nobody can say; the API asks again with each request.
+    /// Revokes the tokens of a disabled user and returns false. The user is known only after the code was redeemed, which
+    /// cannot be undone. If the lookup fails, the tokens are kept: the API checks the user again with each request.
     template <class IsActive>
     [[nodiscard]] result<bool> keep_of_active_user(application_id client, const token_response& issued,
                                                    const IsActive& is_active) const {

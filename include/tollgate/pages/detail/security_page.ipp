@@ -110,7 +110,7 @@ TOLLGATE_DECL web::form_faults faults_of(const http::form_fields& typed, const p
     web::form_faults found;
     const auto wanted = typed.value_of("new_password");
     if (typed.value_of("current_password").empty()) found.add("current_password", texts.forms.missing, texts.security.current_password);
-    if (count_characters(wanted) < limits::password_characters_min)
+    if (limits::count_characters(wanted) < limits::password_characters_min)
         found.add("new_password", fill_in(texts.security.too_short, std::to_string(limits::password_characters_min)),
                   texts.security.new_password);
     else if (wanted.size() > limits::password_bytes_max)

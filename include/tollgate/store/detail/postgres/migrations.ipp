@@ -56,9 +56,9 @@ inline result<void> run_steps(connection& on, std::string_view component, std::s
         if (steps[i].breaks_older) from.works_with = static_cast<std::int64_t>(i) + 1;
     }
     auto kept = query(on,
-                    "INSERT INTO tollgate_schema (component, version, works_with) VALUES ($1, $2, $3) "
-                    "ON CONFLICT (component) DO UPDATE SET version = $2, works_with = $3",
-                    component, static_cast<std::int64_t>(steps.size()), from.works_with);
+                      "INSERT INTO tollgate_schema (component, version, works_with) VALUES ($1, $2, $3) "
+                      "ON CONFLICT (component) DO UPDATE SET version = $2, works_with = $3",
+                      component, static_cast<std::int64_t>(steps.size()), from.works_with);
     if (!kept) return std::move(kept).error();
     return on.run_script("COMMIT");
 }
