@@ -9,13 +9,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace tollgate_test {
@@ -32,14 +33,17 @@ struct received_response {
 /// A client on a plain socket that writes exactly the given bytes and never waits longer than a minute.
 class socket_client {
 public:
-    explicit socket_client(std::uint16_t port) : socket_{::socket(AF_INET, SOCK_STREAM, 0)} {
+    explicit socket_client(std::uint16_t port) : socket_client{::socket(AF_INET, SOCK_STREAM, 0), port} {}
+    /// Connects a socket, which this then owns.
+    socket_client(int socket, std::uint16_t port) : socket_{socket} {
         sockaddr_in to{};
         to.sin_family = AF_INET;
         to.sin_port = htons(port);
         to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
         if (::connect(socket_, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) {
+            const int error = errno;
             ::close(socket_);
-            throw std::runtime_error{"cannot connect"};
+            throw std::system_error{error, std::generic_category(), "cannot connect"};
         }
     }
     socket_client(socket_client&& other) noexcept

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -88,21 +89,19 @@ private:
     int end_ = -1;
 };
 
-/// Lets this process have no descriptor but one, for the client of a test.
-class one_descriptor_left {
+/// Lets this process open no further descriptor.
+class no_descriptor_left {
 public:
-    one_descriptor_left() {
+    no_descriptor_left() {
         REQUIRE(::getrlimit(RLIMIT_NOFILE, &before_) == 0);
         for (int i = 0; i < 64; ++i) fill_.push_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));  // no gap is left below these
         rlimit now = before_;
         now.rlim_cur = static_cast<rlim_t>(*std::max_element(fill_.begin(), fill_.end())) + 1;
         REQUIRE(::setrlimit(RLIMIT_NOFILE, &now) == 0);
-        ::close(fill_.back());
-        fill_.pop_back();
     }
-    one_descriptor_left(const one_descriptor_left&) = delete;
-    one_descriptor_left& operator=(const one_descriptor_left&) = delete;
-    ~one_descriptor_left() {
+    no_descriptor_left(const no_descriptor_left&) = delete;
+    no_descriptor_left& operator=(const no_descriptor_left&) = delete;
+    ~no_descriptor_left() {
         for (const int one : fill_) ::close(one);
         ::setrlimit(RLIMIT_NOFILE, &before_);
     }
@@ -154,9 +153,13 @@ TEST_CASE("a client for whom no descriptor is left gets 503, and a warning is re
     server running{handler, how};
     REQUIRE(running.start());
     {
-        const one_descriptor_left limited;
-        for (int i = 0; i < 3; ++i) {
-            socket_client client{running.port()};
+        // Sockets from before the shortage, open until it ends: else an `accept` and a client could compete for a descriptor.
+        std::array<int, 3> sockets{};
+        for (int& one : sockets) one = ::socket(AF_INET, SOCK_STREAM, 0);
+        std::vector<socket_client> clients;
+        const no_descriptor_left limited;
+        for (const int one : sockets) {
+            socket_client& client = clients.emplace_back(one, running.port());
             const auto refused = client.read_response();
             CHECK(refused.status == 503);
             CHECK(refused.has("Retry-After: 1"));
