@@ -9,6 +9,7 @@
 #include <support/allocations.hpp>
 #include <support/echo_handler.hpp>
 #include <support/eventually.hpp>
+#include <support/gate.hpp>
 #include <support/socket_client.hpp>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -144,6 +145,25 @@ TEST_CASE("connections end even if a child process has copies of their descripto
         CHECK(second.start().has_value());
     }
 }
+
+#if !defined(TOLLGATE_SERVER_ASIO)
+TEST_CASE("epoll stops reporting a socket whose connection a worker has", "[server]") {
+    tollgate_test::gate gate;
+    tollgate_test::blocking_handler handler{[&](const http::request&, http::response&) { gate.wait(); }};
+    server running{handler, one_thread()};
+    REQUIRE(running.start());
+    socket_client client{running.port()};
+    client.write(get);
+    gate.wait_for_calls(1);
+    const int before = epoll_registrations();
+    client.write(get);
+    CHECK(eventually([&] { return epoll_registrations() == before - 1; }));
+    gate.open();
+    CHECK(client.read_response().status == 200);
+    CHECK(client.read_response().status == 200);
+    CHECK(eventually([&] { return epoll_registrations() == before; }));
+}
+#endif
 
 TEST_CASE("a client for whom no descriptor is left gets 503, and a warning is reported once", "[server]") {
     tollgate_test::echo_handler handler;

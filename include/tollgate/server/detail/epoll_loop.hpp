@@ -61,10 +61,12 @@ public:
 
 private:
     TOLLGATE_DECL void on_event() noexcept override;
-    [[nodiscard]] TOLLGATE_DECL bool wait_readable() noexcept override;
-    [[nodiscard]] TOLLGATE_DECL bool wait_writable() noexcept override;
+    [[nodiscard]] bool wait_readable() noexcept override { return wait(interest::readable); }
+    [[nodiscard]] bool wait_writable() noexcept override { return wait(interest::writable); }
+    [[nodiscard]] TOLLGATE_DECL bool wait(interest what) noexcept;
     TOLLGATE_DECL void cancel() noexcept override;
 
+    bool reported_ = false;  // while a worker has it
     bool awaited_ = false;
     bool cancelled_ = false;
 };

@@ -48,13 +48,15 @@ TOLLGATE_DECL epoll_connection::epoll_connection(epoll_loop& loop, socket_handle
 TOLLGATE_DECL void epoll_connection::on_event() noexcept {
     if (cancelled_) return;  // this pass of the loop ends the wait anyway, from its list of cancelled ones
     if (awaited_) return end_wait();
-    // A worker has the connection: input that is there now will be reported when the next wait begins.
-    (void)watch(interest::unregistered);
+    // A worker has the connection. Usually it has just sent the response, the next request is there already, and the next wait
+    // begins in this pass of the loop. Otherwise epoll would report the socket in each pass.
+    if (std::exchange(reported_, true)) (void)watch(interest::unregistered);
 }
 
-TOLLGATE_DECL bool epoll_connection::wait_readable() noexcept { return awaited_ = watch(interest::readable); }
-
-TOLLGATE_DECL bool epoll_connection::wait_writable() noexcept { return awaited_ = watch(interest::writable); }
+TOLLGATE_DECL bool epoll_connection::wait(interest what) noexcept {
+    reported_ = false;
+    return awaited_ = watch(what);
+}
 
 TOLLGATE_DECL void epoll_connection::cancel() noexcept {
     if (!std::exchange(cancelled_, true)) epoll().cancelled_.push(*this);
